@@ -1,0 +1,82 @@
+/**
+ * What went wrong, from the caller's side.
+ *
+ * - `invalid`: the input makes no sense as it stands.
+ * - `not_found`: the named thing does not exist.
+ * - `denied`: it exists or could, but a boundary, an option or the user says no.
+ * - `conflict`: the state is not what the caller assumed; read again, then retry.
+ * - `unavailable`: something the server needs is missing or does not answer.
+ * - `timeout`: the time limit ran out.
+ * - `too_large`: a size limit was met.
+ * - `cancelled`: the caller took the request back.
+ */
+export type ErrorKind =
+  | "invalid"
+  | "not_found"
+  | "denied"
+  | "conflict"
+  | "unavailable"
+  | "timeout"
+  | "too_large"
+  | "cancelled";
+
+export interface ToolErrorOptions {
+  /** What to do next, naming the tool or the option that helps. A whole sentence. */
+  hint?: string;
+  /** A stable code of the server's own, for example git's `not_a_repository`. */
+  code?: string;
+  /** Facts for the answer's `structuredContent`; must satisfy the tool's output schema if it has one. */
+  data?: Record<string, unknown>;
+  /** What lay behind it. It is logged to stderr and never shown to the caller. */
+  cause?: unknown;
+}
+
+/**
+ * An error that the agent is meant to read. Everything else that is thrown counts as a fault of the server
+ * and reaches the agent as an id only.
+ *
+ * The message says what was wrong (with the value) and what is allowed; the hint says what to do next.
+ */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly kind: ErrorKind;
+  readonly hint: string | undefined;
+  readonly code: string | undefined;
+  readonly data: Record<string, unknown> | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: ToolErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.hint = options.hint;
+    this.code = options.code;
+    this.data = options.data;
+  }
+}
+
+/** The candidates nearest to `word` by edit distance, best first, at most `most`; none that is farther than half its length. */
+export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
+  const wanted = word.toLowerCase();
+  const scored: { candidate: string; distance: number }[] = [];
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance <= Math.max(2, Math.floor(wanted.length / 2))) scored.push({ candidate, distance });
+  }
+  scored.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
+  return scored.slice(0, most).map((entry) => entry.candidate);
+}
+
+/** Levenshtein distance of two strings, in UTF-16 code units; strings are compared up to 256 units. */
+function editDistance(a: string, b: string): number {
+  const left = a.slice(0, 256);
+  const right = b.slice(0, 256);
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const replaced = (previous[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}

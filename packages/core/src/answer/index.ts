@@ -1,0 +1,1 @@
+export { type ErrorKind, nearest, ToolError, type ToolErrorOptions } from "./errors.ts";

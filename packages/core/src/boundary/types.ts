@@ -1,0 +1,109 @@
+import type { Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+
+/** Where an allowed directory came from. */
+export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
+
+/** A directory that the server may touch. */
+export interface AllowedDirectory {
+  /** Absolute and normalised, as the user wrote it (links not resolved). */
+  readonly path: string;
+  /** The same with every link resolved. */
+  readonly realPath: string;
+  readonly source: DirectorySource;
+  /** False where it was configured as read-only. */
+  readonly writable: boolean;
+}
+
+/** The directories in force now; it changes when the client's roots do. */
+export interface Bound {
+  directories(): readonly AllowedDirectory[];
+  /** Calls back after each change of `directories()`; returns a function that stops it. */
+  onChange(listener: () => void): () => void;
+}
+
+/** A regular file that was opened and then verified to lie inside the bound. Close the handle. */
+export interface GuardedFile {
+  readonly handle: FileHandle;
+  /** The absolute path as asked for, normalised. */
+  readonly path: string;
+  /** Where the opened file really is. */
+  readonly realPath: string;
+  readonly stat: Stats;
+  readonly directory: AllowedDirectory;
+}
+
+/**
+ * A directory that was opened and then verified to lie inside the bound. `entry(name)` names something in the
+ * opened directory itself (through `/proc/self/fd` on Linux), so a swapped parent cannot lead elsewhere.
+ * Close it.
+ */
+export interface GuardedDirectory {
+  readonly path: string;
+  readonly realPath: string;
+  readonly stat: Stats;
+  readonly directory: AllowedDirectory;
+  /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
+  entry(name: string): string;
+  close(): Promise<void>;
+}
+
+/** A place inside the bound that need not exist: an opened parent and a name in it. Close the parent. */
+export interface GuardedPlace {
+  readonly parent: GuardedDirectory;
+  readonly name: string;
+  /** The absolute path as asked for, normalised. */
+  readonly path: string;
+  /** `parent.entry(name)`. */
+  readonly entry: string;
+  /** lstat of the entry (a link is not followed), or undefined where nothing is there. */
+  readonly stat: Stats | undefined;
+}
+
+/** What a symbolic link points at, without following it out of the bound. */
+export interface LinkTarget {
+  /** The link's own text. */
+  readonly target: string;
+  /** Whether the target, resolved, lies inside the bound; false also where it is broken. */
+  readonly inside: boolean;
+}
+
+export interface WriteOptions {
+  /** `overwrite` (default) replaces or creates; `create` fails with `conflict` where something is there. */
+  mode?: "overwrite" | "create";
+  /** Create missing parent directories. Default false. */
+  createParents?: boolean;
+  /**
+   * Called with the present content's handle (undefined where there is none) right before the replacement;
+   * throw to refuse.
+   */
+  check?(existing: GuardedFile | undefined): Promise<void>;
+}
+
+/**
+ * The one way from a path in an argument to something on the disk. Every method throws `ToolError`:
+ * `invalid` (NUL byte, reserved name, too long), `denied` (outside the bound, read-only directory, device,
+ * FIFO, socket), `not_found`, `conflict`.
+ */
+export interface PathGuard {
+  readonly bound: Bound;
+  /**
+   * Text from an argument → absolute normalised path that lies lexically inside the bound. Relative paths
+   * are taken below the directories in their order (the first in which it exists, else the first).
+   * `~` and `file://` URIs are understood. Nothing on the disk is opened.
+   */
+  resolve(path: string): Promise<string>;
+  openFile(path: string): Promise<GuardedFile>;
+  openDirectory(path: string): Promise<GuardedDirectory>;
+  /** A place for creating, replacing, moving or deleting: the parent is opened and verified, the last component is not followed. */
+  place(path: string, options?: { write?: boolean; createParents?: boolean }): Promise<GuardedPlace>;
+  readLink(path: string): Promise<LinkTarget>;
+  /** Whether an absolute real path lies inside the bound now (for watch events and walks). */
+  contains(realPath: string): boolean;
+  /** Atomic: temporary file in the same directory, fsync, rename; mode and ownership kept; an inside link is written through. */
+  writeFile(path: string, content: Uint8Array, options?: WriteOptions): Promise<{ created: boolean; path: string }>;
+  /** Creates the directory and its missing parents; returns those created, outermost first (none: it was there). */
+  createDirectory(path: string): Promise<string[]>;
+  /** Atomic move; a link is moved as a link. Without `overwrite` an existing target is a `conflict`, decided by the file system. */
+  move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
+}
