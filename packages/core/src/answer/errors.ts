@@ -53,16 +53,23 @@ export class ToolError extends Error {
   }
 }
 
-/** The candidates nearest to `word` by edit distance, best first, at most `most`; none that is farther than half its length. */
+/**
+ * The candidates nearest to `word` by edit distance, best first, at most `most`; none farther than a third of its
+ * length, and none much farther than the best.
+ */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const wanted = word.toLowerCase();
   const scored: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
     const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance <= Math.max(2, Math.floor(wanted.length / 2))) scored.push({ candidate, distance });
+    if (distance <= Math.max(2, Math.floor(wanted.length / 3))) scored.push({ candidate, distance });
   }
   scored.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
-  return scored.slice(0, most).map((entry) => entry.candidate);
+  const best = scored[0]?.distance ?? 0;
+  return scored
+    .filter((entry) => entry.distance <= best + 1)
+    .slice(0, most)
+    .map((entry) => entry.candidate);
 }
 
 /** Levenshtein distance of two strings, in UTF-16 code units; strings are compared up to 256 units. */

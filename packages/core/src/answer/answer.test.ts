@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { clip, cursorsOf, fitting, grouped, nearest, oneLine, sized, ToolError } from "./index.ts";
+
+describe("cursorsOf", () => {
+  const codec = cursorsOf("list_things", { path: "/a" }, z.tuple([z.int(), z.string()]));
+
+  it("gives back what it was given", () => {
+    expect(codec.decode(codec.encode([5, "é"]))).toEqual([5, "é"]);
+    expect(codec.decode(undefined)).toBeUndefined();
+  });
+
+  it("refuses a damaged cursor with what to do", () => {
+    for (const cursor of ["", "%%%", "AAAA", codec.encode([1, "a"]).slice(2)]) {
+      expect(() => codec.decode(cursor)).toThrow(/is damaged/);
+    }
+  });
+
+  it("refuses the cursor of another query, another list and another shape", () => {
+    const others = [
+      cursorsOf("list_things", { path: "/b" }, z.unknown()).encode([1, "a"]),
+      cursorsOf("list_others", { path: "/a" }, z.unknown()).encode([1, "a"]),
+      cursorsOf("list_things", { path: "/a" }, z.unknown()).encode({ offset: 1 }),
+    ];
+    for (const cursor of others) expect(() => codec.decode(cursor)).toThrow(ToolError);
+  });
+});
+
+describe("fitting", () => {
+  it("counts what fits, and always at least one item", () => {
+    expect(fitting(["aa", "bb", "cc"], 10)).toBe(2);
+    expect(fitting(["aa", "bb", "cc"], 15)).toBe(3);
+    expect(fitting(["a".repeat(100), "b"], 10)).toBe(1);
+    expect(fitting([], 10)).toBe(0);
+    expect(fitting([3, 3, 3], 7, (item) => item)).toBe(2);
+  });
+});
+
+describe("clip", () => {
+  it("never splits a pair", () => {
+    expect(clip("ab", 2)).toBe("ab");
+    expect(clip("a😀b", 2)).toBe("a");
+    expect(clip("a😀b", 3)).toBe("a😀");
+  });
+});
+
+describe("numbers for people", () => {
+  it("groups digits and chooses units", () => {
+    expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
+    expect([0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized)).toEqual([
+      "0 B",
+      "1023 B",
+      "1.5 KiB",
+      "12 MiB",
+      "5.0 TiB",
+    ]);
+  });
+});
+
+describe("nearest", () => {
+  it("finds slips of the finger and nothing far-fetched", () => {
+    expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual(["git_log", "git_logs"]);
+    expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
+    expect(nearest("anything", ["zebra"])).toEqual([]);
+    expect(nearest("", ["a"])).toEqual(["a"]);
+  });
+});
+
+describe("oneLine", () => {
+  it("shows what could forge a line or hide, and leaves writing alone", () => {
+    expect(oneLine("a\nb\r\tc")).toBe("a\\nb\\r\\tc");
+    expect(oneLine("\u001b[31m\u202e\u2028\u{e0041}\ufeff")).toBe("\\u{1b}[31m\\u{202e}\\u{2028}\\u{e0041}\\u{feff}");
+    expect(oneLine("naïve 👩‍💻 می‌خواهم")).toBe("naïve 👩‍💻 می‌خواهم");
+    expect(oneLine("lone \ud800")).toBe("lone \ufffd");
+  });
+});

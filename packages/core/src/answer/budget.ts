@@ -1,0 +1,49 @@
+/** No answer is longer than this many characters, whatever the options say (what the strictest hosts still show). */
+export const HARD_ANSWER_CHARS = 80_000;
+
+/**
+ * How many leading items fit into `budget` characters, at least one where there is any, so that paging always
+ * moves on.
+ *
+ * @param size the characters that one item costs in the answer; default: its JSON and a comma.
+ */
+export function fitting<Item>(
+  items: readonly Item[],
+  budget: number,
+  size: (item: Item) => number = (item) => JSON.stringify(item).length + 1,
+): number {
+  let used = 0;
+  let count = 0;
+  for (const item of items) {
+    used += size(item);
+    if (used > budget && count > 0) return count;
+    count += 1;
+  }
+  return count;
+}
+
+/** Cuts a text to `most` characters without splitting a surrogate pair. */
+export function clip(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  const splitsPair = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splitsPair ? most - 1 : most);
+}
+
+/** 1234567 → "1,234,567". */
+export function grouped(count: number): string {
+  return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** Bytes with a unit for people: 0 B, 1.5 KiB, 12 MiB. */
+export function sized(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 10 ? 0 : 1;
+  return `${value.toFixed(digits)} ${units[unit] ?? "B"}`;
+}

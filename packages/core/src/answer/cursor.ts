@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type * as z from "zod";
+import { ToolError } from "./errors.ts";
+
+/** Writes and reads the cursors of one list. */
+export interface CursorCodec<State> {
+  /** The opaque text for `next_cursor`. */
+  encode(state: State): string;
+  /**
+   * The state behind a cursor that this list gave out earlier; undefined for no cursor.
+   *
+   * @throws ToolError `invalid` for a damaged cursor or one that belongs to another list or query.
+   */
+  decode(cursor: string | undefined): State | undefined;
+}
+
+/**
+ * A codec for the cursors of `list` (the tool's name), bound to the arguments that decide what the list
+ * contains: a cursor answers only the query that it came from. Cursors describe themselves (base64url JSON),
+ * hold no secret and survive a restart of the server.
+ *
+ * @param query everything that must be the same on the next call (not `limit`).
+ * @param state what the cursor holds, checked when it comes back.
+ */
+export function cursorsOf<Schema extends z.ZodType>(
+  list: string,
+  query: unknown,
+  state: Schema,
+): CursorCodec<z.output<Schema>> {
+  const key = createHash("sha256")
+    .update(JSON.stringify([list, query]))
+    .digest("base64url")
+    .slice(0, 12);
+  return {
+    encode: (value) => Buffer.from(JSON.stringify([key, value])).toString("base64url"),
+    decode(cursor) {
+      if (cursor === undefined) return undefined;
+      const [owner, value] = parsePair(cursor);
+      if (owner === undefined) {
+        throw new ToolError("invalid", `The cursor ${JSON.stringify(cursor.slice(0, 60))} is damaged.`, {
+          hint: `Pass the next_cursor of ${list} unchanged, or leave cursor out to start again.`,
+        });
+      }
+      const parsed = state.safeParse(value);
+      if (owner !== key || !parsed.success) {
+        throw new ToolError("invalid", `The cursor belongs to another call than this ${list}.`, {
+          hint: "Repeat the call with the arguments that the cursor came from, or leave cursor out to start again.",
+        });
+      }
+      return parsed.data;
+    },
+  };
+}
+
+/** The owner's key and the state in a cursor's text; an undefined owner where the text is no cursor at all. */
+function parsePair(cursor: string): [owner: string | undefined, state: unknown] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (Array.isArray(value) && value.length === 2 && typeof value[0] === "string")
+      return [value[0], value[1]];
+  } catch {
+    // Not base64url of JSON: answered below as damaged.
+  }
+  return [undefined, undefined];
+}

@@ -1,0 +1,76 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { ToolError } from "../answer/errors.ts";
+import type { Call } from "../define/call.ts";
+import type { Asking } from "./asking.ts";
+
+/** A call and the means to end it. */
+export interface RunningCall {
+  readonly call: Call;
+  /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
+  limited<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+/** Builds what a handler gets. */
+export function startCall(
+  context: ServerContext,
+  asking: Asking,
+  options: { budget: number; timeoutMs: number },
+): RunningCall {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const token = context.mcpReq._meta?.progressToken;
+  const call: Call = {
+    signal,
+    budget: options.budget,
+    progress(done, total, note) {
+      if (token === undefined || signal.aborted) return;
+      const params = {
+        progressToken: token,
+        progress: done,
+        ...(total === undefined ? {} : { total }),
+        ...(note === undefined ? {} : { message: note }),
+      };
+      context.mcpReq.notify({ method: "notifications/progress", params }).catch(ignoreClosed);
+    },
+    log(level, message) {
+      if (!signal.aborted) context.mcpReq.log(level, message).catch(ignoreClosed);
+    },
+    confirm: (message) => asking.confirm(message),
+    ask: (message, answer) => asking.ask(message, answer),
+    openUrl: (message, url) => asking.openUrl(message, url),
+    sample: (request) => asking.sample(request),
+    roots: async () => asking.roots() ?? [],
+  };
+  return {
+    call,
+    async limited(work) {
+      const outer = context.mcpReq.signal;
+      const onOuterAbort = () => controller.abort(new ToolError("cancelled", "The call was cancelled."));
+      const timer = setTimeout(() => controller.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+      try {
+        if (outer.aborted) onOuterAbort();
+        else outer.addEventListener("abort", onOuterAbort, { once: true });
+        signal.throwIfAborted();
+        return await Promise.race([work(), rejectionOf(signal)]);
+      } finally {
+        clearTimeout(timer);
+        outer.removeEventListener("abort", onOuterAbort);
+      }
+    },
+  };
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function timeoutError(timeoutMs: number): ToolError {
+  return new ToolError("timeout", `Stopped after ${timeoutMs / 1000} s, the time limit of a call.`, {
+    hint: "Ask for less, or raise --timeout-ms where the host allows longer calls.",
+  });
+}
+
+/** A notification that can no longer be sent is of no use to anybody. */
+function ignoreClosed(): void {}

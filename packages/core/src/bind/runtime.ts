@@ -1,0 +1,113 @@
+import { HARD_ANSWER_CHARS } from "../answer/budget.ts";
+import type { DirectoryBound } from "../boundary/directories.ts";
+import { isReading } from "../define/effect.ts";
+import type { OptionTable, OptionValues } from "../define/options.ts";
+import type { Prompt } from "../define/prompt.ts";
+import type { Resource } from "../define/resource.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import type { Tool } from "../define/tool.ts";
+import type { Log } from "../log.ts";
+import type { CommonOptionValues } from "../serve/common-options.ts";
+import { createStateCodec, type StateCodec } from "./state.ts";
+
+/** What a connection shows and hears; the runtime tells all of them. */
+export interface Listener {
+  changed(uri: string): void;
+  resourcesChanged(): void;
+}
+
+/**
+ * One running server: the definition, its options, the context that is opened on first use, and the connections
+ * that listen. All connections of a process share it.
+ */
+export class Runtime<Context, Table extends OptionTable> {
+  readonly definition: ServerDefinition<Context, Table>;
+  readonly options: OptionValues<Table> & CommonOptionValues;
+  readonly bound: DirectoryBound;
+  readonly log: Log;
+  readonly state: StateCodec = createStateCodec();
+  readonly tools: readonly Tool<Context>[];
+  readonly resources: readonly Resource<Context>[];
+  readonly prompts: readonly Prompt<Context>[];
+  readonly #listeners = new Set<Listener>();
+  readonly #closing = new AbortController();
+  #context: Promise<Context> | undefined;
+
+  constructor(
+    definition: ServerDefinition<Context, Table>,
+    parts: { options: OptionValues<Table> & CommonOptionValues; bound: DirectoryBound; log: Log },
+  ) {
+    this.definition = definition;
+    this.options = parts.options;
+    this.bound = parts.bound;
+    this.log = parts.log;
+    this.tools = definition.tools.filter((tool) => isEnabled(tool, parts.options));
+    this.resources = definition.resources ?? [];
+    this.prompts = definition.prompts ?? [];
+    this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
+  }
+
+  /** Whether the client's roots matter: the server touches directories, and `--roots` is not `off`. */
+  get asksForRoots(): boolean {
+    return this.definition.directories !== undefined && this.options.clientRoots !== "off";
+  }
+
+  /** Characters that an answer should keep to. */
+  get budget(): number {
+    return Math.min(this.options.maxAnswerChars, HARD_ANSWER_CHARS);
+  }
+
+  /** The context, opened on the first call; a failed opening is tried again by the next call. */
+  open(): Promise<Context> {
+    this.#context ??= this.#open();
+    return this.#context;
+  }
+
+  async #open(): Promise<Context> {
+    try {
+      return await this.definition.open({
+        options: this.options,
+        bound: this.bound,
+        log: this.log,
+        signal: this.#closing.signal,
+        changed: (uri) => this.#tell((listener) => listener.changed(uri)),
+        resourcesChanged: () => this.#tell((listener) => listener.resourcesChanged()),
+      });
+    } catch (error) {
+      this.#context = undefined;
+      throw error;
+    }
+  }
+
+  /** Aborts what runs and closes the context. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    const opening = this.#context;
+    if (opening === undefined) return;
+    const context = await opening.catch(() => undefined);
+    if (context !== undefined) await this.definition.close?.(context);
+  }
+
+  /** Adds a connection; returns the function that removes it. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(tell: (listener: Listener) => void): void {
+    for (const listener of this.#listeners) tell(listener);
+  }
+}
+
+/** Whether a tool exists under these options: `--read-only`, its flag, `--tools`, `--exclude-tools`, its toolset. */
+export function isEnabled(
+  tool: Pick<Tool<unknown>, "name" | "effect" | "toolset" | "needs">,
+  options: CommonOptionValues & Readonly<Record<string, unknown>>,
+): boolean {
+  if (options.readOnly && !isReading(tool.effect)) return false;
+  if (tool.needs !== undefined && options[tool.needs] !== true) return false;
+  if (options.excludeTools.includes(tool.name)) return false;
+  if (options.tools.length > 0) return options.tools.includes(tool.name);
+  return tool.toolset === undefined || options.toolsets.includes(tool.toolset);
+}

@@ -1,0 +1,381 @@
+import type { ElicitResult } from "@modelcontextprotocol/client";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
+
+const open: Connected[] = [];
+
+async function connect(options: ConnectOptions): Promise<Connected & { probes: Probe[] }> {
+  const probes: Probe[] = [];
+  const connected = await connectInMemory(probeServer(probes), options);
+  open.push(connected);
+  return { ...connected, probes };
+}
+
+afterEach(async () => {
+  for (const connected of open.splice(0)) await connected.close();
+});
+
+const agree =
+  (reason: string) =>
+  (params: { message: string }): ElicitResult =>
+    params.message === "Why?"
+      ? { action: "accept", content: { reason } }
+      : { action: "accept", content: { confirm: true } };
+
+describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
+  it("tells who it is and how its tools play together", async () => {
+    const { client } = await connect({ era });
+    expect(client.getServerVersion()).toMatchObject({
+      name: "refmcp-probe",
+      title: "Probe",
+      version: "1.2.3",
+    });
+    expect(client.getInstructions()).toBe("Call the probes.");
+  });
+
+  it("lists tools by name, without those that need a flag, a toolset, or are aliases", async () => {
+    const { client } = await connect({ era });
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual([
+      "probe_count",
+      "probe_echo",
+      "probe_fail",
+      "probe_link",
+      "probe_slow",
+      "probe_wipe",
+    ]);
+    expect(tools[1]).toEqual({
+      name: "probe_echo",
+      title: "Echo",
+      description: "Answer with the text that was given.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          text: { type: "string", description: "Any text." },
+          times: { type: "integer", minimum: 1, maximum: 5, default: 1, description: "How often, 1 to 5." },
+          tone: { type: "string", enum: ["plain", "loud"], description: "How it sounds." },
+        },
+        required: ["text"],
+        additionalProperties: false,
+      },
+      annotations: {
+        title: "Echo",
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    });
+  });
+
+  it.each([
+    [["--read-only"], ["probe_echo", "probe_fail", "probe_link", "probe_slow"]],
+    [
+      ["--tools", "probe_echo,probe_extra"],
+      ["probe_echo", "probe_extra"],
+    ],
+    [
+      ["--exclude-tools", "probe_fail,probe_slow,probe_link,probe_wipe"],
+      ["probe_count", "probe_echo"],
+    ],
+    [["--allow-write", "--toolsets", "extra", "--exclude-tools", "probe_fail"], undefined],
+  ])("offers with %j what the options allow", async (args, expected) => {
+    const { client } = await connect({ era, args });
+    const names = (await client.listTools()).tools.map((tool) => tool.name);
+    if (expected === undefined) expect(names).toEqual(expect.arrayContaining(["probe_write", "probe_extra"]));
+    else expect(names).toEqual(expected);
+  });
+
+  it("runs a text tool, fills in defaults, takes null for a left-out argument, and an older name", async () => {
+    const { client } = await connect({ era });
+    const result = await client.callTool({
+      name: "probe_say",
+      arguments: { text: "ab", times: 2, tone: null },
+    });
+    expect(result.content).toEqual([{ type: "text", text: "abab" }]);
+    expect(result.structuredContent).toBeUndefined();
+  });
+
+  it("sends data as structure and as the same JSON, stripped of what the schema does not know", async () => {
+    const { client } = await connect({ era });
+    const result = await client.callTool({ name: "probe_count", arguments: { by: 3 } });
+    expect(result.structuredContent).toEqual({ count: 3, inner: { kept: true } });
+    expect(result.content).toEqual([{ type: "text", text: '{"count":3,"inner":{"kept":true}}' }]);
+  });
+
+  it("adds links to data", async () => {
+    const { client } = await connect({ era });
+    const result = await client.callTool({ name: "probe_link", arguments: {} });
+    expect(result.content).toEqual([
+      { type: "text", text: "See it." },
+      { type: "resource_link", uri: "probe://count", name: "count", mimeType: "text/plain" },
+    ]);
+  });
+
+  it("names each wrong argument on its own line, with near names and what is expected", async () => {
+    const { client } = await connect({ era });
+    const result = await client.callTool({
+      name: "probe_echo",
+      arguments: { txt: "a", times: 9, tone: "quiet", __proto__x: 1 },
+    });
+    expect(result.isError).toBe(true);
+    expect(result.content).toEqual([
+      {
+        type: "text",
+        text: [
+          "Invalid arguments for probe_echo:",
+          "- text: expected a string, got nothing.",
+          "- times: expected at most 5, got 9.",
+          '- tone: expected "plain" or "loud", got "quiet".',
+          '- unknown argument "txt". Did you mean text? Expected: text, times, tone.',
+          '- unknown argument "__proto__x". Expected: text, times, tone.',
+        ].join("\n"),
+      },
+    ]);
+  });
+
+  it("shows a tool's error whole and a fault as an id that the log has too", async () => {
+    const { client, stderr } = await connect({ era });
+    const error = await client.callTool({ name: "probe_fail", arguments: { how: "error" } });
+    expect(error).toMatchObject({ isError: true, content: [{ text: "There is no such thing.\nMake one." }] });
+    expect(error._meta?.["io.github.refmcp/error"]).toEqual({ kind: "not_found", code: "no_thing" });
+    for (const how of ["fault", "schema"]) {
+      const fault = await client.callTool({ name: "probe_fail", arguments: { how } });
+      const text = JSON.stringify(fault.content);
+      const id = /id ([0-9a-f]{8})/.exec(text)?.[1];
+      expect(fault.isError).toBe(true);
+      expect(text).not.toContain("secret-of-the-stack");
+      expect(stderr()).toContain(`fault ${id}`);
+    }
+    expect(stderr()).toContain("secret-of-the-stack");
+  });
+
+  it("refuses an answer over the hard limit", async () => {
+    const { client } = await connect({ era });
+    const result = await client.callTool({ name: "probe_fail", arguments: { how: "huge" } });
+    expect(JSON.stringify(result.content)).toContain("at most 80,000 are sent");
+    expect(result.isError).toBe(true);
+  });
+
+  it("answers an unknown tool, prompt and cursor with -32602", async () => {
+    const { client } = await connect({ era });
+    await expect(client.callTool({ name: "probe_ecko", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("Did you mean probe_echo?"),
+    });
+    await expect(client.getPrompt({ name: "probe_greting" })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.listTools({ cursor: "made up" })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.listResources({ cursor: "made up" })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it("opens the context once, on the first call that needs it", async () => {
+    const { client, probes } = await connect({ era });
+    await client.listTools();
+    expect(probes).toHaveLength(0);
+    await Promise.all([1, 2, 3].map((by) => client.callTool({ name: "probe_count", arguments: { by } })));
+    expect(probes).toHaveLength(1);
+    expect(probes[0]?.count).toBe(6);
+  });
+
+  it("asks the user in sequence and changes nothing before the last answer", async () => {
+    const asked: string[] = [];
+    const { client, probes } = await connect({
+      era,
+      elicit(params) {
+        asked.push(params.message);
+        if (probes[0] !== undefined) expect(probes[0].count).toBe(7);
+        return agree("tidy")(params);
+      },
+    });
+    await client.callTool({ name: "probe_count", arguments: { by: 7 } });
+    const result = await client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(result.structuredContent).toEqual({ lost: 7, reason: "tidy" });
+    expect(asked).toEqual(["Lose the count of 7?", "Why?"]);
+    expect(probes[0]?.events.filter((event) => event === "wiped")).toHaveLength(1);
+  });
+
+  it.each<[string, ElicitResult]>([
+    ["declines", { action: "decline" }],
+    ["cancels", { action: "cancel" }],
+    ["does not tick the box", { action: "accept", content: { confirm: false } }],
+  ])("changes nothing where the user %s", async (_how, answer) => {
+    const { client, probes } = await connect({ era, elicit: () => answer });
+    await client.callTool({ name: "probe_count", arguments: { by: 2 } });
+    const result = await client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result.content)).toContain("The user declined. Nothing was changed.");
+    expect(probes[0]?.count).toBe(2);
+  });
+
+  it("refuses to confirm where nobody can be asked, and does not ask with --confirm never", async () => {
+    const silent = await connect({ era });
+    const refused = await silent.client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(JSON.stringify(refused.content)).toContain("--confirm never");
+    const forced = await connect({ era, args: ["--confirm", "never"], elicit: agree("sure") });
+    const done = await forced.client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(done.structuredContent).toEqual({ lost: 0, reason: "sure" });
+  });
+
+  it("reports progress to a client that wants it", async () => {
+    const { client } = await connect({ era });
+    const seen: unknown[] = [];
+    await client.callTool(
+      { name: "probe_slow", arguments: { ms: 50 } },
+      { onprogress: (progress) => void seen.push(progress) },
+    );
+    expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }]);
+  });
+
+  it("stops the work when the client cancels", async () => {
+    const { client, probes } = await connect({ era });
+    const controller = new AbortController();
+    const call = client.callTool(
+      { name: "probe_slow", arguments: { ms: 30_000 } },
+      { signal: controller.signal },
+    );
+    await expect.poll(() => probes.length).toBe(1);
+    controller.abort();
+    await expect(call).rejects.toThrow();
+    await expect.poll(() => probes[0]?.events).toEqual(["aborted"]);
+  });
+
+  it("stops the work at the time limit and says which option changes it", async () => {
+    const { client, probes } = await connect({ era, args: ["--timeout-ms", "100"] });
+    const result = await client.callTool({ name: "probe_slow", arguments: { ms: 30_000 } });
+    expect(JSON.stringify(result.content)).toContain("--timeout-ms");
+    expect(probes[0]?.events).toEqual(["aborted"]);
+  });
+
+  it("lists resources in pages, templates, and reads text and bytes", async () => {
+    const { client } = await connect({ era });
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listResources(cursor === undefined ? {} : { cursor });
+      pages.push(page.resources.map((resource) => resource.uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(pages.flat()).toEqual(["probe://count", "probe://item/a", "probe://item/b"]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual(["probe://item/{name}"]);
+    const text = await client.readResource({ uri: "probe://item/a%20b" });
+    expect(text.contents).toEqual([{ uri: "probe://item/a%20b", mimeType: "text/x-item", text: "item a b" }]);
+    const bytes = await client.readResource({ uri: "probe://item/bytes" });
+    expect(bytes.contents).toEqual([{ uri: "probe://item/bytes", blob: "AP8K" }]);
+  });
+
+  it("answers a resource that is not there with -32602 and its URI, a fault without its stack", async () => {
+    const { client } = await connect({ era });
+    for (const uri of ["probe://item/missing", "other://thing"]) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+    }
+    await expect(client.readResource({ uri: "probe://item/broken" })).rejects.toMatchObject({
+      code: -32603,
+      message: expect.not.stringContaining("secret-of-the-stack"),
+    });
+  });
+
+  it("completes template variables and prompt arguments", async () => {
+    const { client } = await connect({ era });
+    const item = await client.complete({
+      ref: { type: "ref/resource", uri: "probe://item/{name}" },
+      argument: { name: "name", value: "x" },
+    });
+    expect(item.completion.values).toHaveLength(100);
+    expect(item.completion).toMatchObject({ total: 150, hasMore: true });
+    const who = await client.complete({
+      ref: { type: "ref/prompt", name: "probe_greeting" },
+      argument: { name: "who", value: "A" },
+      context: { arguments: { tone: "warm" } },
+    });
+    expect(who.completion.values).toEqual(["Anna", "warm"]);
+  });
+
+  it("fills in a prompt and names missing arguments", async () => {
+    const { client } = await connect({ era });
+    const { prompts } = await client.listPrompts();
+    expect(prompts).toEqual([
+      {
+        name: "probe_greeting",
+        title: "Greeting",
+        description: "Greets somebody.",
+        arguments: [
+          { name: "who", description: "A name.", required: true },
+          { name: "tone", description: "How it sounds.", required: false },
+        ],
+      },
+    ]);
+    const filled = await client.getPrompt({
+      name: "probe_greeting",
+      arguments: { who: "Ann", tone: "warm" },
+    });
+    expect(filled.messages).toEqual([
+      { role: "user", content: { type: "text", text: "Greet Ann in a warm tone." } },
+    ]);
+    await expect(client.getPrompt({ name: "probe_greeting", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("who: expected a string, got nothing"),
+    });
+  });
+
+  it("hands the client's roots to a call", async () => {
+    const roots = [{ uri: "file:///tmp", name: "tmp" }];
+    const { client } = await connect({ era, roots, args: ["--toolsets", "extra"] });
+    const result = await client.callTool({ name: "probe_extra", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: JSON.stringify(roots) }]);
+  });
+
+  it("closes the context with the server", async () => {
+    const { client, probes, close } = await connect({ era });
+    await client.callTool({ name: "probe_count", arguments: {} });
+    await close();
+    expect(probes[0]?.closed).toBe(true);
+  });
+});
+
+describe("subscriptions", () => {
+  it("legacy: the first subscriber starts the watch, updates arrive, the last one stops it", async () => {
+    const { client, probes } = await connect({ era: "legacy" });
+    const updates: string[] = [];
+    client.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void updates.push(params.uri),
+    );
+    await client.subscribeResource({ uri: "probe://count" });
+    probes[0]?.watchers.get("probe://count")?.();
+    await expect.poll(() => updates).toEqual(["probe://count"]);
+    await client.unsubscribeResource({ uri: "probe://count" });
+    expect(probes[0]?.watchers.size).toBe(0);
+    await expect(client.subscribeResource({ uri: "probe://item/missing" })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+
+  it("modern: watches before it acknowledges, names only what is honoured, and stops with the stream", async () => {
+    const { client, probes, stderr } = await connect({ era: "modern" });
+    const updates: string[] = [];
+    client.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void updates.push(params.uri),
+    );
+    const wanted = ["probe://count", "probe://item/a", "probe://item/missing", "other://thing"];
+    const subscription = await client.listen({ resourceSubscriptions: wanted });
+    expect(subscription.honoredFilter).toEqual({
+      resourceSubscriptions: ["probe://count", "probe://item/a"],
+    });
+    expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
+    expect(stderr()).toContain("Cannot watch probe://item/missing");
+    probes[0]?.watchers.get("probe://item/a")?.();
+    await expect.poll(() => updates).toEqual(["probe://item/a"]);
+    await subscription.close();
+    await expect.poll(() => probes[0]?.watchers.size).toBe(0);
+  });
+
+  it("stops every watch when the connection closes", async () => {
+    const { client, probes, close } = await connect({ era: "modern" });
+    await client.listen({ resourceSubscriptions: ["probe://count"] });
+    await close();
+    expect(probes[0]?.watchers.size).toBe(0);
+  });
+});

@@ -1,0 +1,73 @@
+/** Splits URIs by a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
+export interface UriMatcher {
+  readonly variables: readonly string[];
+  /** The percent-decoded values, or undefined where the URI is not of this family. */
+  match(uri: string): Record<string, string> | undefined;
+}
+
+const LONGEST_URI = 16_384;
+
+/**
+ * Compiles a template. `{x}` takes one path segment without `/`, `{+x}` takes anything, `{?x,y}` takes query
+ * parameters in any order, each optional.
+ *
+ * @throws TypeError for a template with another operator, since nothing here would match it.
+ */
+export function compileTemplate(template: string): UriMatcher {
+  const variables: string[] = [];
+  const queryNames: string[] = [];
+  let pattern = "";
+  let rest = template;
+  for (let found = /\{([^}]*)\}/.exec(rest); found !== null; found = /\{([^}]*)\}/.exec(rest)) {
+    const expression = found[1] ?? "";
+    pattern += escaped(rest.slice(0, found.index));
+    if (expression.startsWith("?")) {
+      const names = expression.slice(1).split(",");
+      queryNames.push(...names);
+    } else {
+      const [, operator, name] = /^(\+?)(\w+)$/.exec(expression) ?? [];
+      if (name === undefined)
+        throw new TypeError(`Unknown expression {${expression}} in the URI template ${template}`);
+      variables.push(name);
+      pattern += operator === "+" ? "(.+)" : "([^/?#]+)";
+    }
+    rest = rest.slice(found.index + found[0].length);
+  }
+  const matcher = new RegExp(`^${pattern}${escaped(rest)}$`, "s");
+  return {
+    variables: [...variables, ...queryNames],
+    match(uri) {
+      if (uri.length > LONGEST_URI) return undefined;
+      const queryAt = queryNames.length === 0 ? -1 : uri.indexOf("?");
+      const found = matcher.exec(queryAt === -1 ? uri : uri.slice(0, queryAt));
+      if (found === null) return undefined;
+      const values: Record<string, string> = {};
+      for (const [index, name] of variables.entries()) {
+        const value = decoded(found[index + 1] ?? "");
+        if (value === undefined) return undefined;
+        values[name] = value;
+      }
+      if (queryAt !== -1) {
+        const query = new URLSearchParams(uri.slice(queryAt + 1));
+        for (const name of queryNames) {
+          const value = query.get(name);
+          if (value !== null) values[name] = value;
+        }
+      }
+      return values;
+    },
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** Percent-decoded, or undefined for a broken encoding. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import type {
+  CreateMessageRequest,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  LoggingLevel,
+} from "@modelcontextprotocol/server";
+import type * as z from "zod";
+
+/** What a sampling request may ask of the client's model (MCP `sampling/createMessage`). */
+export type SampleRequest = CreateMessageRequest["params"];
+export type SampleResult = CreateMessageResult | CreateMessageResultWithTools;
+
+/** A directory or file that the client offers (MCP `roots/list`). */
+export interface ClientRoot {
+  readonly uri: string;
+  readonly name?: string | undefined;
+}
+
+/**
+ * What a tool, resource or prompt gets for one call. It is the same in both protocol eras.
+ *
+ * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) may end this run and start it anew
+ * once the answer is there, so a handler changes nothing before its last question is answered.
+ */
+export interface Call {
+  /** Aborts when the client cancels, the time limit runs out or the server closes. */
+  readonly signal: AbortSignal;
+  /** How many characters the answer should keep to (`--max-answer-chars`). */
+  readonly budget: number;
+  /** Reports progress to a client that asked for it: `done` of `total` in any unit, with a short note. */
+  progress(done: number, total?: number, note?: string): void;
+  /** Sends a log message to the client, where it listens for that level. */
+  log(level: LoggingLevel, message: string): void;
+  /**
+   * Asks the user to agree to exactly what `message` says.
+   *
+   * @throws ToolError `denied` where the user declines or nobody can be asked.
+   */
+  confirm(message: string): Promise<void>;
+  /**
+   * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
+   *
+   * @throws ToolError `denied` where the user declines or nobody can be asked.
+   */
+  ask<Answer extends z.ZodObject>(message: string, answer: Answer): Promise<z.output<Answer>>;
+  /** Asks the user to visit `url` (elicitation in url mode); resolves when the user agreed to open it. */
+  openUrl(message: string, url: string): Promise<void>;
+  /** Asks the client's model for a completion (sampling). */
+  sample(request: SampleRequest): Promise<SampleResult>;
+  /** The client's roots now; empty where the client has none. */
+  roots(): Promise<readonly ClientRoot[]>;
+}

@@ -1,0 +1,36 @@
+import type { ToolAnnotations } from "@modelcontextprotocol/server";
+
+/**
+ * What a tool does to the world.
+ *
+ * - `read`: nothing changes.
+ * - `add`: something new appears, nothing that was there is altered.
+ * - `change`: something is altered, and our own journal or the caller can take it back.
+ * - `destroy`: something is lost for good or hard to get back; the tool asks the user first.
+ */
+export type Effect = "read" | "add" | "change" | "destroy";
+
+/** Whether a tool of this effect stays in `--read-only` mode. */
+export function isReading(effect: Effect): boolean {
+  return effect === "read";
+}
+
+/**
+ * The annotations that a host shows and decides approvals by (MCP schema, `ToolAnnotations`): an addition is not
+ * destructive; anything that alters is, because the specification knows only "additive" and "destructive".
+ */
+export function annotationsOf(tool: {
+  title: string;
+  effect: Effect;
+  openWorld: boolean;
+  idempotent?: boolean;
+}): ToolAnnotations {
+  const reading = isReading(tool.effect);
+  return {
+    title: tool.title,
+    readOnlyHint: reading,
+    destructiveHint: tool.effect === "change" || tool.effect === "destroy",
+    idempotentHint: tool.idempotent ?? reading,
+    openWorldHint: tool.openWorld,
+  };
+}

@@ -1,0 +1,30 @@
+import * as z from "zod";
+
+/** One vocabulary for all servers' inputs, so that an agent learns a parameter once. */
+
+/** How many items at most. */
+export const limit = (standard: number, most: number) =>
+  z.int().min(1).max(most).default(standard).describe(`How many at most, 1 to ${most}.`);
+
+/** Where to go on. */
+export const cursor = z
+  .string()
+  .max(4096)
+  .optional()
+  .describe("The next_cursor of the call before; leave out to start.");
+
+/** The cursor of the next page in an answer. */
+export const nextCursor = z
+  .string()
+  .optional()
+  .describe("Pass as cursor for the next page; absent on the last.");
+
+/** How much to tell. */
+export const detail = z
+  .enum(["concise", "full"])
+  .default("concise")
+  .describe("concise: what most next steps need; full: everything.");
+
+/** A time limit of one call. */
+export const timeoutMs = (standard: number, most: number) =>
+  z.int().min(1).max(most).default(standard).describe(`Time limit in milliseconds, 1 to ${most}.`);

@@ -1,0 +1,105 @@
+import type { Annotations } from "@modelcontextprotocol/server";
+import type { Call } from "./call.ts";
+import type { Awaitable } from "./tool.ts";
+
+/** One part of a resource's content; `uri` and `mimeType` default to those of the resource. */
+export type ResourcePart =
+  | { readonly uri?: string; readonly mimeType?: string; readonly text: string }
+  | { readonly uri?: string; readonly mimeType?: string; readonly blob: Uint8Array };
+
+/** What `read` returns: text, bytes, or parts. */
+export type ResourceBody = string | Uint8Array | ResourcePart | readonly ResourcePart[];
+
+/** Stops watching. */
+export type Unwatch = () => Awaitable<void>;
+
+interface ResourceFacts {
+  /** Short and unique among the server's resources. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+}
+
+/** A resource with a fixed URI. */
+export interface FixedResource<Context> extends ResourceFacts {
+  readonly uri: string;
+  read(context: Context, call: Call): Awaitable<ResourceBody>;
+  /** Starts watching for the first subscriber; `changed` tells all of them. */
+  watch?(context: Context, changed: () => void): Awaitable<Unwatch>;
+}
+
+/** A resource as it stands in a list. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** Bytes. */
+  readonly size?: number;
+  readonly annotations?: Annotations;
+}
+
+export interface ResourcePage {
+  readonly resources: readonly ListedResource[];
+  /** The next page's cursor; left out on the last page. */
+  readonly nextCursor?: string;
+}
+
+type Names<Expression extends string> = Expression extends `${infer First},${infer Rest}`
+  ? Names<First> | Names<Rest>
+  : Expression extends `${"+" | "#" | "/" | "." | ";" | "?" | "&"}${infer Name}`
+    ? Names<Name>
+    : Expression extends `${infer Name}*`
+      ? Name
+      : Expression;
+
+/** The variables of a URI template (RFC 6570): `"git://{repo}/blob/{+path}"` → `"repo" | "path"`. */
+export type VariablesOf<Template extends string> =
+  Template extends `${string}{${infer Expression}}${infer Rest}`
+    ? Names<Expression> | VariablesOf<Rest>
+    : never;
+
+/** A family of resources, named by a URI template. Values arrive percent-decoded. */
+export interface TemplateResource<Context, Template extends string = string> extends ResourceFacts {
+  readonly uriTemplate: Template;
+  read(
+    variables: Record<VariablesOf<Template>, string>,
+    context: Context,
+    call: Call,
+  ): Awaitable<ResourceBody>;
+  /** Those worth listing; bounded, in pages. */
+  list?(context: Context, cursor: string | undefined): Awaitable<ResourcePage>;
+  /** Suggestions for a variable, at most 100 are sent; `others` holds the variables that are filled in already. */
+  readonly complete?: {
+    readonly [Variable in VariablesOf<Template>]?: Completer<Context>;
+  };
+  watch?(
+    variables: Record<VariablesOf<Template>, string>,
+    context: Context,
+    changed: () => void,
+  ): Awaitable<Unwatch>;
+}
+
+/** Suggests values that begin with `value`. */
+export type Completer<Context> = (
+  value: string,
+  context: Context,
+  others: Readonly<Record<string, string>>,
+) => Awaitable<readonly string[]>;
+
+export type Resource<Context> = FixedResource<Context> | TemplateResource<Context>;
+
+/** The `resource` function of a server: a `uri` makes a fixed resource, a `uriTemplate` a family. */
+export function resourceFor<Context>() {
+  function resource(definition: FixedResource<Context>): FixedResource<Context>;
+  function resource<const Template extends string>(
+    definition: TemplateResource<Context, Template>,
+  ): TemplateResource<Context, Template>;
+  function resource<Definition>(definition: Definition): Definition {
+    return definition;
+  }
+  return resource;
+}

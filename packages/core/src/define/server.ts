@@ -1,0 +1,70 @@
+import type { Bound } from "../boundary/types.ts";
+import type { Log } from "../log.ts";
+import type { CommonOptionValues } from "../serve/common-options.ts";
+import type { OptionTable, OptionValues } from "./options.ts";
+import type { Prompt } from "./prompt.ts";
+import type { Resource } from "./resource.ts";
+import type { Awaitable, Tool } from "./tool.ts";
+
+/** What `open` gets to build the server's context from. */
+export interface Opening<Table extends OptionTable> {
+  /** The parsed options, the common ones included. */
+  readonly options: OptionValues<Table> & CommonOptionValues;
+  /** The directories that may be touched; empty unless the server declares `directories`. */
+  readonly bound: Bound;
+  readonly log: Log;
+  /** Aborts when the server closes. */
+  readonly signal: AbortSignal;
+  /** Tells the subscribers of a resource that it changed. */
+  changed(uri: string): void;
+  /** Tells clients that the list of resources changed. */
+  resourcesChanged(): void;
+}
+
+export interface Toolset {
+  readonly description: string;
+  /** Whether its tools are there without `--toolsets`. */
+  readonly default: boolean;
+}
+
+/**
+ * A server: a list of small tools, resources and prompts over one context (the domain object).
+ */
+export interface ServerDefinition<Context, Table extends OptionTable = OptionTable> {
+  /** The short key that hosts use, at most 20 characters, no underscore: `git`. */
+  readonly name: string;
+  /** The npm package. */
+  readonly packageName: string;
+  readonly title: string;
+  readonly version: string;
+  /** What it is for, one sentence. */
+  readonly description: string;
+  /** For the model: how the tools play together. At most 1,500 characters, the core rule in the first 512. */
+  readonly instructions: string;
+  readonly options: Table;
+  /**
+   * Declares that the server touches directories: it gets the positional directories, `--root` and `--roots`,
+   * and asks the client for its roots. With `fallback: "working directory"` that directory is the bound where
+   * nothing else is.
+   */
+  readonly directories?: { readonly fallback?: "working directory" };
+  readonly toolsets?: Readonly<Record<string, Toolset>>;
+  readonly tools: readonly Tool<Context>[];
+  readonly resources?: readonly Resource<Context>[];
+  readonly prompts?: readonly Prompt<Context>[];
+  /** Builds the context, on the first call that needs it; opens nothing that the first call does not need. */
+  open(opening: Opening<Table>): Awaitable<Context>;
+  /** Releases what the context holds; at most 2 seconds are waited for it. */
+  close?(context: Context): Awaitable<void>;
+}
+
+/** Any server, for code that treats all alike. */
+// biome-ignore lint/suspicious/noExplicitAny: a server's context is nobody's business but its own; see docs/decisions.
+export type AnyServer = ServerDefinition<any, any>;
+
+/** Returns its argument and infers the types. */
+export function defineServer<Context, const Table extends OptionTable>(
+  definition: ServerDefinition<Context, Table>,
+): ServerDefinition<Context, Table> {
+  return definition;
+}

@@ -1,0 +1,85 @@
+import type { ContentBlock, ResourceLink } from "@modelcontextprotocol/server";
+import type * as z from "zod";
+import type { Call } from "./call.ts";
+import type { Effect } from "./effect.ts";
+
+/** A block of an answer: text, image, audio, a resource or a link to one. */
+export type Content = ContentBlock;
+/** A link to a resource that stands beside an answer. */
+export type Link = ResourceLink;
+
+export type Awaitable<Value> = Value | Promise<Value>;
+
+/** A data tool's value with links and, where the JSON is not for people, a text of its own. */
+export class DataAnswer<Value> {
+  readonly value: Value;
+  readonly links: readonly Link[];
+  readonly text: string | undefined;
+
+  constructor(value: Value, links: readonly Link[], text: string | undefined) {
+    this.value = value;
+    this.links = links;
+    this.text = text;
+  }
+}
+
+/**
+ * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so each also stands in the value.
+ *
+ * @param text replaces the JSON text block; it must say all that the value says.
+ */
+export function withLinks<Value>(
+  value: Value,
+  links: readonly Omit<Link, "type">[],
+  text?: string,
+): DataAnswer<Value> {
+  return new DataAnswer(
+    value,
+    links.map((link): Link => ({ type: "resource_link", ...link })),
+    text,
+  );
+}
+
+/** What `run` returns: the plain value of `output`, or text or blocks where there is no `output`. */
+export type ToolReturn<Output> = Output extends z.ZodObject
+  ? z.input<Output> | DataAnswer<z.input<Output>>
+  : string | readonly Content[];
+
+export interface Tool<
+  Context,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject | undefined = z.ZodObject | undefined,
+> {
+  /** snake_case, unique over all servers. */
+  readonly name: string;
+  readonly title: string;
+  /** First sentence: what it does and when to use it. */
+  readonly description: string;
+  readonly effect: Effect;
+  /** Whether it reaches beyond this machine's own files and databases. */
+  readonly openWorld: boolean;
+  /** Whether repeating the call changes nothing more; reading tools always are. */
+  readonly idempotent?: boolean;
+  /** Older names under which it can still be called; they are not listed. */
+  readonly aliases?: readonly string[];
+  /** The toolset that it belongs to, where the server has toolsets. */
+  readonly toolset?: string;
+  /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
+  readonly needs?: string;
+  readonly input: Input;
+  readonly output?: Output;
+  run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;
+}
+
+/**
+ * The `tool` function of a server: it returns its argument and infers the types of `input`, `output` and `run`.
+ *
+ * ```ts
+ * export const tool = toolFor<Files>();
+ * ```
+ */
+export function toolFor<Context>() {
+  return <Input extends z.ZodObject, Output extends z.ZodObject | undefined = undefined>(
+    definition: Tool<Context, Input, Output>,
+  ): Tool<Context, Input, Output> => definition;
+}

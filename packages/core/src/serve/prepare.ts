@@ -1,0 +1,89 @@
+import { Runtime } from "../bind/runtime.ts";
+import { DirectoryBound } from "../boundary/directories.ts";
+import type { OptionTable } from "../define/options.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import { createLog } from "../log.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { type CommonOptionValues, serverOptions } from "./common-options.ts";
+import type { OptionSource } from "./parse-options.ts";
+
+/** A server that is ready to take connections, or a text to print instead. */
+export type Prepared<Context, Table extends OptionTable> =
+  | { readonly kind: "run"; readonly runtime: Runtime<Context, Table> }
+  | {
+      readonly kind: "print";
+      readonly text: string;
+      readonly to: "stdout" | "stderr";
+      readonly exitCode: number;
+    };
+
+/**
+ * Turns a definition, a command line and an environment into a running server or a text (help, version, a host's
+ * entry, a mistake in the options). Opens nothing and writes nothing but warnings.
+ *
+ * @param writeLog receives the log's lines. Default: stderr.
+ */
+export async function prepare<Context, Table extends OptionTable>(
+  definition: ServerDefinition<Context, Table>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  writeLog?: (line: string) => void,
+): Promise<Prepared<Context, Table>> {
+  const all = serverOptions(definition);
+  const command = parseCommandLine(all, { argv, env });
+  if (command.kind === "error") return { kind: "print", text: command.message, to: "stderr", exitCode: 2 };
+  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}`);
+  if (command.kind === "help") {
+    const { renderHelp } = await import("./help.ts");
+    return print(renderHelp({ ...definition, all }));
+  }
+  const { options } = command;
+  const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
+  for (const warning of command.warnings) log.warning(warning);
+  const mistake = await unknownToolNames(definition, options);
+  if (mistake !== undefined) return { kind: "print", text: mistake, to: "stderr", exitCode: 2 };
+  const bound = boundOf(definition, options, command.source("directories"));
+  const runtime = new Runtime(definition, { options, bound, log });
+  if (command.kind === "list-tools") {
+    const { renderToolTable } = await import("./help.ts");
+    return print(renderToolTable(runtime.tools));
+  }
+  if (command.kind === "print-config") {
+    const { renderHostEntry } = await import("./print-config.ts");
+    return print(renderHostEntry(command.host, definition, command.carried));
+  }
+  return { kind: "run", runtime };
+}
+
+function print(text: string): { kind: "print"; text: string; to: "stdout"; exitCode: number } {
+  return { kind: "print", text, to: "stdout", exitCode: 0 };
+}
+
+/** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
+async function unknownToolNames(
+  definition: Pick<ServerDefinition<never>, "tools">,
+  options: CommonOptionValues,
+): Promise<string | undefined> {
+  if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
+  const { unknownNames } = await import("./option-errors.ts");
+  const known = definition.tools.map((tool) => tool.name);
+  return (
+    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")
+  );
+}
+
+function boundOf(
+  definition: Pick<ServerDefinition<never>, "directories">,
+  options: CommonOptionValues,
+  source: OptionSource,
+): DirectoryBound {
+  return new DirectoryBound({
+    configured: options.directories.map((path) => ({
+      path,
+      source: source === "environment" ? "environment" : "argument",
+    })),
+    mode: options.clientRoots,
+    ...(definition.directories?.fallback === undefined ? {} : { fallback: process.cwd() }),
+  });
+}

@@ -1,0 +1,46 @@
+import { ToolError } from "../answer/errors.ts";
+import type { Call } from "../define/call.ts";
+
+/** A call for unit tests: records what a tool reports and asks. */
+export interface RecordedCall extends Call {
+  readonly reported: readonly { done: number; total: number | undefined; note: string | undefined }[];
+  readonly questions: readonly string[];
+  /** Aborts `signal` as a client's cancellation would. */
+  cancel(): void;
+}
+
+export interface FakeCallOptions {
+  /** Default 20,000 characters. */
+  readonly budget?: number;
+  /** What the user says to `confirm`. Default: nobody can be asked. */
+  readonly agrees?: boolean;
+}
+
+/** What a tool's `run` gets in a unit test, where no client is. */
+export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
+  const controller = new AbortController();
+  const reported: { done: number; total: number | undefined; note: string | undefined }[] = [];
+  const questions: string[] = [];
+  const unanswerable = (message: string): never => {
+    questions.push(message);
+    throw new ToolError("denied", `Nobody can be asked: ${message}`, { hint: "--confirm never" });
+  };
+  return {
+    signal: controller.signal,
+    budget: options.budget ?? 20_000,
+    reported,
+    questions,
+    progress: (done, total, note) => void reported.push({ done, total, note }),
+    log: () => undefined,
+    async confirm(message) {
+      if (options.agrees === undefined) unanswerable(message);
+      questions.push(message);
+      if (options.agrees === false) throw new ToolError("denied", "The user declined.");
+    },
+    ask: async (message) => unanswerable(message),
+    openUrl: async (message) => unanswerable(message),
+    sample: async () => unanswerable("sampling"),
+    roots: async () => [],
+    cancel: () => controller.abort(new ToolError("cancelled", "The call was cancelled.")),
+  };
+}

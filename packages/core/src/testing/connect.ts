@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  Client,
+  type ClientCapabilities,
+  type ElicitRequest,
+  type ElicitResult,
+  InMemoryTransport,
+  type JSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { ClientRoot } from "../define/call.ts";
+import type { AnyServer } from "../define/server.ts";
+import { serveConnection } from "../serve/connection.ts";
+import { prepare } from "../serve/prepare.ts";
+
+export type Era = "legacy" | "modern";
+
+/** The revision that a client of each era speaks in tests. */
+export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const;
+
+export interface ConnectOptions {
+  /** Default: modern. */
+  readonly era?: Era;
+  /** Arguments of the server's command line. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The client's roots; left out, the client has no such capability. */
+  readonly roots?: readonly ClientRoot[];
+  /** Answers the server's questions; left out, the client cannot be asked. */
+  readonly elicit?: (params: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>;
+}
+
+/** A client connected to a server, with everything that crossed the wire. */
+export interface Connected {
+  readonly client: Client;
+  /** Every message that the server sent, in order. */
+  readonly received: readonly JSONRPCMessage[];
+  /** What the server wrote to stderr so far (over stdio; in memory: its log). */
+  stderr(): string;
+  /** The server's process id, over stdio. */
+  readonly pid: number | undefined;
+  /** Closes the connection and waits until the server is gone. */
+  close(): Promise<void>;
+}
+
+/** Connects a client to a server in this process, through a pair of transports in memory. */
+export async function connectInMemory(server: AnyServer, options: ConnectOptions = {}): Promise<Connected> {
+  let log = "";
+  const prepared = await prepare(server, options.args ?? [], options.env ?? {}, (line) => {
+    log += line;
+  });
+  if (prepared.kind !== "run") throw new Error(prepared.text);
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+  const connection = serveConnection(prepared.runtime, serverSide);
+  const connected = await connectClient(clientSide, options);
+  return {
+    ...connected,
+    stderr: () => log,
+    pid: undefined,
+    async close() {
+      await connected.client.close();
+      await connection.close();
+      await prepared.runtime.close();
+    },
+  };
+}
+
+/** Starts a built server (`dist/bin.js`) as a child process and connects a client to it over stdio. */
+export async function connectStdio(bin: string, options: ConnectOptions = {}): Promise<Connected> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [bin, ...(options.args ?? [])],
+    env: { ...baseEnvironment(), ...options.env },
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString("utf8");
+  });
+  const connected = await connectClient(transport, options);
+  return {
+    ...connected,
+    stderr: () => stderr,
+    pid: transport.pid ?? undefined,
+    close: () => connected.client.close(),
+  };
+}
+
+async function connectClient(
+  transport: Transport,
+  options: ConnectOptions,
+): Promise<{ client: Client; received: JSONRPCMessage[] }> {
+  const capabilities: ClientCapabilities = {
+    ...(options.roots === undefined ? {} : { roots: { listChanged: true } }),
+    ...(options.elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+  };
+  const era = options.era ?? "modern";
+  const client = new Client(
+    { name: "refmcp-testing", version: "1.0.0" },
+    { capabilities, versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: REVISIONS.modern } } },
+  );
+  const { roots, elicit } = options;
+  if (roots !== undefined)
+    client.setRequestHandler("roots/list", () => ({ roots: roots.map((root) => ({ ...root })) }));
+  if (elicit !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => elicit(params));
+  const received: JSONRPCMessage[] = [];
+  await client.connect(recording(transport, received));
+  return { client, received };
+}
+
+/** Notes every message before the client sees it. */
+function recording(transport: Transport, received: JSONRPCMessage[]): Transport {
+  let handler: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    configurable: true,
+    get: () => handler,
+    set(next: Transport["onmessage"]) {
+      handler =
+        next === undefined
+          ? undefined
+          : (message, extra) => {
+              received.push(message);
+              next(message, extra);
+            };
+    },
+  });
+  return transport;
+}
+
+function baseEnvironment(): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "USERPROFILE",
+    "SystemRoot",
+    "TEMP",
+    "APPDATA",
+    "LOCALAPPDATA",
+  ]) {
+    const value = process.env[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+/** What a raw session over pipes gave: for tests of the bytes on the wire. */
+export interface RawSession {
+  readonly lines: readonly string[];
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts a built server, writes `input` to its stdin, closes it and returns all that came back. */
+export async function rawSession(
+  bin: string,
+  input: string | Uint8Array,
+  options: Pick<ConnectOptions, "args" | "env"> = {},
+): Promise<RawSession> {
+  const child: ChildProcess = spawn(process.execPath, [bin, ...(options.args ?? [])], {
+    env: { ...baseEnvironment(), ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const chunks: Buffer[] = [];
+  const errors: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk));
+  child.stdin?.on("error", () => undefined);
+  child.stdin?.end(input);
+  await once(child, "close");
+  const lines = Buffer.concat(chunks)
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  return {
+    lines,
+    stderr: Buffer.concat(errors).toString("utf8"),
+    code: child.exitCode,
+    signal: child.signalCode,
+  };
+}

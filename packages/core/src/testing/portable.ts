@@ -1,0 +1,95 @@
+import type { Tool } from "@modelcontextprotocol/client";
+
+/** Words that shout at a model instead of telling it something (tool rule 8). */
+const SHOUTING =
+  /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL|powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
+
+/** JSON Schema keywords that hosts drop or reject in a tool's input. */
+const UNPORTABLE = [
+  "$ref",
+  "$defs",
+  "oneOf",
+  "allOf",
+  "not",
+  "if",
+  "patternProperties",
+  "propertyNames",
+] as const;
+
+/** About how many tokens a text costs a model: four characters each, the usual rule of thumb for JSON. */
+export function tokensOf(value: unknown): number {
+  return Math.ceil(JSON.stringify(value).length / 4);
+}
+
+/**
+ * What is wrong with a listed tool by the tool rules and the limits of the hosts (Claude, OpenAI, Gemini, VS Code):
+ * one sentence each, none where it is fine.
+ */
+export function problemsOf(tool: Tool): string[] {
+  const problems: string[] = [];
+  const say = (problem: string) => problems.push(`${tool.name}: ${problem}`);
+  const description = tool.description ?? "";
+  const [firstSentence = ""] = description.split(/(?<=\.)\s/);
+  if (!/^[a-z][a-z0-9_]{2,39}$/.test(tool.name)) say("the name is not 3 to 40 characters of a-z, 0-9 and _");
+  if (tool.title === undefined || tool.title === "") say("it has no title");
+  if (firstSentence.length < 10 || firstSentence.length > 120)
+    say(`the first sentence has ${firstSentence.length} characters, not 10 to 120`);
+  if (description.length > 600) say(`the description has ${description.length} characters, not at most 600`);
+  const shout = SHOUTING.exec(description);
+  if (shout !== null) say(`the description says ${shout[0]}`);
+  if (/^#|\n#/.test(description)) say("the description has a heading");
+  const cost = tokensOf(tool);
+  if (cost > 600) say(`it costs ${cost} tokens, not at most 600`);
+  const { annotations } = tool;
+  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
+    if (typeof annotations?.[hint] !== "boolean") say(`the annotation ${hint} is missing`);
+  }
+  if (annotations?.readOnlyHint === true && annotations.destructiveHint === true)
+    say("it reads only and destroys");
+  return [...problems, ...inputProblems(tool).map((problem) => `${tool.name}: ${problem}`)];
+}
+
+function inputProblems(tool: Tool): string[] {
+  const problems: string[] = [];
+  const schema: Record<string, unknown> = { ...tool.inputSchema };
+  if (schema.additionalProperties !== false) problems.push("the input allows unknown arguments");
+  const properties = objectOf(schema.properties);
+  if (Object.keys(properties).length > 10)
+    problems.push(`it has ${Object.keys(properties).length} properties, not at most 10`);
+  for (const [name, property] of Object.entries(properties)) {
+    if (typeof objectOf(property).description !== "string")
+      problems.push(`the property ${name} has no description`);
+  }
+  walk(schema, 0, (node, depth, where) => {
+    for (const keyword of UNPORTABLE) if (keyword in node) problems.push(`${where} uses ${keyword}`);
+    if (Array.isArray(node.type)) problems.push(`${where} has several types`);
+    if (node.type === "null") problems.push(`${where} is nullable`);
+    if (depth === 0 && "anyOf" in node) problems.push("the input is a union");
+    const tooWide = node.minimum === Number.MIN_SAFE_INTEGER || node.maximum === Number.MAX_SAFE_INTEGER;
+    if (tooWide) problems.push(`${where} is an unbounded number`);
+    if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep`);
+  });
+  return problems;
+}
+
+function walk(
+  node: Record<string, unknown>,
+  depth: number,
+  visit: (node: Record<string, unknown>, depth: number, where: string) => void,
+  where = "input",
+): void {
+  visit(node, depth, where);
+  for (const [name, child] of Object.entries(objectOf(node.properties))) {
+    walk(objectOf(child), depth + 1, visit, `${where}.${name}`);
+  }
+  if (node.items !== undefined) walk(objectOf(node.items), depth + 1, visit, `${where}[]`);
+  for (const keyword of ["anyOf", "oneOf", "allOf"]) {
+    const branches = node[keyword];
+    if (Array.isArray(branches))
+      for (const branch of branches) walk(objectOf(branch), depth + 1, visit, where);
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

@@ -1,0 +1,56 @@
+// Bundles the server in the current directory into dist/: `bin.js` (a door that npx starts), `server.js` (the
+// server with core, SDK and every pure-JavaScript dependency inside) and one `*.worker.js` for each worker.
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const manifest = JSON.parse(await readFile("package.json", "utf8"));
+// What stays a dependency is native or huge; npm installs it beside the bundle.
+const external = [
+  ...Object.keys(manifest.dependencies ?? {}),
+  ...Object.keys(manifest.optionalDependencies ?? {}),
+  ...Object.keys(manifest.peerDependencies ?? {}),
+];
+
+const sources = await readdir("src", { recursive: true });
+const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
+await rm("dist", { recursive: true, force: true });
+
+/** @type {import("esbuild").BuildOptions} */
+const shared = {
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  minify: true,
+  legalComments: "none",
+  external,
+  // The SDK's default JSON Schema validator (Ajv, a third of the start-up time) is never used: zod checks.
+  alias: {
+    "@modelcontextprotocol/server/_shims": fileURLToPath(new URL("no-validator.mjs", import.meta.url)),
+  },
+  // Bundled CommonJS modules call require for Node's own modules.
+  banner: {
+    js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
+  },
+  logLevel: "warning",
+};
+
+await build({ ...shared, entryPoints: ["src/bin.ts"], outfile: "dist/server.js" });
+for (const worker of workers) {
+  await build({ ...shared, entryPoints: [worker], outfile: `dist/${basename(worker, ".ts")}.js` });
+}
+
+const door = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write("${manifest.name} needs Node.js 20.19 or newer; this is " + process.version + ".\\n");
+  process.exit(1);
+}
+process.title = ${JSON.stringify(Object.keys(manifest.bin)[0])};
+// Node.js 22 and newer keep compiled code between starts.
+(await import("node:module")).default.enableCompileCache?.();
+await import("./server.js");
+`;
+await writeFile("dist/bin.js", door, { mode: 0o755 });

@@ -1,0 +1,10 @@
+// `pnpm check`: what CI checks besides the tests: format and lint, and that generated pages are current.
+
+import { join } from "node:path";
+import { install, ROOT, run, step } from "./lib/setup.mjs";
+
+await install();
+const biome = join(ROOT, "node_modules", "@biomejs", "biome", "bin", "biome");
+await step("Checking format and lint", () =>
+  run(process.execPath, [biome, "ci", "--error-on-warnings", "."]),
+);

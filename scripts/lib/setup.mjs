@@ -1,0 +1,110 @@
+// Brings a fresh clone to a state in which everything runs: dependencies installed, packages built. Needs Node.js,
+// npm and git only; pnpm comes through npx in the version that package.json pins.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const STAMP = join(ROOT, "node_modules", ".refmcp-installed");
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`refmcp needs Node.js 20.19 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
+
+/**
+ * Runs a command and resolves with its exit code. Its output is passed through, or, when `quiet`, kept and
+ * shown only where it fails.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ quiet?: boolean, env?: NodeJS.ProcessEnv }} [options]
+ * @returns {Promise<number>}
+ */
+export function run(command, args, { quiet = false, env } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      env: env ?? process.env,
+      // npx is a batch file on Windows.
+      shell: process.platform === "win32",
+      stdio: ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"],
+    });
+    let output = "";
+    child.stdout?.on("data", (chunk) => (output += chunk));
+    child.stderr?.on("data", (chunk) => (output += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code !== 0 && quiet) process.stderr.write(output);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+/** Runs pnpm in the pinned version. */
+export async function pnpm(args, options) {
+  const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  return run("npx", ["-y", packageManager, ...args], options);
+}
+
+/** Installs the dependencies unless the lockfile and manifests are those of the last installation. */
+export async function install() {
+  const fingerprint = await fingerprintOf([
+    "package.json",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    ...(await packageFolders()).map((folder) => `${folder}/package.json`),
+  ]);
+  if ((await readFile(STAMP, "utf8").catch(() => "")) === fingerprint) return;
+  await step("Installing dependencies", () => pnpm(["install", "--frozen-lockfile"], { quiet: true }));
+  await mkdir(join(ROOT, "node_modules"), { recursive: true });
+  await writeFile(STAMP, fingerprint);
+}
+
+/** Builds every package that changed since the last build. */
+export async function build() {
+  await step("Building the servers", () => run(process.execPath, [turbo(), "run", "build"], { quiet: true }));
+}
+
+/** The path of turbo's launcher. */
+export function turbo() {
+  return join(ROOT, "node_modules", "turbo", "bin", "turbo");
+}
+
+/**
+ * Runs one step with a line that tells the seconds while it takes long, and ends the process where it fails.
+ *
+ * @param {string} title
+ * @param {() => Promise<number>} work resolves with an exit code
+ */
+export async function step(title, work) {
+  const started = Date.now();
+  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
+  const live = process.stderr.isTTY === true;
+  const tick = setInterval(
+    () => process.stderr.write(live ? `\r${title} … ${seconds()}` : `${title} … ${seconds()}\n`),
+    live ? 1000 : 15_000,
+  );
+  if (!live) process.stderr.write(`${title} …\n`);
+  const code = await work().finally(() => clearInterval(tick));
+  process.stderr.write(`${live ? "\r" : ""}${title} … ${code === 0 ? "done" : "failed"} (${seconds()})\n`);
+  if (code !== 0) process.exit(code);
+}
+
+/** The folders of the workspace's packages. */
+export async function packageFolders() {
+  const found = [];
+  for (const group of ["packages", "servers"]) {
+    for (const name of (await readdir(join(ROOT, group))).sort()) found.push(`${group}/${name}`);
+  }
+  return [...found, "test"];
+}
+
+async function fingerprintOf(files) {
+  const hash = createHash("sha256").update(process.version);
+  for (const file of files) hash.update(file).update(await readFile(join(ROOT, file)).catch(() => ""));
+  return hash.digest("hex");
+}

@@ -1,0 +1,28 @@
+// `npm test`: installs what the tests need, then runs them all and prints one closing line.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build, install, packageFolders, ROOT, run, turbo } from "./lib/setup.mjs";
+
+await install();
+await build();
+const code = await run(process.execPath, [
+  turbo(),
+  "run",
+  "typecheck",
+  "test",
+  "--continue",
+  ...process.argv.slice(2),
+]);
+
+let passed = 0;
+let failed = 0;
+for (const folder of await packageFolders()) {
+  const report = await readFile(join(ROOT, folder, ".refmcp", "report.json"), "utf8").catch(() => undefined);
+  if (report === undefined) continue;
+  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(report);
+  passed += numPassedTests;
+  // A suite that fails to load has no test to count.
+  failed += Math.max(numFailedTests, numFailedTestSuites);
+}
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exit(code);

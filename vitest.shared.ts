@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** What all packages' tests have in common. `npm test` reads the JSON reports for its closing line. */
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    include: ["**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    reporters: ["default", "json"],
+    outputFile: { json: ".refmcp/report.json" },
+  },
+});
