@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { Runtime } from "../bind/runtime.ts";
 import { DirectoryBound } from "../boundary/directories.ts";
 import type { OptionTable } from "../define/options.ts";
@@ -7,15 +8,18 @@ import { parseCommandLine } from "./command-line.ts";
 import { type CommonOptionValues, serverOptions } from "./common-options.ts";
 import type { OptionSource } from "./parse-options.ts";
 
+/** What to write instead of serving, and the exit code. */
+export interface Printed {
+  readonly kind: "print";
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
 /** A server that is ready to take connections, or a text to print instead. */
 export type Prepared<Context, Table extends OptionTable> =
   | { readonly kind: "run"; readonly runtime: Runtime<Context, Table> }
-  | {
-      readonly kind: "print";
-      readonly text: string;
-      readonly to: "stdout" | "stderr";
-      readonly exitCode: number;
-    };
+  | Printed;
 
 /**
  * Turns a definition, a command line and an environment into a running server or a text (help, version, a host's
@@ -31,32 +35,38 @@ export async function prepare<Context, Table extends OptionTable>(
 ): Promise<Prepared<Context, Table>> {
   const all = serverOptions(definition);
   const command = parseCommandLine(all, { argv, env });
-  if (command.kind === "error") return { kind: "print", text: command.message, to: "stderr", exitCode: 2 };
-  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}`);
+  if (command.kind === "error") return refuse(command.message);
+  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
   if (command.kind === "help") {
     const { renderHelp } = await import("./help.ts");
-    return print(renderHelp({ ...definition, all }));
+    return print(renderHelp({ ...definition, all }, process.stdout.columns));
   }
   const { options } = command;
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.warnings) log.warning(warning);
   const mistake = await unknownToolNames(definition, options);
-  if (mistake !== undefined) return { kind: "print", text: mistake, to: "stderr", exitCode: 2 };
+  if (mistake !== undefined) return refuse(mistake);
   const bound = boundOf(definition, options, command.source("directories"));
   const runtime = new Runtime(definition, { options, bound, log });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
-    return print(renderToolTable(runtime.tools));
+    return print(renderToolTable(runtime.tools, process.stdout.columns));
   }
   if (command.kind === "print-config") {
     const { renderHostEntry } = await import("./print-config.ts");
-    return print(renderHostEntry(command.host, definition, command.carried));
+    const bin = process.argv[1] === undefined ? {} : { bin: await realpath(process.argv[1]) };
+    const { text, guidance } = renderHostEntry(command.host, definition, command.carried, bin);
+    return print(text, guidance);
   }
   return { kind: "run", runtime };
 }
 
-function print(text: string): { kind: "print"; text: string; to: "stdout"; exitCode: number } {
-  return { kind: "print", text, to: "stdout", exitCode: 0 };
+function print(stdout: string, stderr = ""): Printed {
+  return { kind: "print", stdout, stderr, exitCode: 0 };
+}
+
+function refuse(message: string): Printed {
+  return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
 }
 
 /** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */

@@ -51,7 +51,7 @@ export async function connectInMemory(server: AnyServer, options: ConnectOptions
   const prepared = await prepare(server, options.args ?? [], options.env ?? {}, (line) => {
     log += line;
   });
-  if (prepared.kind !== "run") throw new Error(prepared.text);
+  if (prepared.kind !== "run") throw new Error(prepared.stdout + prepared.stderr);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const connection = serveConnection(prepared.runtime, serverSide);
   const connected = await connectClient(clientSide, options);

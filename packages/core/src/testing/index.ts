@@ -1,1 +1,12 @@
-export {};
+export { type FakeCallOptions, fakeCall, type RecordedCall } from "./call.ts";
+export {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  connectStdio,
+  type Era,
+  type RawSession,
+  rawSession,
+} from "./connect.ts";
+export { type ContractOptions, contract, type World } from "./contract.ts";
+export { problemsOf, tokensOf } from "./portable.ts";

@@ -1,0 +1,43 @@
+import type { OptionTable } from "../define/options.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import { serveConnection } from "./connection.ts";
+import { prepare } from "./prepare.ts";
+import { installShutdown } from "./shutdown.ts";
+import { StdioTransport } from "./stdio.ts";
+import { protectStdout } from "./stdout.ts";
+
+/**
+ * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
+ * stdout until the client goes away or a signal comes. Its context opens on the first call that needs it.
+ *
+ * ```ts
+ * await run(defineServer({ name: "hello", … }));
+ * ```
+ */
+export async function run<Context, Table extends OptionTable>(
+  definition: ServerDefinition<Context, Table>,
+): Promise<void> {
+  const prepared = await prepare(definition, process.argv.slice(2), process.env);
+  if (prepared.kind === "print") {
+    process.stderr.write(prepared.stderr);
+    process.stdout.write(prepared.stdout);
+    process.exitCode = prepared.exitCode;
+    return;
+  }
+  const { runtime } = prepared;
+  const transport = new StdioTransport({
+    input: process.stdin,
+    output: protectStdout(),
+    maxLineBytes: runtime.options.maxMessageBytes,
+    note: (line) => runtime.log.warning(line),
+    onEnd: ({ reason, since }) => shutdown.begin(reason, since),
+  });
+  const connection = serveConnection(runtime, transport);
+  const shutdown = installShutdown({
+    log: runtime.log,
+    async close() {
+      await connection.close();
+      await runtime.close();
+    },
+  });
+}

@@ -1,0 +1,330 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type {
+  CallToolResult,
+  Prompt,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+} from "@modelcontextprotocol/client";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AnyServer } from "../define/server.ts";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  connectStdio,
+  type Era,
+  rawSession,
+} from "./connect.ts";
+import { problemsOf, tokensOf } from "./portable.ts";
+import { answerSnapshot, surfaceSnapshot, toolSnapshot } from "./surface.ts";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A small world that a server works on: files, a repository, a database. Every test gets a fresh one. */
+export interface World {
+  /** The server's command line. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of one good call of each tool, by name. */
+  readonly calls: Readonly<Record<string, Arguments>>;
+  /** Arguments with which a tool fails as it should, for as many tools as can. */
+  readonly failures?: Readonly<Record<string, Arguments>>;
+  /** Good calls whose answers would be far over the budget if they were not bounded. */
+  readonly large?: Readonly<Record<string, Arguments>>;
+  /** A text planted where an answer or a log must never show it. */
+  readonly secret?: string;
+  /** A digest of everything that reading tools must leave as it is. */
+  fingerprint(): Promise<string>;
+  /** Replaces what differs between two worlds (paths, times, ids) by fixed names, for snapshots. */
+  stable(text: string): string;
+  dispose(): Promise<void>;
+}
+
+export interface ContractOptions {
+  readonly server: AnyServer;
+  /** The built server, `dist/bin.js`. */
+  readonly bin: string;
+  /** The folder of the snapshots, `test/surface`. */
+  readonly surface: string;
+  world(): Promise<World>;
+  /** Options that show every tool, where some need a flag or a toolset. */
+  readonly allTools?: readonly string[];
+}
+
+type Via = "memory" | "stdio";
+const ERAS: readonly Era[] = ["legacy", "modern"];
+const VIAS: readonly Via[] = ["memory", "stdio"];
+const MOST_TOKENS = 6_000;
+const DEFAULT_BUDGET = 20_000;
+
+/**
+ * The suite that every server passes: it looks at the server only through a client, in both eras, in memory and
+ * as the built process.
+ */
+export function contract(options: ContractOptions): void {
+  const { server, bin, allTools = [] } = options;
+  const open: { dispose(): Promise<unknown> }[] = [];
+
+  async function enter(
+    via: Via,
+    connect: ConnectOptions = {},
+  ): Promise<{ world: World; connected: Connected }> {
+    const world = await options.world();
+    open.push({ dispose: () => world.dispose() });
+    const args = [...world.args, ...allTools, ...(connect.args ?? [])];
+    const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
+    const connected = await (via === "memory" ? connectInMemory(server, full) : connectStdio(bin, full));
+    open.push({ dispose: () => connected.close() });
+    return { world, connected };
+  }
+
+  async function leave(): Promise<void> {
+    for (const one of open.splice(0).reverse()) await one.dispose();
+  }
+
+  afterEach(leave);
+
+  describe(`${server.name}: surface`, () => {
+    let tools: Tool[] = [];
+    let defaults: Tool[] = [];
+    let resources: Resource[] = [];
+    let resourceTemplates: ResourceTemplateType[] = [];
+    let prompts: Prompt[] = [];
+    let instructions: string | undefined;
+    let stable: World["stable"] = (text) => text;
+
+    beforeAll(async () => {
+      const { world, connected } = await enter("memory");
+      stable = (text) => world.stable(text);
+      const { client } = connected;
+      tools = (await client.listTools()).tools;
+      instructions = client.getInstructions();
+      if (server.resources !== undefined) {
+        resources = (await client.listResources()).resources;
+        resourceTemplates = (await client.listResourceTemplates()).resourceTemplates;
+      }
+      if (server.prompts !== undefined) prompts = (await client.listPrompts()).prompts;
+      await leave();
+      const plain = await connectInMemory(server, { args: world.args });
+      defaults = (await plain.client.listTools()).tools;
+      await plain.close();
+    });
+
+    it("keeps every tool to the rules", () => {
+      expect(tools.flatMap(problemsOf)).toEqual([]);
+      expect(tools).toHaveLength(server.tools.length);
+    });
+
+    it("costs a model no more than it may", () => {
+      expect(defaults.length).toBeLessThanOrEqual(20);
+      expect(tokensOf(defaults)).toBeLessThanOrEqual(MOST_TOKENS);
+      expect(instructions?.length ?? 0).toBeLessThanOrEqual(1_500);
+    });
+
+    it("describes every prompt, argument and resource", () => {
+      for (const prompt of prompts) {
+        expect(prompt.description, prompt.name).toBeTruthy();
+        for (const argument of prompt.arguments ?? []) expect(argument.description, prompt.name).toBeTruthy();
+      }
+      for (const resource of [...resources, ...resourceTemplates]) {
+        expect(resource.description, resource.name).toBeTruthy();
+        expect(resource.title, resource.name).toBeTruthy();
+      }
+    });
+
+    it("is what the snapshots say", async () => {
+      for (const tool of tools) {
+        await expect(toolSnapshot(tool)).toMatchFileSnapshot(join(options.surface, `${tool.name}.json`));
+      }
+      const rest = stable(surfaceSnapshot({ instructions, resources, resourceTemplates, prompts }));
+      await expect(rest).toMatchFileSnapshot(join(options.surface, "surface.json"));
+    });
+
+    it("has no snapshot of a tool that is gone", () => {
+      const names = tools.map((tool) => tool.name);
+      const files = existsSync(options.surface) ? readdirSync(options.surface) : [];
+      const known = files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, ""));
+      expect(known.filter((name) => name !== "surface" && !names.includes(name))).toEqual([]);
+    });
+  });
+
+  describe.each(ERAS)(`${server.name}: %s era`, (era) => {
+    describe.each(VIAS)("via %s", (via) => {
+      const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { confirm: true } });
+
+      it("has a good call of every tool in its fixture", async () => {
+        const { world, connected } = await enter(via, { era });
+        const { tools } = await connected.client.listTools();
+        expect(Object.keys(world.calls).sort()).toEqual(tools.map((tool) => tool.name));
+      });
+
+      it("answers every reading tool, twice alike, within the budget, and leaves the world as it was", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const before = await world.fingerprint();
+        for (const tool of (await connected.client.listTools()).tools) {
+          if (tool.annotations?.readOnlyHint !== true) continue;
+          const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
+          const first = await connected.client.callTool(call);
+          checkAnswer(tool, first);
+          const second = await connected.client.callTool(call);
+          expect(world.stable(JSON.stringify(second.content)), tool.name).toBe(
+            world.stable(JSON.stringify(first.content)),
+          );
+          if (via === "memory") await expectAnswer(options.surface, world, call, first);
+        }
+        expect(await world.fingerprint()).toBe(before);
+      });
+
+      for (const tool of server.tools.filter((candidate) => candidate.effect !== "read")) {
+        it(`answers ${tool.name}`, async () => {
+          const { world, connected } = await enter(via, { era, elicit });
+          const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
+          const result = await connected.client.callTool(call);
+          const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
+          expect(listed).toBeDefined();
+          if (listed !== undefined) checkAnswer(listed, result);
+          if (via === "memory") await expectAnswer(options.surface, world, call, result);
+        });
+      }
+
+      it("keeps large answers within the budget", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        for (const [name, args] of Object.entries(world.large ?? {})) {
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          expect(result.isError, name).not.toBe(true);
+          expect(lengthOf(result), name).toBeGreaterThan(1_000);
+          expect(lengthOf(result), name).toBeLessThanOrEqual(DEFAULT_BUDGET);
+        }
+      });
+
+      it("explains what is wrong: unknown arguments with those it expects, failures with a next step", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        for (const { name } of server.tools) {
+          const args = { ...world.calls[name], surely_unknown: 1 };
+          const result = await connected.client.callTool({ name, arguments: args });
+          expect(result.isError, name).toBe(true);
+          expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
+        }
+        for (const [name, args] of Object.entries(world.failures ?? {})) {
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          expect(result.isError, name).toBe(true);
+          expect(textOf(result), name).not.toMatch(/fault of this server|\bat .*:\d+:\d+/);
+          expect(textOf(result).length, name).toBeGreaterThan(20);
+        }
+      });
+
+      it("goes on after calls that were cancelled at once", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const reading = server.tools.filter((tool) => tool.effect === "read");
+        for (const { name } of reading) {
+          const controller = new AbortController();
+          const call = connected.client
+            .callTool({ name, arguments: { ...world.calls[name] } }, { signal: controller.signal })
+            .catch(() => undefined);
+          controller.abort();
+          await call;
+        }
+        expect((await connected.client.listTools()).tools.length).toBe(server.tools.length);
+      });
+
+      it("offers only reading tools with --read-only", async () => {
+        const { connected } = await enter(via, { era, args: ["--read-only"] });
+        const { tools } = await connected.client.listTools();
+        expect(tools.length).toBeGreaterThan(0);
+        expect(tools.filter((tool) => tool.annotations?.readOnlyHint !== true)).toEqual([]);
+      });
+
+      it("reads every resource that it lists", async () => {
+        if (server.resources === undefined) return;
+        const { connected } = await enter(via, { era });
+        const { resources } = await connected.client.listResources();
+        for (const { uri } of resources) {
+          const { contents } = await connected.client.readResource({ uri });
+          expect(contents.length, uri).toBeGreaterThan(0);
+        }
+      });
+
+      it("never shows the planted secret", async () => {
+        const { world, connected } = await enter(via, { era, elicit });
+        const { secret } = world;
+        if (secret === undefined) return;
+        for (const [name, args] of Object.entries({ ...world.calls, ...world.failures })) {
+          await connected.client.callTool({ name, arguments: { ...args } });
+        }
+        expect(JSON.stringify(connected.received)).not.toContain(secret);
+        expect(connected.stderr()).not.toContain(secret);
+      });
+    });
+  });
+
+  describe(`${server.name}: as a process`, () => {
+    afterAll(leave);
+
+    it("answers what was piped in, exits 0 and writes nothing else to stdout", async () => {
+      const world = await options.world();
+      open.push({ dispose: () => world.dispose() });
+      const session = await rawSession(
+        bin,
+        openingAnd({ jsonrpc: "2.0", id: 2, method: "tools/list" }),
+        world,
+      );
+      expect(session.code).toBe(0);
+      expect(session.lines.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
+    });
+
+    it("refuses an unknown option with exit code 2 and one sentence", async () => {
+      const session = await rawSession(bin, "", { args: ["--no-such-option"] });
+      expect(session.code).toBe(2);
+      expect(session.lines).toEqual([]);
+      expect(session.stderr).toMatch(/^Unknown option --no-such-option\..*\n$/);
+    });
+
+    it("prints its help and version", async () => {
+      const help = await rawSession(bin, "", { args: ["--help"] });
+      expect(help.lines.join("\n")).toContain("Usage: ");
+      expect(help.code).toBe(0);
+      const version = await rawSession(bin, "", { args: ["--version"] });
+      expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
+    });
+  });
+}
+
+function openingAnd(request: unknown): string {
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+  };
+  const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+  return [initialize, initialized, request].map((message) => `${JSON.stringify(message)}\n`).join("");
+}
+
+function checkAnswer(tool: Tool, result: CallToolResult): void {
+  expect(result.isError, `${tool.name}: ${textOf(result)}`).not.toBe(true);
+  expect(result.content.length, tool.name).toBeGreaterThan(0);
+  expect(lengthOf(result), tool.name).toBeLessThanOrEqual(DEFAULT_BUDGET);
+  if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
+  else expect(result.structuredContent, tool.name).toBeDefined();
+}
+
+async function expectAnswer(
+  surface: string,
+  world: World,
+  call: { name: string; arguments: Arguments },
+  result: CallToolResult,
+): Promise<void> {
+  await expect(world.stable(answerSnapshot(call, result))).toMatchFileSnapshot(
+    join(surface, `${call.name}.answer.txt`),
+  );
+}
+
+function textOf(result: CallToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function lengthOf(result: CallToolResult): number {
+  return textOf(result).length;
+}
