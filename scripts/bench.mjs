@@ -1,0 +1,66 @@
+// `pnpm bench [NAME …]`: measures in one run, as ratios against a floor or a peer, prints tables and writes
+// docs/benchmarks.md. A benchmark is a module `bench/*.mjs` in `test/` or a server, with `title` and
+// `bench({ report })`; `report({ title, columns, rows, notes })` adds a table.
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build, install, ROOT } from "./lib/setup.mjs";
+
+await install();
+await build();
+
+const wanted = process.argv.slice(2);
+const folders = ["test", ...(await readdir(join(ROOT, "servers"))).sort().map((name) => `servers/${name}`)];
+const sections = [];
+for (const folder of folders) {
+  const bench = join(ROOT, folder, "bench");
+  if (!existsSync(bench)) continue;
+  for (const file of (await readdir(bench)).filter((name) => name.endsWith(".mjs")).sort()) {
+    const name = folder === "test" ? "core" : folder.slice("servers/".length);
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const module = await import(pathToFileURL(join(bench, file)).href);
+    process.stderr.write(`Measuring ${name}: ${module.title} …\n`);
+    let text = `## ${name}: ${module.title}\n`;
+    await module.bench({
+      report({ title, columns, rows, notes = [] }) {
+        const table = [columns, columns.map((_, index) => (index === 0 ? "---" : "---:")), ...rows];
+        text += `\n### ${title}\n\n${table.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`;
+        for (const note of notes) text += `\n${note}\n`;
+      },
+    });
+    process.stdout.write(`\n${text}\n`);
+    sections.push({ name: `${name}/${file}`, text });
+  }
+}
+
+// A run of some benchmarks keeps the other sections of the page.
+const page = join(ROOT, "docs", "benchmarks.md");
+const mark = (name) => `<!-- ${name} -->`;
+const kept = wanted.length === 0 ? [] : sectionsOf(await readFile(page, "utf8").catch(() => ""));
+for (const section of sections) {
+  const index = kept.findIndex(({ name }) => name === section.name);
+  if (index === -1) kept.push(section);
+  else kept[index] = section;
+}
+const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node.js ${process.version}, ${process.platform}`;
+const intro = `# Benchmarks
+
+Written by \`pnpm bench\`. Every table comes from one run in which all columns were measured in turn; times are medians in
+milliseconds. The machine is shared and noisy, so read the ratios. Last run: ${new Date().toISOString().slice(0, 10)}, ${machine}.
+`;
+await writeFile(
+  page,
+  `${intro}\n${kept.map(({ name, text }) => `${mark(name)}\n\n${text.trimEnd()}\n`).join("\n")}`,
+);
+
+function sectionsOf(text) {
+  return text
+    .split(/^<!-- (?=\S+\.mjs -->)/m)
+    .slice(1)
+    .map((part) => {
+      const end = part.indexOf(" -->");
+      return { name: part.slice(0, end), text: part.slice(end + 4).trim() };
+    });
+}

@@ -1,0 +1,165 @@
+// What benchmarks share: peers from npm, a raw client over stdio, medians and tables.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ROOT } from "./setup.mjs";
+
+const PEERS = join(ROOT, "node_modules", ".cache", "refmcp-peers");
+
+/**
+ * Installs packages from npm into a cache of the benchmarks, exact versions only; the workspace does not depend
+ * on them.
+ *
+ * @param {Record<string, string>} packages name → version
+ * @returns {Promise<(path: string) => string>} a path below the `node_modules` of the cache
+ */
+export async function peers(packages) {
+  const specs = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+  const folder = join(PEERS, specs.join("+").replaceAll("/", "_"));
+  if (!existsSync(join(folder, "done"))) {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "package.json"), '{"private":true}');
+    await command("npm", ["install", "--no-audit", "--no-fund", "--silent", ...specs], { cwd: folder });
+    await writeFile(join(folder, "done"), "");
+  }
+  return (path) => join(folder, "node_modules", path);
+}
+
+/** Runs a command to its end; rejects where it fails. Resolves with its stdout. */
+export function command(program, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+      ...options,
+    });
+    let output = "";
+    let errors = "";
+    child.stdout.on("data", (chunk) => (output += chunk));
+    child.stderr.on("data", (chunk) => (errors += chunk));
+    child.on("error", reject);
+    child.on("close", (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${program} ${args.join(" ")}: ${errors}`)),
+    );
+  });
+}
+
+/** A server process and a client that adds as little as it can: it writes lines and reads lines. */
+export class RawClient {
+  #next = 1;
+  #waiting = new Map();
+
+  /** @param {string[]} argv the command and its arguments */
+  constructor(argv, options = {}) {
+    this.started = performance.now();
+    this.child = spawn(argv[0], argv.slice(1), { stdio: ["pipe", "pipe", "ignore"], ...options });
+    this.bytes = 0;
+    this.child.stdout.on("data", (chunk) => (this.bytes += chunk.length));
+    createInterface({ input: this.child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
+      const message = JSON.parse(line);
+      // A question from the server: benchmarks have no roots and no user.
+      if (message.method !== undefined && message.id !== undefined) {
+        this.#write({
+          jsonrpc: "2.0",
+          id: message.id,
+          result: message.method === "roots/list" ? { roots: [] } : { action: "decline" },
+        });
+        return;
+      }
+      const waiting = this.#waiting.get(message.id);
+      this.#waiting.delete(message.id);
+      if (message.error) waiting?.reject(new Error(JSON.stringify(message.error)));
+      else waiting?.resolve(message.result);
+    });
+    this.child.on("exit", () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error("the server ended"));
+    });
+  }
+
+  #write(message) {
+    this.child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  request(method, params = {}) {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#write({ jsonrpc: "2.0", id, method, params });
+    });
+  }
+
+  /** Opens the connection as a legacy client; resolves with the milliseconds from spawn to the first answer. */
+  async initialize() {
+    await this.request("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "bench", version: "1.0.0" },
+    });
+    const took = performance.now() - this.started;
+    this.#write({ jsonrpc: "2.0", method: "notifications/initialized" });
+    return took;
+  }
+
+  /** Calls a tool; rejects where the tool says that it failed. */
+  async call(name, args = {}) {
+    const result = await this.request("tools/call", { name, arguments: args });
+    if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
+    return result;
+  }
+
+  /** Resident memory now and at its peak, in MB; undefined off Linux. */
+  async memory() {
+    const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
+    const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
+    return { now: mb("VmRSS"), peak: mb("VmHWM") };
+  }
+
+  async close() {
+    const gone = new Promise((resolve) => this.child.once("exit", resolve));
+    this.child.stdin.end();
+    const timer = setTimeout(() => this.child.kill("SIGKILL"), 10_000);
+    await gone;
+    clearTimeout(timer);
+  }
+}
+
+/** Runs `work` a few times after one warm-up; its own milliseconds, or what it returns when that is a number. */
+export async function times(count, work, warmups = 1) {
+  const taken = [];
+  for (let run = -warmups; run < count; run++) {
+    const started = performance.now();
+    const own = await work();
+    const took = typeof own === "number" ? own : performance.now() - started;
+    if (run >= 0) taken.push(took);
+  }
+  return taken.sort((a, b) => a - b);
+}
+
+/** The same for several things in turn, A B A B …, so that a drifting machine does not favour one. */
+export async function inTurn(count, works, warmups = 1) {
+  const taken = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
+  for (let run = -warmups; run < count; run++) {
+    for (const [name, work] of Object.entries(works)) {
+      const started = performance.now();
+      const own = await work();
+      if (run >= 0) taken[name].push(typeof own === "number" ? own : performance.now() - started);
+    }
+  }
+  for (const list of Object.values(taken)) list.sort((a, b) => a - b);
+  return taken;
+}
+
+export const median = (sorted) => sorted[sorted.length >> 1];
+
+/** 12.3456 → "12.3", 1234.5 → "1,235". */
+export function figure(value) {
+  if (value === undefined || Number.isNaN(value)) return "–";
+  if (value >= 100) return Math.round(value).toLocaleString("en-US");
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** "0.41x". */
+export const ratio = (value) =>
+  Number.isFinite(value) ? `${value >= 10 ? value.toFixed(0) : value.toFixed(2)}x` : "–";

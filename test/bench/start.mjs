@@ -1,0 +1,170 @@
+// Spawn to first answer, idle memory, calls per second, and the first launch through npx with an empty cache.
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../scripts/lib/bench-kit.mjs";
+import { pnpm, ROOT } from "../../scripts/lib/setup.mjs";
+
+export const title = "start, memory, throughput";
+
+const OFFICIAL = { "@modelcontextprotocol/server-filesystem": "2026.8.31" };
+
+/** The least that can answer over stdio: no dependency, no checks, one method. */
+const LOOP = `
+let buffer = "";
+process.stdin.on("data", (chunk) => {
+  buffer += chunk;
+  for (let end = buffer.indexOf("\\n"); end !== -1; end = buffer.indexOf("\\n")) {
+    const { id, method } = JSON.parse(buffer.slice(0, end));
+    buffer = buffer.slice(end + 1);
+    if (id === undefined) continue;
+    const result = method === "initialize"
+      ? { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "loop", version: "1" } }
+      : { content: [{ type: "text", text: "ok" }] };
+    process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+  }
+});
+process.stdin.on("end", () => process.exit(0));
+`;
+
+export async function bench({ report }) {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
+  try {
+    const loop = join(folder, "loop.mjs");
+    await writeFile(loop, LOOP);
+    const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-filesystem/dist/index.js");
+    const servers = (await readdir(join(ROOT, "servers"))).sort();
+    const commands = {
+      "bare loop": [process.execPath, loop],
+      "official filesystem": [process.execPath, official, folder],
+      ...Object.fromEntries(
+        servers.map((name) => [name, [process.execPath, join(ROOT, "servers", name, "dist", "bin.js")]]),
+      ),
+    };
+    await starts(report, commands);
+    await throughput(report, commands, folder);
+    await firstLaunch(report, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function starts(report, commands) {
+  const memory = {};
+  const taken = await inTurn(
+    15,
+    Object.fromEntries(
+      Object.entries(commands).map(([name, argv]) => [
+        name,
+        async () => {
+          const client = new RawClient(argv);
+          const took = await client.initialize();
+          memory[name] = (await client.memory()).now;
+          await client.close();
+          return took;
+        },
+      ]),
+    ),
+    2,
+  );
+  const loop = median(taken["bare loop"]);
+  const official = median(taken["official filesystem"]);
+  report({
+    title: "Spawn to first answer, and memory after it",
+    columns: ["", "minimum ms", "median ms", "of the bare loop", "of the official server", "RSS MB"],
+    rows: Object.entries(taken).map(([name, list]) => [
+      name,
+      figure(list[0]),
+      figure(median(list)),
+      ratio(median(list) / loop),
+      ratio(median(list) / official),
+      figure(memory[name]),
+    ]),
+    notes: [
+      "Goals: at most 3x the bare loop (beyond that: 2x), at most 0.55x the official server, at most 60 MB.",
+    ],
+  });
+}
+
+async function throughput(report, commands, folder) {
+  const file = join(folder, "small.txt");
+  await writeFile(file, "one line\n");
+  const rate = (argv, name, args) => async () => {
+    const client = new RawClient(argv);
+    await client.initialize();
+    const total = 4_000;
+    const call = () => client.request("tools/call", { name, arguments: args });
+    for (let warm = 0; warm < 200; warm++) await call();
+    let sent = 0;
+    const lane = async () => {
+      while (sent < total) {
+        sent += 1;
+        await call();
+      }
+    };
+    const started = performance.now();
+    await Promise.all(Array.from({ length: 64 }, lane));
+    const perSecond = total / ((performance.now() - started) / 1000);
+    await client.close();
+    return perSecond;
+  };
+  const filesystem = [...commands.filesystem, folder];
+  const taken = await inTurn(3, {
+    "bare loop, no work": rate(commands["bare loop"], "any", {}),
+    "official: list_allowed_directories": rate(
+      commands["official filesystem"],
+      "list_allowed_directories",
+      {},
+    ),
+    "ours: list_allowed_directories": rate(filesystem, "list_allowed_directories", {}),
+    "official: read_text_file, one line": rate(commands["official filesystem"], "read_text_file", {
+      path: file,
+    }),
+    "ours: read_text_file, one line": rate(filesystem, "read_text_file", { path: file }),
+  });
+  report({
+    title: "Calls per second, 64 in flight, the client's share included",
+    columns: ["", "median"],
+    rows: Object.entries(taken).map(([name, list]) => [name, figure(median(list))]),
+  });
+}
+
+async function firstLaunch(report, folder) {
+  const packed = join(folder, "packed");
+  await pnpm(["--filter", "@refmcp/server-filesystem", "pack", "--pack-destination", packed], {
+    quiet: true,
+  });
+  const [tarball] = await readdir(packed);
+  let launch = 0;
+  const fresh = (spec) => async () => {
+    const home = join(folder, `launch-${launch++}`);
+    await command("mkdir", ["-p", home]);
+    const client = new RawClient(["npx", "-y", "--cache", join(home, "cache"), spec, folder], { cwd: home });
+    const took = await client.initialize();
+    await client.close();
+    return took;
+  };
+  const taken = await inTurn(
+    3,
+    {
+      "official filesystem from the registry": fresh(
+        `@modelcontextprotocol/server-filesystem@${Object.values(OFFICIAL)[0]}`,
+      ),
+      "ours from its tarball": fresh(join(packed, tarball)),
+    },
+    0,
+  );
+  const official = median(taken["official filesystem from the registry"]);
+  report({
+    title: "First launch through npx, empty npm cache",
+    columns: ["", "median ms", "times faster"],
+    rows: Object.entries(taken).map(([name, list]) => [
+      name,
+      figure(median(list)),
+      ratio(official / median(list)),
+    ]),
+    notes: [
+      "Ours is not published yet, so npm reads one local tarball instead of downloading one; the official server is one package with about ninety dependencies.",
+    ],
+  });
+}

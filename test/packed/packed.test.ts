@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT, SERVERS, serverFolder, serverWorld } from "../servers.ts";
+
+const execute = promisify(execFile);
+const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-packed-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Packs a workspace package as it would be published; the path of the tarball. */
+async function pack(packageFolder: string): Promise<string> {
+  const destination = await mkdtemp(join(folder, "tarball-"));
+  const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  await execute("npx", ["-y", packageManager, "pack", "--pack-destination", destination], {
+    cwd: packageFolder,
+  });
+  const [name] = await readdir(destination);
+  if (name === undefined) throw new Error(`nothing was packed from ${packageFolder}`);
+  return join(destination, name);
+}
+
+/** Installs a tarball into an empty folder with an empty npm cache, as a first user does. */
+async function install(tarball: string): Promise<string> {
+  const home = await mkdtemp(join(folder, "home-"));
+  await writeFile(join(home, "package.json"), '{ "private": true }');
+  await execute("npm", ["install", ...npmQuiet, "--cache", join(home, "cache"), tarball], { cwd: home });
+  return home;
+}
+
+describe.each(SERVERS)("the packed %s server", (name) => {
+  it("installs into an empty folder and answers a call in both eras, started by npx", {
+    timeout: 300_000,
+  }, async () => {
+    const tarball = await pack(serverFolder(name));
+    const home = await install(tarball);
+    const world = await serverWorld(name);
+    try {
+      for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
+        const transport = new StdioClientTransport({
+          command: "npx",
+          args: ["--no-install", `refmcp-server-${name}`, ...world.args],
+          env: { PATH: process.env.PATH ?? "", HOME: home, ...world.env },
+          cwd: home,
+        });
+        const client = new Client({ name: "packed", version: "1" }, { versionNegotiation: { mode } });
+        await client.connect(transport);
+        const { tools } = await client.listTools();
+        const reading = tools.find((tool) => tool.annotations?.readOnlyHint === true);
+        if (reading === undefined) throw new Error(`${name} has no reading tool`);
+        const result = await client.callTool({
+          name: reading.name,
+          arguments: { ...world.calls[reading.name] },
+        });
+        expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
+        await client.close();
+      }
+    } finally {
+      await world.dispose();
+    }
+  });
+
+  it("ships the door, the bundle and its texts, and nothing from the sources", async () => {
+    const home = await install(await pack(serverFolder(name)));
+    const files = await readdir(join(home, "node_modules", "@refmcp", `server-${name}`), { recursive: true });
+    expect(files).toEqual(
+      expect.arrayContaining([join("dist", "bin.js"), join("dist", "server.js"), "README.md"]),
+    );
+    expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
+  });
+});
+
+describe("the packed core", () => {
+  it("passes publint and attw", { timeout: 120_000 }, async () => {
+    const tarball = await pack(join(ROOT, "packages", "core"));
+    const bin = (tool: string) => join(ROOT, "test", "node_modules", ".bin", tool);
+    const publint = await execute(bin("publint"), ["run", tarball, "--strict"]);
+    expect(publint.stdout).toContain("All good!");
+    const attw = await execute(bin("attw"), [tarball, "--profile", "esm-only"]);
+    expect(attw.stdout).toContain("No problems found");
+  });
+});

@@ -1,0 +1,28 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { World } from "@refmcp/core/testing";
+
+/** The root of the clone. */
+export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/** The names of all servers, sorted. */
+export const SERVERS: readonly string[] = readdirSync(join(ROOT, "servers")).sort();
+
+/** The folder of a server. */
+export function serverFolder(name: string): string {
+  return join(ROOT, "servers", name);
+}
+
+/** The built server that a host starts. */
+export function serverBin(name: string): string {
+  return join(serverFolder(name), "dist", "bin.js");
+}
+
+/** A fresh world of the server's own fixture, `test/fixture.ts`. */
+export async function serverWorld(name: string): Promise<World> {
+  const fixture: { world(): Promise<World> } = await import(
+    pathToFileURL(join(serverFolder(name), "test", "fixture.ts")).href
+  );
+  return fixture.world();
+}
