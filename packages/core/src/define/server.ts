@@ -45,9 +45,9 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /**
    * Declares that the server touches directories: it gets the positional directories, `--root` and `--roots`,
    * and asks the client for its roots. With `fallback: "working directory"` that directory is the bound where
-   * nothing else is.
+   * nothing else is; `readOnly` is the key of the list option whose directories may be read and not changed.
    */
-  readonly directories?: { readonly fallback?: "working directory" };
+  readonly directories?: { readonly fallback?: "working directory"; readonly readOnly?: string };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
   readonly tools: readonly Tool<Context>[];
   readonly resources?: readonly Resource<Context>[];

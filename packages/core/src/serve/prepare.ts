@@ -46,7 +46,7 @@ export async function prepare<Context, Table extends OptionTable>(
   for (const warning of command.warnings) log.warning(warning);
   const mistake = await unknownToolNames(definition, options);
   if (mistake !== undefined) return refuse(mistake);
-  const bound = boundOf(definition, options, command.source("directories"));
+  const bound = boundOf(definition.directories, options, command.source);
   const runtime = new Runtime(definition, { options, bound, log });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
@@ -54,8 +54,9 @@ export async function prepare<Context, Table extends OptionTable>(
   }
   if (command.kind === "print-config") {
     const { renderHostEntry } = await import("./print-config.ts");
-    const bin = process.argv[1] === undefined ? {} : { bin: await realpath(process.argv[1]) };
-    const { text, guidance } = renderHostEntry(command.host, definition, command.carried, bin);
+    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
+    const origin = bin === undefined ? {} : { bin };
+    const { text, guidance } = renderHostEntry(command.host, definition, command.carried, origin);
     return print(text, guidance);
   }
   return { kind: "run", runtime };
@@ -84,16 +85,22 @@ async function unknownToolNames(
 }
 
 function boundOf(
-  definition: Pick<ServerDefinition<never>, "directories">,
-  options: CommonOptionValues,
-  source: OptionSource,
+  declared: ServerDefinition<never>["directories"],
+  options: CommonOptionValues & Readonly<Record<string, unknown>>,
+  source: (key: string) => OptionSource,
 ): DirectoryBound {
+  const configured = (key: string, writable: boolean) => {
+    const paths = options[key];
+    if (!Array.isArray(paths)) return [];
+    const from = source(key) === "environment" ? ("environment" as const) : ("argument" as const);
+    return paths.map((path) => ({ path: String(path), source: from, writable }));
+  };
   return new DirectoryBound({
-    configured: options.directories.map((path) => ({
-      path,
-      source: source === "environment" ? "environment" : "argument",
-    })),
+    configured: [
+      ...configured("directories", true),
+      ...(declared?.readOnly === undefined ? [] : configured(declared.readOnly, false)),
+    ],
     mode: options.clientRoots,
-    ...(definition.directories?.fallback === undefined ? {} : { fallback: process.cwd() }),
+    ...(declared?.fallback === undefined ? {} : { fallback: process.cwd() }),
   });
 }

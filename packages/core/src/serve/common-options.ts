@@ -1,0 +1,183 @@
+import { defineOptions, type OptionTable, type OptionValues } from "../define/options.ts";
+import { LOG_LEVELS } from "../log.ts";
+import { HOST_NAMES } from "./hosts.ts";
+import { checkOptionTable } from "./option-table.ts";
+
+/** Of every server that touches directories. */
+export const directoryOptions = defineOptions({
+  directories: {
+    type: "directory",
+    list: true,
+    positional: true,
+    flag: "root",
+    heading: "Directories",
+    ask: true,
+    description: "A directory that the server may touch, with all below it.",
+  },
+  clientRoots: {
+    type: "enum",
+    flag: "roots",
+    values: ["narrow", "replace", "off"],
+    default: "narrow",
+    heading: "Directories",
+    description:
+      "Whether the client's own roots narrow these directories (and stand in where none is given), replace them, or are ignored.",
+  },
+});
+
+/** Of every server. */
+export const commonOptions = defineOptions({
+  readOnly: {
+    type: "flag",
+    heading: "Safety",
+    description: "Offer only the tools that change nothing.",
+  },
+  confirm: {
+    type: "enum",
+    values: ["ask", "never"],
+    default: "ask",
+    heading: "Safety",
+    description:
+      "Whether the user is asked before something is lost for good; where the client cannot ask, ask refuses.",
+  },
+  tools: {
+    type: "string",
+    list: true,
+    valueName: "LIST",
+    heading: "Tools",
+    description: "Offer only these tools.",
+  },
+  excludeTools: {
+    type: "string",
+    list: true,
+    valueName: "LIST",
+    heading: "Tools",
+    description: "Do not offer these tools.",
+  },
+  timeoutMs: {
+    type: "integer",
+    min: 100,
+    max: 3_600_000,
+    default: 50_000,
+    valueName: "MS",
+    heading: "Limits",
+    description: "Longest time of one call, in milliseconds; many hosts give up after 60,000.",
+  },
+  maxAnswerChars: {
+    type: "integer",
+    min: 1_000,
+    max: 80_000,
+    default: 20_000,
+    heading: "Limits",
+    description: "Most characters of one answer; what is cut says how to get the rest.",
+  },
+  maxMessageBytes: {
+    type: "integer",
+    min: 65_536,
+    max: 1_073_741_824,
+    default: 16 * 1_048_576,
+    heading: "Limits",
+    description: "Largest message that is read from the client, in bytes.",
+  },
+  logLevel: {
+    type: "enum",
+    values: LOG_LEVELS,
+    default: "warning",
+    heading: "Information",
+    description: "How much is written to stderr.",
+  },
+  listTools: {
+    type: "flag",
+    env: false,
+    heading: "Information",
+    description: "List the tools that these options offer, and exit.",
+  },
+  printConfig: {
+    type: "enum",
+    values: HOST_NAMES,
+    env: false,
+    valueName: "HOST",
+    heading: "Information",
+    description: `Print the entry for a host's configuration, with the other options given, and exit; one of ${HOST_NAMES.join(", ")}.`,
+  },
+  version: {
+    type: "flag",
+    env: false,
+    heading: "Information",
+    description: "Print the version, and exit; also -v.",
+  },
+  help: {
+    type: "flag",
+    env: false,
+    heading: "Information",
+    description: "Print this help, and exit; also -h.",
+  },
+});
+
+/** The parsed common options, as any server has them: without directories or toolsets, those lists are empty. */
+export interface CommonOptionValues
+  extends OptionValues<typeof commonOptions>,
+    OptionValues<typeof directoryOptions> {
+  readonly toolsets: readonly string[];
+}
+
+/** What of a server's definition decides its options. */
+export interface OptionsOwner<Table extends OptionTable> {
+  /** The short key that hosts use: `filesystem`. */
+  readonly name: string;
+  /** The server's own options. */
+  readonly options: Table;
+  /** Present where the server touches directories. */
+  readonly directories?: object;
+  readonly toolsets?: Readonly<Record<string, { readonly description: string; readonly default: boolean }>>;
+}
+
+/** All options of a server, the common ones included, in the order of the help. */
+export interface ServerOptions<Table extends OptionTable> {
+  readonly server: string;
+  readonly table: OptionTable;
+  /** Only carries the type of the server's own options. */
+  readonly own: Table;
+}
+
+/**
+ * Joins a server's own options with the common ones that apply to it.
+ *
+ * @throws {TypeError} where the table is badly made; the message is for the server's author.
+ */
+export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
+  const { readOnly, confirm, tools, excludeTools, ...rest } = commonOptions;
+  const parts: OptionTable[] = [
+    owner.directories === undefined ? {} : directoryOptions,
+    owner.options,
+    { readOnly, confirm, tools, excludeTools },
+    toolsetOption(owner.toolsets ?? {}),
+    rest,
+  ];
+  const table: Record<string, OptionTable[string]> = {};
+  for (const part of parts) {
+    for (const [key, option] of Object.entries(part)) {
+      if (key in table)
+        throw new TypeError(`Option table of ${owner.name}: ${key} is a common option already.`);
+      table[key] = option;
+    }
+  }
+  checkOptionTable(owner.name, table);
+  return { server: owner.name, table, own: owner.options };
+}
+
+function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): OptionTable {
+  const names = Object.keys(toolsets);
+  if (names.length === 0) return {};
+  return {
+    toolsets: {
+      type: "enum",
+      list: true,
+      values: names,
+      default: names.filter((name) => toolsets[name]?.default === true),
+      valueName: "LIST",
+      heading: "Tools",
+      description: `Offer the tools of these sets instead of the default ones: ${names.join(", ")}.`,
+    },
+  };
+}

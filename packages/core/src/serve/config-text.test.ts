@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { parse } from "smol-toml";
+import { describe, expect, it } from "vitest";
+import { jsonText, shellWord, tomlField, tomlKey, tomlString } from "./config-text.ts";
+
+const AWKWARD = [
+  "",
+  "plain",
+  "C:\\Users\\me\\new",
+  `say "hi"`,
+  "it's",
+  "a b\tc",
+  "line\nbreak\r\n",
+  "\u0000\u0001\u001f\u007f\u0085",
+  "naïve – 文件 😀",
+  "#{[=]}",
+  "'''",
+  `"""`,
+  "$HOME `id` \\",
+];
+
+describe("tomlString", () => {
+  it.each(AWKWARD)("is read back as it was: %j", (text) => {
+    expect(parse(`key = ${tomlString(text)}`)).toEqual({ key: text });
+  });
+
+  it("replaces a lone surrogate, which TOML cannot hold", () => {
+    expect(parse(`key = ${tomlString("a\ud800b")}`)).toEqual({ key: "a\ufffdb" });
+  });
+});
+
+describe("tomlField", () => {
+  it("is read back, on one line or on several", () => {
+    expect(parse(tomlField("args", AWKWARD))).toEqual({ args: AWKWARD });
+    expect(tomlField("args", ["-y", "x"])).toBe('args = ["-y", "x"]');
+    expect(tomlField("args", [])).toBe("args = []");
+    expect(tomlField("args", ["x".repeat(80)]).split("\n")).toHaveLength(3);
+  });
+
+  it("quotes a key only where it must", () => {
+    expect(tomlKey("REFMCP_GIT-x")).toBe("REFMCP_GIT-x");
+    expect(parse(tomlField("odd key.", "v"))).toEqual({ "odd key.": "v" });
+  });
+});
+
+describe("jsonText", () => {
+  it("is read back as it was", () => {
+    const value = { args: AWKWARD, nested: { empty: {}, list: [], flag: true, many: [{ a: 1 }, ["x"]] } };
+    expect(JSON.parse(jsonText(value))).toEqual(value);
+  });
+
+  it("keeps a short list on its line", () => {
+    expect(jsonText({ args: ["-y", "x"], env: { A: "1" } })).toBe(
+      '{\n  "args": ["-y", "x"],\n  "env": {\n    "A": "1"\n  }\n}',
+    );
+  });
+
+  it("breaks a list that does not fit", () => {
+    expect(jsonText(["x".repeat(50), "y".repeat(50)]).split("\n")).toHaveLength(4);
+  });
+});
+
+describe("shellWord", () => {
+  it("quotes only what needs it", () => {
+    expect(shellWord("--root=/a/b")).toBe("--root=/a/b");
+    expect(shellWord("~/x")).toBe("'~/x'");
+    expect(shellWord("")).toBe("''");
+  });
+
+  const printable = AWKWARD.filter((text) => !text.includes("\0"));
+  it.each(printable)("comes through a shell as it was: %j", (text) => {
+    const command = `printf '%s\\0' ${shellWord(text)}`;
+    expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe(`${text}\0`);
+  });
+});

@@ -1,0 +1,42 @@
+/** Breaks a text into lines of at most `width` columns at its spaces; a longer word stays whole. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
+    if (line === "") line = word;
+    else if (line.length + 1 + word.length <= width) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return line === "" ? lines : [...lines, line];
+}
+
+/** The columns to write for: those of the terminal, between 40 and 100; 80 where there is none. */
+export function usableColumns(columns: number | undefined): number {
+  return columns === undefined || columns === 0 ? 80 : Math.min(Math.max(columns, 40), 100);
+}
+
+/**
+ * Lines with a short left and a wrapped right column, indented by two. A left that is longer than `left` stands
+ * on a line of its own.
+ */
+export function twoColumns(
+  rows: readonly (readonly [left: string, right: string])[],
+  left: number,
+  columns: number,
+): string[] {
+  const start = left + 4;
+  return rows.flatMap(([label, text]) => {
+    const [first = "", ...more] = wrap(text, Math.max(columns - start, 20));
+    const rest = more.map((line) => " ".repeat(start) + line);
+    if (label.length > left) return [`  ${label}`, " ".repeat(start) + first, ...rest];
+    return [`  ${label.padEnd(left)}  ${first}`.trimEnd(), ...rest];
+  });
+}
+
+/** The width of the left column: the longest label, but at most `most`; longer ones do not count. */
+export function leftWidth(labels: readonly string[], most: number): number {
+  return Math.max(0, ...labels.map((label) => label.length).filter((length) => length <= most));
+}
