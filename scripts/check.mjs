@@ -8,3 +8,6 @@ const biome = join(ROOT, "node_modules", "@biomejs", "biome", "bin", "biome");
 await step("Checking format and lint", () =>
   run(process.execPath, [biome, "ci", "--error-on-warnings", "."]),
 );
+await step("Checking generated pages", () =>
+  run(process.execPath, [join(ROOT, "scripts", "generate.mjs"), "--check"], { quiet: true }),
+);

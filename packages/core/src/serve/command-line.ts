@@ -19,6 +19,7 @@ export type CommandLine<Table extends OptionTable> =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | ({ readonly kind: "list-tools" } & ServerOptionsRead<Table>)
+  | { readonly kind: "describe" }
   | ({
       readonly kind: "print-config";
       readonly host: HostName;
@@ -52,6 +53,7 @@ export function parseCommandLine<Table extends OptionTable>(
     const carried = carryOptions(all.server, all.table, parsed, invocation.platform ?? process.platform);
     return { kind: "print-config", host: options.printConfig, carried, ...read };
   }
+  if (options.describe) return { kind: "describe" };
   return { kind: options.listTools ? "list-tools" : "serve", ...read };
 }
 

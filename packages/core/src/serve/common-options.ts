@@ -92,6 +92,14 @@ export const commonOptions = defineOptions({
     heading: "Information",
     description: "List the tools that these options offer, and exit.",
   },
+  describe: {
+    type: "flag",
+    env: false,
+    hidden: true,
+    heading: "Information",
+    description:
+      "Print all that this server offers as JSON, for generators of pages and manifests, and exit.",
+  },
   printConfig: {
     type: "enum",
     values: HOST_NAMES,

@@ -41,6 +41,10 @@ export async function prepare<Context, Table extends OptionTable>(
     const { renderHelp } = await import("./help.ts");
     return print(renderHelp({ ...definition, all }, process.stdout.columns));
   }
+  if (command.kind === "describe") {
+    const { describeServer } = await import("./describe.ts");
+    return print(`${JSON.stringify(describeServer(definition, all.table), undefined, 2)}\n`);
+  }
   const { options } = command;
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.warnings) log.warning(warning);
