@@ -1,1 +1,19 @@
-export {};
+export {
+  type ClientRoot,
+  type ConfiguredDirectory,
+  DirectoryBound,
+  type DirectoryBoundOptions,
+  describeBound,
+} from "./directories.ts";
+export { createPathGuard } from "./path-guard.ts";
+export type {
+  AllowedDirectory,
+  Bound,
+  DirectorySource,
+  GuardedDirectory,
+  GuardedFile,
+  GuardedPlace,
+  LinkTarget,
+  PathGuard,
+  WriteOptions,
+} from "./types.ts";

@@ -8,11 +8,13 @@ export type DirectorySource = "argument" | "environment" | "client root" | "work
 export interface AllowedDirectory {
   /** Absolute and normalised, as the user wrote it (links not resolved). */
   readonly path: string;
-  /** The same with every link resolved. */
+  /** The same with every link resolved; where the directory is not there now, its place as far as it is known. */
   readonly realPath: string;
   readonly source: DirectorySource;
   /** False where it was configured as read-only. */
   readonly writable: boolean;
+  /** Why it cannot be used now, for example "does not exist"; absent where it can. Looked up again on use. */
+  readonly unavailable?: string;
 }
 
 /** The directories in force now; it changes when the client's roots do. */
@@ -20,6 +22,8 @@ export interface Bound {
   directories(): readonly AllowedDirectory[];
   /** Calls back after each change of `directories()`; returns a function that stops it. */
   onChange(listener: () => void): () => void;
+  /** Looks at the disk again at once, where `directories()` remembers what it saw for a moment. */
+  refresh?(): void;
 }
 
 /** A regular file that was opened and then verified to lie inside the bound. Close the handle. */
@@ -36,7 +40,8 @@ export interface GuardedFile {
 /**
  * A directory that was opened and then verified to lie inside the bound. `entry(name)` names something in the
  * opened directory itself (through `/proc/self/fd` on Linux), so a swapped parent cannot lead elsewhere.
- * Close it.
+ * Elsewhere it is a path below `realPath`, and `verify()` after use tells whether the directory was still there.
+ * Close it; what `entry` gave is good only until then, and only in this process.
  */
 export interface GuardedDirectory {
   readonly path: string;
@@ -45,6 +50,8 @@ export interface GuardedDirectory {
   readonly directory: AllowedDirectory;
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
+  /** Throws `conflict` where the directory was swapped since it was opened. Nothing to do on Linux: `entry` cannot be led astray. */
+  verify(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,6 +65,8 @@ export interface GuardedPlace {
   readonly entry: string;
   /** lstat of the entry (a link is not followed), or undefined where nothing is there. */
   readonly stat: Stats | undefined;
+  /** The parents that were made for it (`createParents`), outermost first. */
+  readonly created: readonly string[];
 }
 
 /** What a symbolic link points at, without following it out of the bound. */
@@ -82,8 +91,9 @@ export interface WriteOptions {
 
 /**
  * The one way from a path in an argument to something on the disk. Every method throws `ToolError`:
- * `invalid` (NUL byte, reserved name, too long), `denied` (outside the bound, read-only directory, device,
- * FIFO, socket), `not_found`, `conflict`.
+ * `invalid` (NUL byte, reserved name, too long, `is_directory`, `not_directory`), `denied` (`outside`, `read_only`,
+ * `special_file`: device, FIFO, socket, /proc), `not_found`, `conflict`, `unavailable` (`directory_unavailable`: an
+ * allowed directory is not there now; no space left). The words in quotes are the errors' `code`.
  */
 export interface PathGuard {
   readonly bound: Bound;
@@ -101,7 +111,11 @@ export interface PathGuard {
   /** Whether an absolute real path lies inside the bound now (for watch events and walks). */
   contains(realPath: string): boolean;
   /** Atomic: temporary file in the same directory, fsync, rename; mode and ownership kept; an inside link is written through. */
-  writeFile(path: string, content: Uint8Array, options?: WriteOptions): Promise<{ created: boolean; path: string }>;
+  writeFile(
+    path: string,
+    content: Uint8Array,
+    options?: WriteOptions,
+  ): Promise<{ created: boolean; path: string }>;
   /** Creates the directory and its missing parents; returns those created, outermost first (none: it was there). */
   createDirectory(path: string): Promise<string[]>;
   /** Atomic move; a link is moved as a link. Without `overwrite` an existing target is a `conflict`, decided by the file system. */

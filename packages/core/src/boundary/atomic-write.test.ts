@@ -1,0 +1,242 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Ground, makeGround, namesBelow, refusal, verifications } from "../../test/fixtures/boundary.ts";
+import type { PathGuard } from "./types.ts";
+
+describe.each(verifications)("writing a file, verified by %s", (verification) => {
+  let ground: Ground;
+  let guard: PathGuard;
+  let root: string;
+  beforeEach(async () => {
+    ground = await makeGround();
+    guard = ground.guard(verification);
+    root = ground.root;
+  });
+  afterEach(() => ground.remove());
+
+  /** Everything below the root and what is outside: no attempt may leave anything else behind. */
+  async function names(): Promise<string[]> {
+    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
+    return namesBelow(root);
+  }
+
+  describe("a new file", () => {
+    it("gets its content and the mode that the umask leaves", async () => {
+      expect(await guard.writeFile("new.txt", Buffer.from("content"))).toEqual({
+        created: true,
+        path: join(root, "new.txt"),
+      });
+      expect(await readFile(join(root, "new.txt"), "utf8")).toBe("content");
+      await writeFile(join(root, "plain.txt"), "");
+      expect((await stat(join(root, "new.txt"))).mode).toBe((await stat(join(root, "plain.txt"))).mode);
+      expect(await names()).toEqual(["new.txt", "plain.txt"]);
+    });
+
+    it("gets its parents where they are asked for", async () => {
+      expect(await refusal(guard.writeFile("x/y/new.txt", Buffer.from("")))).toMatchObject({
+        kind: "not_found",
+      });
+      expect(await names()).toEqual([]);
+      await guard.writeFile("x/y/new.txt", Buffer.from("deep"), { createParents: true });
+      expect(await names()).toEqual(["x", "x/y", "x/y/new.txt"]);
+    });
+
+    it("is made once in `create` mode, whoever else wants the name", async () => {
+      const guards = Array.from({ length: 20 }, () => ground.guard(verification));
+      const results = await Promise.allSettled(
+        guards.map((one, index) => one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" })),
+      );
+      const winners = results.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+      expect(winners).toHaveLength(1);
+      for (const result of results) {
+        if (result.status === "rejected")
+          expect(result.reason).toMatchObject({ kind: "conflict", code: "eexist" });
+      }
+      expect(await readFile(join(root, "one.txt"), "utf8")).toBe(`${winners[0]}`);
+      expect(await names()).toEqual(["one.txt"]);
+    });
+
+    it("may have a name of 255 bytes", async () => {
+      const name = "n".repeat(255);
+      await guard.writeFile(name, Buffer.from("long"));
+      expect(await names()).toEqual([name]);
+    });
+  });
+
+  describe("an existing file", () => {
+    beforeEach(() => writeFile(join(root, "old.txt"), "old"));
+
+    it("is replaced, keeping its mode and its owner, but not a set-user-ID bit", async () => {
+      const path = join(root, "old.txt");
+      if (process.getuid?.() === 0) execFileSync("chown", ["1234:2345", path]);
+      await chmod(path, 0o4751);
+      const before = await stat(path);
+      expect(await guard.writeFile("old.txt", Buffer.from("new"))).toEqual({ created: false, path });
+      const after = await stat(path);
+      expect(await readFile(path, "utf8")).toBe("new");
+      expect(after).toMatchObject({ uid: before.uid, gid: before.gid, mode: before.mode & ~0o4000 });
+    });
+
+    it("is a new inode: another hard link keeps the old content", async () => {
+      await link(join(root, "old.txt"), join(root, "hard.txt"));
+      await guard.writeFile("old.txt", Buffer.from("new"));
+      expect(await readFile(join(root, "hard.txt"), "utf8")).toBe("old");
+    });
+
+    it("is found in the other Unicode form", async () => {
+      await writeFile(join(root, "cafe\u0301.txt"), "");
+      expect(await guard.writeFile("caf\u00e9.txt", Buffer.from("new"))).toMatchObject({ created: false });
+      expect(await names()).toEqual(["cafe\u0301.txt", "old.txt"]);
+    });
+
+    it("is a conflict in `create` mode, and stays", async () => {
+      const error = await refusal(guard.writeFile("old.txt", Buffer.from("new"), { mode: "create" }));
+      expect(error).toMatchObject({ kind: "conflict", code: "eexist" });
+      expect(await readFile(join(root, "old.txt"), "utf8")).toBe("old");
+      expect(await names()).toEqual(["old.txt"]);
+    });
+
+    it("is shown to `check`, which can refuse", async () => {
+      let seen: string | undefined;
+      const work = guard.writeFile("old.txt", Buffer.from("new"), {
+        async check(existing) {
+          seen = await existing?.handle.readFile("utf8");
+          throw new Error("refused");
+        },
+      });
+      await expect(work).rejects.toThrow("refused");
+      expect(seen).toBe("old");
+      expect(await readFile(join(root, "old.txt"), "utf8")).toBe("old");
+      expect(await names()).toEqual(["old.txt"]);
+    });
+
+    it("that changes behind `check` is a conflict, and the change stays", async () => {
+      const path = join(root, "old.txt");
+      const replacing = guard.writeFile("old.txt", Buffer.from("new"), {
+        async check() {
+          await rm(path);
+          await writeFile(path, "somebody else's");
+        },
+      });
+      expect(await refusal(replacing)).toMatchObject({ kind: "conflict" });
+      expect(await readFile(path, "utf8")).toBe("somebody else's");
+      await rm(path);
+      const creating = guard.writeFile("old.txt", Buffer.from("new"), {
+        check: () => writeFile(path, "somebody else's"),
+      });
+      expect(await refusal(creating)).toMatchObject({ kind: "conflict" });
+      expect(await readFile(path, "utf8")).toBe("somebody else's");
+      expect(await names()).toEqual(["old.txt"]);
+    });
+
+    it("loses none of 20 parallel counted changes: each is in or was refused", async () => {
+      const path = join(root, "old.txt");
+      await writeFile(path, "0");
+      const change = async (): Promise<void> => {
+        const before = await readFile(path, "utf8");
+        await guard.writeFile("old.txt", Buffer.from(`${Number(before) + 1}`), {
+          async check(existing) {
+            if ((await existing?.handle.readFile("utf8")) !== before) throw new Error("changed");
+          },
+        });
+      };
+      const results = await Promise.allSettled(Array.from({ length: 20 }, change));
+      const done = results.filter(({ status }) => status === "fulfilled").length;
+      expect(done).toBeGreaterThan(0);
+      expect(await readFile(path, "utf8")).toBe(`${done}`);
+    });
+
+    it("is never seen half-written, and two writers never mix", async () => {
+      const path = join(root, "old.txt");
+      const contents = ["a", "b"].map((letter) => Buffer.alloc(300_000, letter));
+      await writeFile(path, contents[0] ?? "");
+      let writing = true;
+      const writers = contents.map(async (content) => {
+        const own = ground.guard(verification);
+        for (let round = 0; round < 15; round++) await own.writeFile("old.txt", content);
+      });
+      const reading = (async () => {
+        let reads = 0;
+        while (writing) {
+          const seen = await readFile(path);
+          expect(contents.some((content) => content.equals(seen))).toBe(true);
+          reads += 1;
+        }
+        return reads;
+      })();
+      await Promise.all(writers);
+      writing = false;
+      expect(await reading).toBeGreaterThan(0);
+      expect(await names()).toEqual(["old.txt"]);
+    });
+  });
+
+  describe("a link", () => {
+    it("that stays inside is written through and stays a link", async () => {
+      await mkdir(join(root, "sub"));
+      await writeFile(join(root, "sub", "real.txt"), "old");
+      await symlink("sub/real.txt", join(root, "one"));
+      await symlink("one", join(root, "two"));
+      expect(await guard.writeFile("two", Buffer.from("new"))).toEqual({
+        created: false,
+        path: join(root, "sub", "real.txt"),
+      });
+      expect(await readFile(join(root, "sub", "real.txt"), "utf8")).toBe("new");
+      expect(await readlink(join(root, "two"))).toBe("one");
+      expect(await readlink(join(root, "one"))).toBe("sub/real.txt");
+    });
+
+    it("that dangles inside creates what it points at", async () => {
+      await symlink("sub/new.txt", join(root, "dangling"));
+      expect(await refusal(guard.writeFile("dangling", Buffer.from("")))).toMatchObject({
+        kind: "not_found",
+      });
+      await guard.writeFile("dangling", Buffer.from("new"), { createParents: true });
+      expect(await readFile(join(root, "sub", "new.txt"), "utf8")).toBe("new");
+      expect(await readlink(join(root, "dangling"))).toBe("sub/new.txt");
+    });
+
+    it("that leads outside is denied, to a file, a missing name or a directory", async () => {
+      await symlink(ground.secret, join(root, "file"));
+      await symlink("../outside/new.txt", join(root, "missing"));
+      await symlink("missing", join(root, "chain"));
+      await symlink(ground.outside, join(root, "directory"));
+      const before = await names();
+      for (const mode of ["overwrite", "create"] as const) {
+        for (const path of [
+          "file",
+          "missing",
+          "chain",
+          "directory",
+          "directory/new.txt",
+          "directory/x/new.txt",
+        ]) {
+          const work = guard.writeFile(path, Buffer.from("ESCAPED"), { mode, createParents: true });
+          expect(await refusal(work), `${mode} ${path}`).toMatchObject({ kind: "denied", code: "outside" });
+        }
+      }
+      expect(await names()).toEqual(before);
+    });
+
+    it("is something in the way of `create`", async () => {
+      await symlink("new.txt", join(root, "dangling"));
+      const work = guard.writeFile("dangling", Buffer.from(""), { mode: "create" });
+      expect(await refusal(work)).toMatchObject({ kind: "conflict" });
+      expect(await names()).toEqual(["dangling"]);
+    });
+  });
+});

@@ -1,0 +1,185 @@
+import { lstatSync, renameSync, type Stats } from "node:fs";
+import { access, constants, open, rename, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "../answer/errors.ts";
+import { explain, isReachInside } from "./explain.ts";
+import type { GuardContext } from "./guard-context.ts";
+import { type Identity, isSame } from "./identity.ts";
+import { giveFreeName } from "./no-clobber.ts";
+import { demandWritable, openPlace, statEntry } from "./places.ts";
+import { fold, foldsCase } from "./platform.ts";
+import { quote } from "./quote.ts";
+import { placeOf, reach } from "./reach.ts";
+import { changedMeanwhile, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
+import { errorCode, isMissing } from "./system-error.ts";
+import { createTemporaryFile, takeOver } from "./temporary-file.ts";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, WriteOptions } from "./types.ts";
+
+export interface Written {
+  readonly created: boolean;
+  /** Where the content is: the path asked for, or what a link there leads to. */
+  readonly path: string;
+}
+
+/**
+ * Writes a whole file so that nobody ever sees a part of it: into a temporary file beside it, to the disk, then under
+ * its name. A failure leaves everything as it was, made parents and the temporary file included.
+ *
+ * The name gets a new inode: a hard link elsewhere keeps the old content. Extended attributes and access control
+ * lists are not carried over.
+ */
+export async function writeFileAt(
+  path: string,
+  content: Uint8Array,
+  options: WriteOptions,
+  context: GuardContext,
+): Promise<Written> {
+  const place = await openTarget(path, options, context);
+  const real = join(place.parent.realPath, place.name);
+  try {
+    return await context.writing(foldsCase(context.platform) ? fold(real) : real, () =>
+      writeInto(place, content, options, context),
+    );
+  } catch (error) {
+    await removeMade(place.created, context);
+    throw await explain(error, path, context);
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** The place to write into: that of the path, or where a link there leads. */
+async function openTarget(path: string, options: WriteOptions, context: GuardContext): Promise<GuardedPlace> {
+  const createParents = options.createParents ?? false;
+  const place = await openPlace(path, context, { createParents });
+  try {
+    if (place.stat?.isSymbolicLink() !== true) {
+      demandWritable(place, context);
+      return place;
+    }
+  } catch (error) {
+    await place.parent.close();
+    throw error;
+  }
+  await place.parent.close();
+  const reached = await reach(path);
+  if (!(await isReachInside(reached, context))) throw leadsOutside(path, context.bound);
+  if (options.mode === "create") throw exists(path);
+  const target = await openPlace(placeOf(reached), context, { write: true, createParents });
+  if (target.stat?.isSymbolicLink() !== true) return target;
+  await target.parent.close();
+  throw changedMeanwhile(path);
+}
+
+async function writeInto(
+  place: GuardedPlace,
+  content: Uint8Array,
+  options: WriteOptions,
+  context: GuardContext,
+): Promise<Written> {
+  const { parent, name, path } = place;
+  const present = await statEntry(parent, name);
+  if (present?.isDirectory()) throw isDirectory(path);
+  if (present !== undefined && !present.isFile()) {
+    throw present.isSymbolicLink() ? changedMeanwhile(path) : specialFile(path, present);
+  }
+  if (present !== undefined && options.mode === "create") throw exists(path);
+  if (present !== undefined) await demandPermission(place);
+
+  const temporary = await createTemporaryFile(parent, present === undefined ? 0o666 : 0o600, path);
+  try {
+    await temporary.handle.writeFile(content);
+    await temporary.handle.sync();
+    const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
+    const old = checked?.stat ?? present;
+    if (old !== undefined) await takeOver(temporary, old);
+    // Windows gives no new name to a file that is open.
+    await temporary.handle.close();
+    await parent.verify();
+    if (checked !== undefined) {
+      replaceChecked(temporary.entry, place, checked.identity);
+    } else if (options.mode === "create" || options.check !== undefined) {
+      await giveFreeName(temporary, place.entry, path);
+    } else {
+      await rename(temporary.entry, place.entry);
+    }
+    await parent.verify();
+    await syncDirectory(parent);
+    return { created: old === undefined, path };
+  } finally {
+    await temporary.discard();
+  }
+}
+
+/** Lets the caller look at what is about to be replaced. */
+async function runCheck(
+  { entry, path }: GuardedPlace,
+  check: NonNullable<WriteOptions["check"]>,
+  { opener }: GuardContext,
+): Promise<{ stat: Stats; identity: Identity } | undefined> {
+  let existing: GuardedFile;
+  try {
+    existing = await opener.openFile(entry, path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await check(undefined);
+    return undefined;
+  }
+  try {
+    await check(existing);
+    return { stat: existing.stat, identity: await existing.handle.stat({ bigint: true }) };
+  } finally {
+    await existing.handle.close();
+  }
+}
+
+/** Nothing of this process runs between the two calls: what was checked is what is replaced. */
+function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
+  const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
+  if (now === undefined || !isSame(now, checked)) throw changedMeanwhile(path);
+  renameSync(temporary, entry);
+}
+
+/** Replacing needs no permission on the file itself, but who took it away means that it stays as it is. */
+async function demandPermission({ entry, path }: GuardedPlace): Promise<void> {
+  try {
+    await access(entry, constants.W_OK);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    throw new ToolError("denied", `${quote(path)} is write-protected by its permissions.`, {
+      code: "not_writable",
+      hint: "Ask the user to make it writable, or write another file.",
+    });
+  }
+}
+
+/** Makes the new name last through a power failure, where the file system lets a directory be synced. */
+async function syncDirectory(directory: GuardedDirectory): Promise<void> {
+  try {
+    const handle = await open(directory.entry(""), constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Windows, some network file systems: the name is there, only not yet for certain on the disk.
+  }
+}
+
+/** Takes back parents that were made for a file that was not written; one in use by now stays. */
+async function removeMade(paths: readonly string[], context: GuardContext): Promise<void> {
+  for (const path of paths.toReversed()) {
+    try {
+      const place = await openPlace(path, context, { write: true });
+      try {
+        await rmdir(place.entry);
+      } finally {
+        await place.parent.close();
+      }
+    } catch {
+      return;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { boundOf, type Ground, makeGround, refusal } from "../../test/fixtures/boundary.ts";
+import { DirectoryBound, describeBound } from "./directories.ts";
+import { createPathGuard } from "./path-guard.ts";
+import type { Bound } from "./types.ts";
+
+let ground: Ground;
+beforeEach(async () => {
+  ground = await makeGround();
+});
+afterEach(() => ground.remove());
+
+function rootsAt(...paths: string[]) {
+  return paths.map((path) => ({ uri: pathToFileURL(path).href }));
+}
+
+function pathsOf(bound: Bound): string[] {
+  return bound.directories().map(({ path }) => path);
+}
+
+describe("configured directories", () => {
+  it("are absolute, in their order, once each, with their source", () => {
+    const { root, outside } = ground;
+    const bound = boundOf(
+      { path: relative(process.cwd(), outside), source: "argument" },
+      { path: `${root}/x/..`, source: "environment", writable: false },
+      { path: outside, source: "environment" },
+    );
+    expect(bound.directories()).toEqual([
+      { path: outside, realPath: outside, source: "argument", writable: true },
+      { path: root, realPath: root, source: "environment", writable: false },
+    ]);
+  });
+
+  it("may be given with ~ or as a file URI", () => {
+    const bound = boundOf(
+      { path: "~", source: "argument" },
+      { path: pathToFileURL(ground.root).href, source: "argument" },
+    );
+    expect(pathsOf(bound)).toEqual([homedir(), ground.root]);
+  });
+
+  it.each(["", "a\0b", "file://host/x"])("%j is refused at once", (path) => {
+    expect(() => boundOf({ path, source: "argument" })).toThrow(expect.objectContaining({ kind: "invalid" }));
+  });
+
+  it("may be a link: both names are known", async () => {
+    const link = join(ground.base, "link");
+    await symlink(ground.root, link);
+    const bound = boundOf({ path: link, source: "argument" });
+    expect(bound.directories()).toMatchObject([{ path: link, realPath: ground.root }]);
+  });
+
+  it("are found in the other Unicode form", async () => {
+    const stored = join(ground.base, "cafe\u0301");
+    await mkdir(stored);
+    const bound = boundOf({ path: join(ground.base, "caf\u00e9"), source: "argument" });
+    expect(bound.directories()).toMatchObject([{ realPath: stored }]);
+  });
+
+  it("may come, go and return while the server runs; listeners hear of it", async () => {
+    const path = join(ground.base, "later");
+    const bound = boundOf({ path, source: "argument" });
+    let changes = 0;
+    const stop = bound.onChange(() => {
+      changes += 1;
+    });
+    expect(bound.directories()).toEqual([
+      { path, realPath: path, source: "argument", writable: true, unavailable: "does not exist" },
+    ]);
+    await mkdir(path);
+    bound.refresh();
+    expect(bound.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+    await rm(path, { recursive: true });
+    await writeFile(path, "");
+    bound.refresh();
+    expect(bound.directories()).toMatchObject([{ unavailable: "is not a directory" }]);
+    bound.refresh();
+    expect(changes).toBe(2);
+    stop();
+    await rm(path);
+    bound.refresh();
+    expect(changes).toBe(2);
+  });
+
+  it("are never /proc, whatever name leads there", async () => {
+    const link = join(ground.base, "link");
+    await symlink("/proc/self", link);
+    const bound = boundOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
+    for (const directory of bound.directories()) expect(directory.unavailable).toMatch(/never allowed/);
+  });
+});
+
+describe("a configured link that is changed", () => {
+  it("is followed where it lies outside of what the server may change", async () => {
+    const link = join(ground.base, "current");
+    await symlink(ground.root, link);
+    const bound = boundOf({ path: link, source: "argument" });
+    await rm(link);
+    await symlink(ground.outside, link);
+    bound.refresh();
+    expect(bound.directories()).toMatchObject([{ realPath: ground.outside }]);
+  });
+
+  it.each(["before", "after"])(
+    "is refused where it lies inside an allowed directory (first there %s the start)",
+    async (when) => {
+      const sub = join(ground.root, "sub");
+      if (when === "before") await mkdir(sub);
+      const bound = boundOf({ path: ground.root, source: "argument" }, { path: sub, source: "argument" });
+      if (when === "before") await rename(sub, join(ground.root, "old"));
+      await symlink(ground.outside, sub);
+      bound.refresh();
+      expect(bound.directories()).toMatchObject([
+        { path: ground.root },
+        { path: sub, unavailable: /restart/ },
+      ]);
+      expect(bound.directories().map(({ realPath }) => realPath)).toEqual([ground.root, sub]);
+    },
+  );
+});
+
+describe("client roots", () => {
+  it("narrow what is configured, and widen nothing", async () => {
+    const sub = join(ground.root, "sub");
+    await mkdir(sub);
+    const { bound } = ground;
+    expect(bound.setClientRoots(rootsAt(sub))).toEqual([]);
+    expect(bound.directories()).toEqual([
+      { path: sub, realPath: sub, source: "client root", writable: true },
+    ]);
+    expect(bound.setClientRoots(rootsAt("/"))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+    bound.setClientRoots(rootsAt(sub));
+    bound.setClientRoots(undefined);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+  });
+
+  it("outside are ignored with a note, and all outside leave the configured ones", async () => {
+    const { bound, outside, root } = ground;
+    const sibling = `${root}-evil`;
+    await mkdir(sibling);
+    const notes = bound.setClientRoots(rootsAt(outside, sibling));
+    expect(notes).toHaveLength(3);
+    expect(notes[0]).toContain(outside);
+    expect(notes[2]).toContain(`the configured directories stay: "${root}"`);
+    expect(pathsOf(bound)).toEqual([root]);
+    expect(bound.setClientRoots(rootsAt(outside, root))).toHaveLength(1);
+    expect(pathsOf(bound)).toEqual([root]);
+  });
+
+  it("that are links out of the bound are outside", async () => {
+    const link = join(ground.root, "link");
+    await symlink(ground.outside, link);
+    expect(ground.bound.setClientRoots(rootsAt(link))).toHaveLength(2);
+    expect(pathsOf(ground.bound)).toEqual([ground.root]);
+  });
+
+  it("that are no file URIs are ignored with a note each", () => {
+    const notes = ground.bound.setClientRoots([
+      { uri: "https://example.com/" },
+      { uri: "file://server/share" },
+      { uri: "file:///a\nb" },
+      { uri: "/plain" },
+    ]);
+    expect(notes).toHaveLength(4);
+    for (const note of notes) expect(note).toMatch(/^The client's root .*ignored.*\.$/);
+  });
+
+  it("are the bound where nothing is configured, but never a whole file system", () => {
+    const bound = new DirectoryBound({ configured: [], mode: "narrow" });
+    expect(bound.directories()).toEqual([]);
+    expect(bound.setClientRoots(rootsAt(ground.root))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(bound.setClientRoots(rootsAt("/"))).toEqual([
+      expect.stringMatching(/"\/" is ignored: it is a whole file system/),
+    ]);
+    expect(bound.directories()).toEqual([]);
+  });
+
+  it("replace what is configured where the user says so, without opening the disk", () => {
+    const bound = new DirectoryBound({
+      configured: [{ path: ground.root, source: "argument" }],
+      mode: "replace",
+    });
+    expect(bound.setClientRoots(rootsAt(ground.outside))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([ground.outside]);
+    expect(bound.setClientRoots(rootsAt("/"))).toHaveLength(2);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+  });
+
+  it("do not count where they are turned off", () => {
+    const bound = new DirectoryBound({
+      configured: [{ path: ground.root, source: "argument" }],
+      mode: "off",
+    });
+    expect(bound.setClientRoots(rootsAt(ground.outside))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+    const none = new DirectoryBound({ configured: [], mode: "off" });
+    none.setClientRoots(rootsAt(ground.outside));
+    expect(none.directories()).toEqual([]);
+  });
+
+  it("come before the fallback, which is never a whole file system", () => {
+    const bound = new DirectoryBound({ configured: [], mode: "narrow", fallback: ground.root });
+    expect(bound.directories()).toMatchObject([{ path: ground.root, source: "working directory" }]);
+    bound.setClientRoots(rootsAt(ground.outside));
+    expect(pathsOf(bound)).toEqual([ground.outside]);
+    bound.setClientRoots([]);
+    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(new DirectoryBound({ configured: [], mode: "narrow", fallback: "/" }).directories()).toEqual([]);
+  });
+});
+
+describe("describeBound", () => {
+  it("names the directories and what is special about them, or the option that helps", async () => {
+    const { root, base } = ground;
+    expect(describeBound(ground.bound)).toBe(`the allowed directory is "${root}"`);
+    const bound = boundOf(
+      { path: root, source: "argument", writable: false },
+      { path: join(base, "none"), source: "argument" },
+    );
+    expect(describeBound(bound)).toBe(
+      `the allowed directories are "${root}" (read-only) and "${base}/none" (does not exist)`,
+    );
+    const none = new DirectoryBound({ configured: [], mode: "narrow" });
+    expect(describeBound(none)).toContain("a directory argument or --root");
+  });
+
+  it("is what an error of a path tool says", async () => {
+    const none = new DirectoryBound({ configured: [], mode: "narrow" });
+    expect(await refusal(createPathGuard(none).openFile("x"))).toMatchObject({
+      kind: "denied",
+      code: "no_directories",
+      hint: expect.stringContaining("--root"),
+    });
+  });
+});

@@ -1,0 +1,215 @@
+import { homedir } from "node:os";
+import { dirname, resolve } from "node:path";
+import { ToolError } from "../answer/errors.ts";
+import { type Applied, narrow, replace, withoutDuplicates } from "./client-roots.ts";
+import { parsePath, type TextRules } from "./path-text.ts";
+import { isFileSystemRoot, isInside } from "./platform.ts";
+import { listed, quote } from "./quote.ts";
+import { linksOnTheWay, lookUp, type RealDirectory } from "./real-directory.ts";
+import type { AllowedDirectory, Bound, DirectorySource } from "./types.ts";
+
+export interface ConfiguredDirectory {
+  /** Absolute, relative to the working directory, with `~`, or a `file://` URI. */
+  readonly path: string;
+  readonly source: DirectorySource;
+  /** Default true. */
+  readonly writable?: boolean;
+}
+
+/** As a client sends it (`roots/list`). */
+export interface ClientRoot {
+  readonly uri: string;
+  readonly name?: string | undefined;
+}
+
+export interface DirectoryBoundOptions {
+  readonly configured: readonly ConfiguredDirectory[];
+  /**
+   * What the client's roots do where directories are configured: `narrow` them, `replace` them (the official
+   * server's behaviour, except that `/` is never opened by a client), or nothing (`off`:
+   * then they do not count where nothing is configured, either).
+   */
+  readonly mode: "narrow" | "replace" | "off";
+  /** The directory to use where none is configured and the client offers none. */
+  readonly fallback?: string;
+}
+
+/** How long what was seen of the directories themselves is believed; a refusal always looks again first. */
+const rememberedMs = 1000;
+
+/**
+ * The directories that a server may touch: those configured, narrowed by the client's roots.
+ *
+ * A configured directory may be a link, may be missing at first, and may vanish and return: it is looked up again
+ * while the server runs. Where a directory leads elsewhere than at first because of a link that itself lies inside an
+ * allowed directory, it is out of use until the server is started again: otherwise whoever may write
+ * there could choose what is allowed.
+ */
+export class DirectoryBound implements Bound {
+  readonly #configured: readonly AllowedDirectory[];
+  readonly #mode: DirectoryBoundOptions["mode"];
+  readonly #fallback: readonly AllowedDirectory[];
+  readonly #listeners = new Set<() => void>();
+  /** Where each path led when it was first looked up. */
+  readonly #trusted = new Map<string, string>();
+  #roots: readonly AllowedDirectory[] = [];
+  #directories: readonly AllowedDirectory[] = [];
+  #seenAt = Number.NEGATIVE_INFINITY;
+
+  /** @throws ToolError `invalid` for a configured path that cannot be one (empty, NUL, a URI with a host). */
+  constructor(options: DirectoryBoundOptions) {
+    this.#mode = options.mode;
+    this.#configured = options.configured.map((one) =>
+      this.#introduce(absolute(one.path), one.source, one.writable ?? true),
+    );
+    const fallback = options.fallback === undefined ? undefined : absolute(options.fallback);
+    // Some hosts start their servers in "/": that is no choice of the user's.
+    this.#fallback =
+      fallback === undefined || isFileSystemRoot(fallback, process.platform)
+        ? []
+        : [this.#introduce(fallback, "working directory", true)];
+    this.#look();
+  }
+
+  directories(): readonly AllowedDirectory[] {
+    if (performance.now() - this.#seenAt > rememberedMs) this.refresh();
+    return this.#directories;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  refresh(): void {
+    const before = JSON.stringify(this.#directories);
+    this.#look();
+    if (JSON.stringify(this.#directories) === before) return;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /**
+   * Takes the roots that the client offers now; undefined or none: it offers nothing.
+   *
+   * @returns notes for the log, whole sentences: which roots were ignored, and why
+   */
+  setClientRoots(roots: readonly ClientRoot[] | undefined): string[] {
+    const notes: string[] = [];
+    const offered: AllowedDirectory[] = [];
+    if (this.#mode !== "off") {
+      for (const { uri } of roots ?? []) {
+        const path = pathOfRoot(uri, notes);
+        if (path !== undefined) offered.push(this.#introduce(path, "client root", true));
+      }
+    }
+    this.#roots = offered;
+    const applied = this.#apply();
+    notes.push(...this.#notes(applied));
+    this.refresh();
+    return notes;
+  }
+
+  #look(): void {
+    this.#directories = this.#apply().directories;
+    this.#seenAt = performance.now();
+  }
+
+  #apply(): Applied {
+    const configured = withoutDuplicates(this.#configured.map((one) => this.#lookAgain(one)));
+    const roots = this.#roots.map((one) => this.#lookAgain(one));
+    const applied =
+      this.#mode === "narrow" && configured.length > 0
+        ? narrow(configured, roots, process.platform)
+        : replace(configured, roots, process.platform);
+    if (applied.directories.length > 0) return applied;
+    const instead = configured.length > 0 ? configured : this.#fallback.map((one) => this.#lookAgain(one));
+    return { ...applied, directories: instead };
+  }
+
+  #notes({ outside, whole, directories }: Applied): string[] {
+    const notes = whole.map(
+      (root) =>
+        `The client's root ${quote(root.path)} is ignored: it is a whole file system, which only a directory argument or --root can open.`,
+    );
+    for (const root of outside) {
+      notes.push(
+        `The client's root ${quote(root.path)} is ignored: it lies outside the configured directories.`,
+      );
+    }
+    const ignored = outside.length + whole.length;
+    if (ignored > 0 && ignored === this.#roots.length && this.#configured.length > 0) {
+      const paths = directories.map((directory) => quote(directory.path));
+      notes.push(
+        `None of the client's roots can be used, so the configured directories stay: ${listed(paths)}.`,
+      );
+    }
+    return notes;
+  }
+
+  /** A path that the user or the client has just named: where it leads now is what they mean. */
+  #introduce(path: string, source: DirectorySource, writable: boolean): AllowedDirectory {
+    const found = lookUp(path);
+    if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trusted.set(path, found.realPath);
+    return { path, source, writable, ...found };
+  }
+
+  #lookAgain({ path, source, writable }: AllowedDirectory): AllowedDirectory {
+    return { path, source, writable, ...this.#confirm(path, lookUp(path)) };
+  }
+
+  #confirm(path: string, found: RealDirectory): RealDirectory {
+    const trusted = this.#trusted.get(path);
+    if (found.unavailable !== undefined || found.realPath === trusted) return found;
+    const allowed = [...this.#configured, ...this.#directories];
+    const isChosenInside = linksOnTheWay(path).some((link) =>
+      allowed.some((directory) => isInside(dirname(link), directory.realPath, process.platform)),
+    );
+    if (isChosenInside) {
+      const unavailable =
+        "was changed by a link inside an allowed directory; restart the server to accept it";
+      return { realPath: trusted ?? path, unavailable };
+    }
+    this.#trusted.set(path, found.realPath);
+    return found;
+  }
+}
+
+const rules: TextRules = { platform: process.platform, home: homedir };
+
+function absolute(text: string): string {
+  return resolve(parsePath(text, rules).path);
+}
+
+function pathOfRoot(uri: string, notes: string[]): string | undefined {
+  if (!/^file:\/\//i.test(uri)) {
+    notes.push(`The client's root ${quote(uri)} is ignored: only file:// URIs name directories.`);
+    return undefined;
+  }
+  try {
+    return parsePath(uri, rules).path;
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    notes.push(`The client's root is ignored. ${error.message}`);
+    return undefined;
+  }
+}
+
+/**
+ * The part of an error's sentence that says which directories are allowed, or what to do where none is:
+ * `the allowed directories are "/a" and "/b" (read-only)`.
+ */
+export function describeBound(bound: Bound): string {
+  const directories = bound.directories();
+  const names = directories.map(({ path, writable, unavailable }) => {
+    const remarks = [...(writable ? [] : ["read-only"]), ...(unavailable === undefined ? [] : [unavailable])];
+    return quote(path) + (remarks.length > 0 ? ` (${remarks.join(", ")})` : "");
+  });
+  if (names.length === 0) {
+    return "no directory is allowed; start the server with a directory argument or --root, or open a folder in the client";
+  }
+  return names.length === 1
+    ? `the allowed directory is ${names.join("")}`
+    : `the allowed directories are ${listed(names)}`;
+}

@@ -1,0 +1,95 @@
+import { opendir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { nearest, ToolError } from "../answer/errors.ts";
+import type { GuardContext } from "./guard-context.ts";
+import { unavailableAround } from "./locate-text.ts";
+import { listed, quote } from "./quote.ts";
+import { type Reach, reach } from "./reach.ts";
+import { gone, leadsOutside } from "./refusals.ts";
+import { errorCode, isMissing, systemError } from "./system-error.ts";
+import type { GuardedDirectory } from "./types.ts";
+
+/** As many names of a directory are compared with a missing one. */
+const namesCompared = 5000;
+
+/**
+ * What to throw for an error met on `path`: in words, and the same `denied` for everything whose way leads out of
+ * the bound, whether anything is there or not.
+ */
+export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
+  if (error instanceof ToolError || errorCode(error) === undefined) return error;
+  const reached = await reach(path);
+  if (!(await isReachInside(reached, context))) {
+    const directory = unavailableAround(path, context.bound);
+    return directory === undefined ? leadsOutside(path, context.bound) : gone(path, directory);
+  }
+  return isMissing(error) ? missing(path, reached, context) : systemError(error, path);
+}
+
+/** Whether the deepest existing place of a path lies inside; what is missing below it then does too. */
+export async function isReachInside({ real }: Reach, { opener, membership }: GuardContext): Promise<boolean> {
+  if (membership.surelyAround(real) !== undefined) return true;
+  try {
+    const opened = await opener.openDirectory(real, real);
+    await opened.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `not_found`, with the nearest directory that exists and the names in it that resemble the missing one. */
+async function missing(path: string, reached: Reach, context: GuardContext): Promise<ToolError> {
+  const [name] = reached.missing;
+  if (name === undefined) {
+    return new ToolError("conflict", `${quote(path)} came or went in the middle of this operation.`, {
+      code: "changed_meanwhile",
+      hint: "Retry.",
+    });
+  }
+  const ancestor = reached.direct ? ancestorOf(path, reached.missing.length) : reached.real;
+  const say = (detail: string, hint: string): ToolError =>
+    new ToolError("not_found", `${quote(path)} does not exist${detail}.`, { code: "enoent", hint });
+
+  if (!(await isDirectoryAt(reached.real))) {
+    return say(`: ${quote(ancestor)} is a file`, "Name the file itself, or something below a directory.");
+  }
+  const similar = nearest(name, await namesIn(reached.real, context));
+  const near = similar.length > 0 ? ` and holds ${listed(similar.map(quote))}` : "";
+  const nearestExisting = `; the nearest existing directory is ${quote(ancestor)}${near}`;
+  return say(
+    nearestExisting,
+    similar.length > 0
+      ? "Use one of these names, or list the directory."
+      : "List that directory to see what is there.",
+  );
+}
+
+function ancestorOf(path: string, levels: number): string {
+  return levels === 0 ? path : ancestorOf(dirname(path), levels - 1);
+}
+
+async function isDirectoryAt(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+async function namesIn(path: string, { opener }: GuardContext): Promise<string[]> {
+  let directory: GuardedDirectory | undefined;
+  const names: string[] = [];
+  try {
+    directory = await opener.openDirectory(path, path);
+    for await (const entry of await opendir(directory.entry(""))) {
+      names.push(entry.name);
+      if (names.length === namesCompared) break;
+    }
+  } catch {
+    // The names are only a help.
+  } finally {
+    await directory?.close();
+  }
+  return names;
+}

@@ -1,0 +1,15 @@
+import type { KeyedLock } from "./keyed-lock.ts";
+import type { Membership } from "./membership.ts";
+import type { Opener } from "./opener.ts";
+import type { Platform } from "./platform.ts";
+import type { Bound } from "./types.ts";
+
+/** What the guard's operations share. */
+export interface GuardContext {
+  readonly bound: Bound;
+  readonly membership: Membership;
+  readonly opener: Opener;
+  readonly platform: Platform;
+  /** Writers of one file in this process, one after the other; the key is its real path. */
+  readonly writing: KeyedLock;
+}

@@ -1,0 +1,16 @@
+/** Runs `work` when everything that was given for the same key before has ended. */
+export type KeyedLock = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+export function keyedLock(): KeyedLock {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === mine) last.delete(key);
+    }
+  };
+}

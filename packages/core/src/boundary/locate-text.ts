@@ -1,0 +1,120 @@
+import { lstat, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { type Identity, isSame } from "./identity.ts";
+import { parsePath, type TextRules } from "./path-text.ts";
+import { foldsCase, isInside, mayBeInside, type Platform } from "./platform.ts";
+import { gone, outside, specialPlace } from "./refusals.ts";
+import { isSpecialPlace } from "./special-places.ts";
+import type { AllowedDirectory, Bound } from "./types.ts";
+
+const platform: Platform = process.platform;
+const rules: TextRules = { platform, home: homedir };
+
+/**
+ * The text of an argument → an absolute, normalised path that lies inside an allowed directory by its text. Where it
+ * leads is seen only when it is opened.
+ *
+ * A relative path is taken below the directories in their order: the first in which it exists, else the first.
+ *
+ * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory is not there)
+ */
+export async function locateText(text: string, bound: Bound): Promise<string> {
+  const parsed = parsePath(text, rules);
+  const path = parsed.absolute ? parsed.path : await belowDirectories(parsed.path, bound);
+  if (path === undefined) throw outside(text, bound);
+  if (innermost(path, bound, isAvailable) !== undefined) return plain(path, text);
+
+  bound.refresh?.();
+  if (innermost(path, bound, isAvailable) !== undefined) return plain(path, text);
+  const missing = unavailableAround(path, bound);
+  if (missing !== undefined) throw gone(text, missing);
+  const other = await otherSpelling(path, bound);
+  if (other === undefined) throw outside(text, bound);
+  return plain(other, text);
+}
+
+/** The allowed directory around `path`, by its text, where there is only one that is not there now. */
+export function unavailableAround(path: string, bound: Bound): AllowedDirectory | undefined {
+  return innermost(path, bound, isAvailable) === undefined ? innermost(path, bound) : undefined;
+}
+
+/** The innermost allowed directory around `path`, by its text: as configured or with links resolved. */
+function innermost(
+  path: string,
+  bound: Bound,
+  which: (directory: AllowedDirectory) => boolean = () => true,
+): AllowedDirectory | undefined {
+  const inside = foldsCase(platform) ? mayBeInside : isInside;
+  let found: AllowedDirectory | undefined;
+  let length = -1;
+  for (const directory of bound.directories().filter(which)) {
+    for (const start of [directory.path, directory.realPath]) {
+      if (start.length <= length || !inside(path, start, platform)) continue;
+      found = directory;
+      length = start.length;
+    }
+  }
+  return found;
+}
+
+function isAvailable({ unavailable }: AllowedDirectory): boolean {
+  return unavailable === undefined;
+}
+
+function plain(path: string, text: string): string {
+  if (isSpecialPlace(path, platform)) throw specialPlace(text);
+  return path;
+}
+
+/** Undefined where it would lie outside. */
+async function belowDirectories(path: string, bound: Bound): Promise<string | undefined> {
+  const candidates = bound.directories().map((directory) => resolve(directory.path, path));
+  const inside = candidates.filter((candidate) => innermost(candidate, bound) !== undefined);
+  if (candidates.length > 1) {
+    for (const candidate of inside) {
+      if (await isThere(candidate)) return candidate;
+    }
+  }
+  return inside.find((candidate) => candidate === candidates[0]);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * An absolute path that names an allowed directory by another spelling: through a link above it (macOS's `/tmp`), in
+ * another case or Unicode form, or as a Windows short name. Its ancestors are compared by device and inode; the
+ * answer is the path below the directory as we know it.
+ *
+ * A share is not looked at: asking a server of somebody's choice would hand it the user's credentials.
+ */
+async function otherSpelling(path: string, bound: Bound): Promise<string | undefined> {
+  if (path.startsWith("\\\\")) return undefined;
+  const known: { directory: AllowedDirectory; identity: Identity }[] = [];
+  for (const directory of bound.directories()) {
+    const identity = directory.unavailable === undefined ? await identify(directory.realPath) : undefined;
+    if (identity !== undefined) known.push({ directory, identity });
+  }
+  for (let at = path; known.length > 0; at = dirname(at)) {
+    const identity = await identify(at);
+    const match = known.find((one) => identity !== undefined && isSame(one.identity, identity));
+    if (match !== undefined) return join(match.directory.realPath, relative(at, path));
+    if (dirname(at) === at) return undefined;
+  }
+  return undefined;
+}
+
+async function identify(path: string): Promise<Identity | undefined> {
+  try {
+    return await stat(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
+}

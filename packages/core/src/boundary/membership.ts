@@ -1,0 +1,39 @@
+import { isInside, type Platform } from "./platform.ts";
+import { isSpecialPlace } from "./special-places.ts";
+import type { AllowedDirectory, Bound } from "./types.ts";
+
+/** Answers, by text, which allowed directory something belongs to. */
+export interface Membership {
+  /** The innermost allowed directory around an absolute real path; what was remembered of them is enough. */
+  around(realPath: string): AllowedDirectory | undefined;
+  /** The same, looking at the directories themselves again before it says no. */
+  surelyAround(realPath: string): AllowedDirectory | undefined;
+}
+
+export function membershipOf(bound: Bound, platform: Platform): Membership {
+  const innermost = (realPath: string, which: (directory: AllowedDirectory) => boolean) => {
+    let found: AllowedDirectory | undefined;
+    for (const directory of bound.directories()) {
+      if (!isInside(realPath, directory.realPath, platform) || !which(directory)) continue;
+      if (found === undefined || directory.realPath.length > found.realPath.length) found = directory;
+    }
+    return found;
+  };
+  const around = (realPath: string): AllowedDirectory | undefined => {
+    if (isSpecialPlace(realPath, platform)) return undefined;
+    const found = innermost(realPath, () => true);
+    if (found?.unavailable === undefined) return found;
+    // It may be back, and be read-only where the directory around it is not.
+    bound.refresh?.();
+    return innermost(realPath, (directory) => directory.unavailable === undefined);
+  };
+  return {
+    around,
+    surelyAround(realPath) {
+      const found = around(realPath);
+      if (found !== undefined || bound.refresh === undefined) return found;
+      bound.refresh();
+      return around(realPath);
+    },
+  };
+}

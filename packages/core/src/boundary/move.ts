@@ -1,0 +1,98 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "../answer/errors.ts";
+import { explain } from "./explain.ts";
+import type { GuardContext } from "./guard-context.ts";
+import { openPlace } from "./places.ts";
+import { isInside } from "./platform.ts";
+import { quote } from "./quote.ts";
+import { changedMeanwhile, specialFile } from "./refusals.ts";
+import { type Moved, renameEntry } from "./rename.ts";
+import { errorCode } from "./system-error.ts";
+import { temporaryName } from "./temporary-file.ts";
+import { copyTree, type Inventory, removeTree } from "./tree.ts";
+import type { GuardedPlace } from "./types.ts";
+
+/**
+ * Moves what stands at `from` to `to`: atomically where both lie on one file system, else by a copy that gets its name
+ * when it is whole, and whose source is removed after that. A link is moved as a link, its text unchanged.
+ */
+export async function moveEntry(
+  from: string,
+  to: string,
+  { overwrite = false }: { overwrite?: boolean },
+  context: GuardContext,
+): Promise<void> {
+  const source = await openPlace(from, context, { write: true });
+  try {
+    const stat = await lstat(source.entry, { bigint: true }).catch(async (error: unknown) => {
+      throw await explain(error, from, context);
+    });
+    if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) throw specialFile(from, stat);
+    const target = await openPlace(to, context, { write: true });
+    try {
+      await moveTo({ place: source, stat }, target, overwrite, context);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") throw changedMeanwhile(from);
+      throw await explain(error, to, context);
+    } finally {
+      await target.parent.close();
+    }
+  } finally {
+    await source.parent.close();
+  }
+}
+
+async function moveTo(
+  moved: Moved,
+  target: GuardedPlace,
+  overwrite: boolean,
+  context: GuardContext,
+): Promise<void> {
+  const { parent } = moved.place;
+  if (moved.stat.isDirectory()) refuseIntoItself(moved.place, target, context);
+  await parent.verify();
+  await target.parent.verify();
+  try {
+    await renameEntry(moved, target, overwrite);
+  } catch (error) {
+    if (errorCode(error) !== "EXDEV") throw error;
+    await moveAcross(moved, target, overwrite, context);
+  }
+  await parent.verify();
+  await target.parent.verify();
+}
+
+function refuseIntoItself(source: Moved["place"], target: GuardedPlace, { platform }: GuardContext): void {
+  const moved = join(source.parent.realPath, source.name);
+  if (!isInside(target.parent.realPath, moved, platform)) return;
+  throw new ToolError(
+    "invalid",
+    `${quote(source.path)} cannot be moved to ${quote(target.path)}, which lies in it.`,
+    {
+      code: "into_itself",
+      hint: "Choose a place outside of the directory that is moved.",
+    },
+  );
+}
+
+/** Between two file systems. The source goes last, and only as far as it is what was copied: nothing can get lost. */
+async function moveAcross(
+  { place: source }: Moved,
+  target: GuardedPlace,
+  overwrite: boolean,
+  { opener }: GuardContext,
+): Promise<void> {
+  const { parent, path } = target;
+  const name = temporaryName();
+  const copy = { parent, name, path, entry: parent.entry(name) };
+  let copied: Inventory;
+  try {
+    copied = await copyTree(source, copy, opener);
+    await renameEntry({ place: copy, stat: await lstat(copy.entry, { bigint: true }) }, target, overwrite);
+  } catch (error) {
+    await removeTree(copy, opener).catch(() => {});
+    throw error;
+  }
+  await removeTree(source, opener, copied);
+}

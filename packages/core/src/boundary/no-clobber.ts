@@ -1,0 +1,59 @@
+import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { link, open } from "node:fs/promises";
+import { type Identity, isSame } from "./identity.ts";
+import { changedMeanwhile } from "./refusals.ts";
+import { errorCode } from "./system-error.ts";
+
+/** What link(2) answers where a file system, or the kernel's hard link protection, has no link for us. */
+const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);
+
+/** A file to be named: where it is, and which one it is. */
+export interface Unnamed {
+  readonly entry: string;
+  readonly identity: Identity;
+}
+
+/**
+ * Gives a file the name `to`, which must be free: the file system decides, atomically, so that of several who want
+ * the name one gets it. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
+ *
+ * @param path what to call `to` in errors
+ * @returns `linked` where the old name is still there and to be removed, `moved` where it is gone already
+ * @throws EEXIST where `to` is taken; ToolError `conflict` where `entry` is another file by now
+ */
+export async function giveFreeName(
+  { entry, identity }: Unnamed,
+  to: string,
+  path: string,
+): Promise<"linked" | "moved"> {
+  try {
+    await link(entry, to);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined || !noLinks.has(code)) throw error;
+    await renameOverHolder(entry, to, path);
+    return "moved";
+  }
+  // macOS follows a link that was put in the file's place, and would give an outside file a name inside.
+  if (isSame(lstatSync(to, { bigint: true }), identity)) return "linked";
+  unlinkSync(to);
+  throw changedMeanwhile(path);
+}
+
+/** Where there are no hard links: an empty file of ours holds the name until the rename replaces it. */
+async function renameOverHolder(entry: string, to: string, path: string): Promise<void> {
+  const holder = await open(to, "wx");
+  const held = await holder.stat({ bigint: true });
+  await holder.close();
+  const isOurs = (): boolean => {
+    const now = lstatSync(to, { bigint: true, throwIfNoEntry: false });
+    return now !== undefined && isSame(now, held);
+  };
+  if (!isOurs()) throw changedMeanwhile(path);
+  try {
+    renameSync(entry, to);
+  } catch (error) {
+    if (isOurs()) unlinkSync(to);
+    throw error;
+  }
+}

@@ -1,0 +1,196 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  open,
+  openSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { open as openHandle } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { promisify } from "node:util";
+import { type Identity, isSame } from "./identity.ts";
+import type { Membership } from "./membership.ts";
+import { checkEntryName, type Opener } from "./opener.ts";
+import { mayBeInside } from "./platform.ts";
+import { isDirectory, isNoDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
+import { isSpecialFileSystem } from "./special-places.ts";
+import type { AllowedDirectory, Bound, GuardedDirectory } from "./types.ts";
+
+/**
+ * open(2), O_PATH: finds a file without opening it. So a FIFO does not block, a device does nothing, and of what
+ * lies outside not even the access time changes. Node has no constant for it; the value holds on every architecture
+ * that Node runs on.
+ */
+const O_PATH = 0o10000000;
+const openDescriptor = promisify(open);
+
+/** A path that leads to what descriptor `fd` holds, whatever became of its name: proc_pid_fd(5). */
+function through(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** Whether this system has what `procOpener` stands on: O_PATH and a mounted /proc. */
+export function hasProc(): boolean {
+  if (process.platform !== "linux") return false;
+  let fd: number | undefined;
+  try {
+    fd = openSync("/", O_PATH);
+    return readlinkSync(through(fd)) === "/" && statSync(`${through(fd)}/.`).isDirectory();
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/**
+ * Linux: a file is first found (O_PATH), then verified by the path that the kernel knows for it, and only then
+ * opened, through the descriptor. No swap of links or directories can come between (CVE-2025-53109). The calls on
+ * the descriptor take microseconds and do not wait for a disk, hence synchronous.
+ */
+export function procOpener(bound: Bound, membership: Membership): Opener {
+  const special = rememberedByDevice();
+
+  function verify(fd: number, asked: string): { stat: Stats; realPath: string; directory: AllowedDirectory } {
+    const stat = fstatSync(fd);
+    const realPath = kernelPath(fd, stat);
+    const directory = membership.surelyAround(realPath) ?? aroundByIdentity(fd, stat, realPath, bound);
+    if (directory === undefined) throw leadsOutside(asked, bound);
+    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
+    if (special(stat.dev, fd)) throw specialPlace(asked);
+    return { stat, realPath, directory };
+  }
+
+  return {
+    async openFile(path, asked) {
+      const fd = await openDescriptor(path, O_PATH);
+      try {
+        const verified = verify(fd, asked);
+        if (!verified.stat.isFile()) throw isDirectory(asked);
+        const handle = await openHandle(through(fd), constants.O_RDONLY);
+        return { handle, path: asked, ...verified };
+      } finally {
+        closeSync(fd);
+      }
+    },
+
+    async openDirectory(path, asked) {
+      const fd = await openDescriptor(path, O_PATH);
+      try {
+        const verified = verify(fd, asked);
+        if (!verified.stat.isDirectory()) throw isNoDirectory(asked);
+        return guardedDirectory(fd, asked, verified);
+      } catch (error) {
+        closeSync(fd);
+        throw error;
+      }
+    },
+  };
+}
+
+function guardedDirectory(
+  fd: number,
+  path: string,
+  verified: Pick<GuardedDirectory, "stat" | "realPath" | "directory">,
+): GuardedDirectory {
+  let closed = false;
+  return {
+    path,
+    ...verified,
+    entry(name) {
+      // The number may name another directory by now.
+      if (closed) throw new Error(`Used after it was closed: ${path}`);
+      checkEntryName(name);
+      return `${through(fd)}/${name === "" ? "." : name}`;
+    },
+    async verify() {},
+    async close() {
+      if (closed) return;
+      closed = true;
+      closeSync(fd);
+    },
+  };
+}
+
+/** The path that the kernel knows for an open file; without the mark that it puts behind a name that was removed. */
+function kernelPath(fd: number, stat: Stats): string {
+  const path = readlinkSync(through(fd));
+  const mark = " (deleted)";
+  if (!path.endsWith(mark)) return path;
+  if (stat.nlink > 0) {
+    const named = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (named !== undefined && isSame(named, fstatSync(fd, { bigint: true }))) return path;
+  }
+  return path.slice(0, -mark.length);
+}
+
+/**
+ * For file systems on which one directory has several spellings (case, Unicode form), so that the kernel's text may
+ * differ from ours: climbs from the file by `..`, which no link can divert, until it meets an allowed directory.
+ */
+function aroundByIdentity(
+  fd: number,
+  stat: Stats,
+  realPath: string,
+  bound: Bound,
+): AllowedDirectory | undefined {
+  const candidates: { directory: AllowedDirectory; identity: Identity }[] = [];
+  for (const directory of bound.directories()) {
+    if (directory.unavailable !== undefined || !mayBeInside(realPath, directory.realPath, "linux")) continue;
+    const identity = statSync(directory.realPath, { bigint: true, throwIfNoEntry: false });
+    if (identity !== undefined) candidates.push({ directory, identity });
+  }
+  if (candidates.length === 0) return undefined;
+  if (stat.isDirectory()) return climb(fd, candidates);
+
+  const parent = openSync(dirname(realPath), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const entry = lstatSync(`${through(parent)}/${basename(realPath)}`, {
+      bigint: true,
+      throwIfNoEntry: false,
+    });
+    if (entry === undefined || !isSame(entry, fstatSync(fd, { bigint: true }))) return undefined;
+    return climb(parent, candidates);
+  } finally {
+    closeSync(parent);
+  }
+}
+
+function climb(
+  fd: number,
+  candidates: readonly { directory: AllowedDirectory; identity: Identity }[],
+): AllowedDirectory | undefined {
+  let path = `${through(fd)}/.`;
+  let below: Identity | undefined;
+  while (path.length < 4096) {
+    const here = statSync(path, { bigint: true });
+    const found = candidates.find(({ identity }) => isSame(identity, here));
+    if (found !== undefined) return found.directory;
+    if (below !== undefined && isSame(below, here)) return undefined;
+    below = here;
+    path += "/..";
+  }
+  return undefined;
+}
+
+/** Asks for the type of a file system once in ten seconds and device: on a network file system the answer may wait. */
+function rememberedByDevice(): (device: number, fd: number) => boolean {
+  const known = new Map<number, boolean>();
+  let since = performance.now();
+  return (device, fd) => {
+    const now = performance.now();
+    if (now - since > 10_000) {
+      known.clear();
+      since = now;
+    }
+    const remembered = known.get(device);
+    if (remembered !== undefined) return remembered;
+    const special = isSpecialFileSystem(through(fd));
+    known.set(device, special);
+    return special;
+  };
+}

@@ -1,0 +1,119 @@
+import { fileURLToPath } from "node:url";
+import { ToolError } from "../answer/errors.ts";
+import { type Platform, pathsOf } from "./platform.ts";
+import { quote } from "./quote.ts";
+import { checkWindowsText } from "./windows-text.ts";
+
+/** What the meaning of a path's text depends on. */
+export interface TextRules {
+  readonly platform: Platform;
+  /** The user's home directory, for `~`. */
+  home(): string;
+}
+
+/** A path's text, understood but not yet placed: nothing on the disk was looked at. */
+export interface PathText {
+  /** Normalised where it is absolute; else as written. */
+  readonly path: string;
+  readonly absolute: boolean;
+}
+
+/**
+ * Understands the text of a path from an argument: `~` and `~/x` are the home directory, a `file://` URI is
+ * decoded; everything else, percent signs too, is taken literally. `..` is resolved by text, as a shell's `cd` does.
+ *
+ * @throws ToolError `invalid` for text that names nothing: empty, NUL, lone surrogates, over-long, a URI with a
+ * host, and Windows' device, reserved, stream and drive-relative names where `platform` is `win32`.
+ */
+export function parsePath(text: string, rules: TextRules): PathText {
+  checkCharacters(text);
+  const paths = pathsOf(rules.platform);
+  let plain = text;
+  if (/^file:\/\//i.test(text)) plain = pathOfUri(text, rules.platform);
+  else if (text === "~" || text.startsWith("~/") || (rules.platform === "win32" && text.startsWith("~\\"))) {
+    plain = paths.join(rules.home(), text.slice(1));
+  }
+  if (rules.platform === "win32") plain = checkWindowsText(plain);
+  checkLengths(plain, rules.platform);
+  const absolute = paths.isAbsolute(plain);
+  return { path: absolute ? paths.resolve(plain) : plain, absolute };
+}
+
+function checkCharacters(text: string): void {
+  if (text === "") {
+    throw new ToolError("invalid", "The path is empty.", {
+      hint: 'Give an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
+    });
+  }
+  if (text.includes("\0")) {
+    throw new ToolError(
+      "invalid",
+      `The path ${quote(text)} contains a NUL character, which no path can hold.`,
+      {
+        hint: "Give the path without it.",
+      },
+    );
+  }
+  if (/\p{Surrogate}/u.test(text)) {
+    throw new ToolError("invalid", `The path ${quote(text)} is not well-formed Unicode (a lone surrogate).`, {
+      hint: "Give the path as a listing shows it.",
+    });
+  }
+}
+
+/** RFC 8089. A query, a fragment and raw white space would be dropped silently, and so open another file: refused. */
+function pathOfUri(uri: string, platform: Platform): string {
+  const refuse = (why: string, hint: string): ToolError =>
+    new ToolError("invalid", `${quote(uri)} is not a usable file URI: ${why}.`, { hint });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u0020]/.test(uri)) {
+    throw refuse("it contains white space", "Write a space as %20, or give the plain path.");
+  }
+  if (/[?#]/.test(uri)) {
+    throw refuse("it has a query or a fragment", "Write ? as %3F and # as %23, or give the plain path.");
+  }
+  let url: URL;
+  try {
+    url = new URL(uri);
+  } catch {
+    throw refuse("it cannot be parsed", "Write file:///absolute/path, or give the plain path.");
+  }
+  if (url.host !== "") {
+    throw refuse(
+      `it names the host ${quote(url.host)}`,
+      "Only files of this machine can be reached: write file:///absolute/path.",
+    );
+  }
+  let decoded: string;
+  try {
+    decoded = fileURLToPath(url, { windows: platform === "win32" });
+  } catch {
+    throw refuse(
+      "its percent-encoding or its drive is wrong",
+      "Encode as UTF-8, without %2F in names, or give the plain path.",
+    );
+  }
+  checkCharacters(decoded);
+  return decoded;
+}
+
+function checkLengths(text: string, platform: Platform): void {
+  const isWindows = platform === "win32";
+  const refuse = (what: string, size: number, unit: string, most: number): ToolError =>
+    new ToolError("invalid", `${what} is ${size} ${unit} long; at most ${most} are possible.`, {
+      hint: "Give a shorter one.",
+    });
+
+  const size = isWindows ? text.length : Buffer.byteLength(text);
+  const most = isWindows ? 32_767 : 4096;
+  if (size > most) {
+    throw refuse(`The path ${quote(text)}`, size, isWindows ? "characters" : "bytes", most);
+  }
+  // Linux counts a name's bytes, the others its characters.
+  const countsBytes = platform === "linux";
+  for (const name of text.split(isWindows ? /[\\/]/ : "/")) {
+    const length = countsBytes ? Buffer.byteLength(name) : name.length;
+    if (length > 255)
+      throw refuse(`The name ${quote(name)}`, length, countsBytes ? "bytes" : "characters", 255);
+  }
+}

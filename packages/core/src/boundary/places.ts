@@ -1,0 +1,108 @@
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { explain } from "./explain.ts";
+import type { GuardContext } from "./guard-context.ts";
+import { makeDirectories } from "./make-directories.ts";
+import { isInside } from "./platform.ts";
+import { isAllowedDirectory, outside, readOnly } from "./refusals.ts";
+import { hasForms, storedName, storedPath } from "./spelling.ts";
+import { errorCode, isMissing } from "./system-error.ts";
+import type { GuardedDirectory, GuardedFile, GuardedPlace } from "./types.ts";
+
+export interface PlaceOptions {
+  /** The place is going to be changed: read-only directories, and allowed directories themselves, are refused. */
+  write?: boolean;
+  createParents?: boolean;
+}
+
+/** Opens the file at an absolute path that lies inside by its text. */
+export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
+  return spelt(path, context, (spelling) => context.opener.openFile(spelling, path));
+}
+
+/** Opens the directory at an absolute path that lies inside by its text. */
+export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
+  return spelt(path, context, (spelling) => context.opener.openDirectory(spelling, path));
+}
+
+/** Tries the path as it is, then as it is stored where that differs only in Unicode form. */
+async function spelt<Opened>(
+  path: string,
+  context: GuardContext,
+  open: (spelling: string) => Promise<Opened>,
+): Promise<Opened> {
+  let spelling: string | undefined = path;
+  for (;;) {
+    try {
+      return await open(spelling);
+    } catch (error) {
+      spelling = isMissing(error) ? await storedPath(spelling, context) : undefined;
+      if (spelling === undefined) throw await explain(error, path, context);
+    }
+  }
+}
+
+/** The parent of `path`, opened and verified, and what stands at its last name; a link there is not followed. */
+export async function openPlace(
+  path: string,
+  context: GuardContext,
+  options: PlaceOptions = {},
+): Promise<GuardedPlace> {
+  const parentPath = dirname(path);
+  const { bound } = context;
+  const itself = bound.directories().find((one) => one.path === path || one.realPath === path);
+  if (parentPath === path)
+    throw itself === undefined ? outside(path, bound) : isAllowedDirectory(path, itself);
+  let parent: GuardedDirectory;
+  let created: readonly string[] = [];
+  try {
+    if (options.createParents) ({ directory: parent, created } = await makeDirectories(parentPath, context));
+    else parent = await openDirectoryAt(parentPath, context);
+  } catch (error) {
+    throw itself === undefined ? error : isAllowedDirectory(path, itself);
+  }
+  try {
+    const { name, stat } = await findEntry(parent, basename(path));
+    const place = { parent, name, path, entry: parent.entry(name), stat, created };
+    if (options.write) demandWritable(place, context);
+    return place;
+  } catch (error) {
+    await parent.close();
+    throw await explain(error, path, context);
+  }
+}
+
+/** The entry `asked`, or the one that is the same name in another Unicode form. */
+async function findEntry(
+  parent: GuardedDirectory,
+  asked: string,
+): Promise<{ name: string; stat: Stats | undefined }> {
+  const stat = await statEntry(parent, asked);
+  if (stat !== undefined || !hasForms(asked)) return { name: asked, stat };
+  const name = (await storedName(parent, asked)) ?? asked;
+  return { name, stat: await statEntry(parent, name) };
+}
+
+/** @throws ToolError `denied` where the place lies in a read-only directory, or is or holds an allowed directory */
+export function demandWritable(
+  { parent, name, path }: GuardedPlace,
+  { bound, platform }: GuardContext,
+): void {
+  if (!parent.directory.writable) throw readOnly(path, parent.directory);
+  const real = join(parent.realPath, name);
+  const held = bound
+    .directories()
+    .find((one) => isInside(one.realPath, real, platform) || isInside(one.path, real, platform));
+  if (held !== undefined) throw isAllowedDirectory(path, held);
+}
+
+/** lstat of an entry now, or undefined where nothing is there. */
+export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(parent.entry(name));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import path from "node:path";
+
+/** The rules of which system a text follows. A parameter everywhere, so that Windows' rules are tested on Linux. */
+export type Platform = NodeJS.Platform;
+
+/** Node's path functions by the rules of `platform`. */
+export function pathsOf(platform: Platform): path.PlatformPath {
+  return platform === "win32" ? path.win32 : path.posix;
+}
+
+/** Whether file names usually differ in more than case on `platform`, so that text alone cannot tell two apart. */
+export function foldsCase(platform: Platform): boolean {
+  return platform === "win32" || platform === "darwin";
+}
+
+/** `text` in the form in which two spellings of one name are equal: composed (NFC), lower case. Never for opening. */
+export function fold(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
+
+/**
+ * Whether `target` is `directory` or lies below it, by text alone; both absolute and normalised. Compares whole
+ * components: `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
+ */
+export function isInside(target: string, directory: string, platform: Platform): boolean {
+  if (target === directory) return true;
+  const { sep } = pathsOf(platform);
+  return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** As `isInside`, for names that may be spelt in another case or Unicode form. A hint only: whoever uses it verifies. */
+export function mayBeInside(target: string, directory: string, platform: Platform): boolean {
+  return isInside(fold(target), fold(directory), platform);
+}
+
+/** Whether `target` is the root of a file system: `/`, a drive or a share. */
+export function isFileSystemRoot(target: string, platform: Platform): boolean {
+  const paths = pathsOf(platform);
+  return paths.parse(paths.resolve(target)).root === paths.resolve(target);
+}

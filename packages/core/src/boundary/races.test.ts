@@ -1,0 +1,168 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Ground, makeGround, readThrough } from "../../test/fixtures/boundary.ts";
+import { ToolError } from "../answer/errors.ts";
+import type { PathGuard } from "./types.ts";
+
+const swapperScript = fileURLToPath(new URL("../../test/fixtures/swapper.mjs", import.meta.url));
+
+/** How the tries ended: a try that was refused has met the link, or the moment in which nothing was there. */
+interface Outcome {
+  done: number;
+  outside: number;
+  otherwise: number;
+}
+
+class Swapper {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(what: "file" | "directory", path: string, target: string) {
+    this.#child = spawn(process.execPath, [swapperScript, what, path, target]);
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  async ready(): Promise<void> {
+    await this.#lines.next();
+  }
+
+  /** @returns how many times it swapped */
+  async stop(): Promise<number> {
+    this.#child.stdin.end();
+    const { value } = await this.#lines.next();
+    return Number(value);
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+}
+
+/** In memory where possible: every write goes to the disk twice. */
+const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+describe("while another process swaps links", () => {
+  let ground: Ground;
+  let guard: PathGuard;
+  const swappers: Swapper[] = [];
+  beforeEach(async () => {
+    ground = await makeGround(place);
+    guard = ground.guard("proc");
+  });
+  afterEach(async () => {
+    for (const swapper of swappers.splice(0)) swapper.kill();
+    await ground.remove();
+  });
+
+  async function swapping(what: "file" | "directory", name: string, target: string): Promise<Swapper> {
+    const swapper = new Swapper(what, join(ground.root, name), target);
+    swappers.push(swapper);
+    await swapper.ready();
+    return swapper;
+  }
+
+  /** Runs `attempt` many times; it may only succeed or be refused in words. */
+  async function tries(count: number, attempt: (index: number) => Promise<unknown>): Promise<Outcome> {
+    const outcome: Outcome = { done: 0, outside: 0, otherwise: 0 };
+    for (let index = 0; index < count; index++) {
+      try {
+        await attempt(index);
+        outcome.done += 1;
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        if (error.code === "outside") outcome.outside += 1;
+        else outcome.otherwise += 1;
+      }
+    }
+    return outcome;
+  }
+
+  /** The swapper worked all the time, and the tries met it in both positions: else the test shows nothing. */
+  async function expectRealRace(swapper: Swapper, { done, outside }: Outcome, count: number): Promise<void> {
+    const swaps = await swapper.stop();
+    expect(swaps).toBeGreaterThan(count / 10);
+    expect(done).toBeGreaterThan(count / 100);
+    expect(outside).toBeGreaterThan(count / 100);
+  }
+
+  async function expectNothingEscaped(): Promise<void> {
+    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
+  }
+
+  it.each(["file", "directory"] as const)(
+    "of 10,000 reads through a swapped %s none gets what lies outside (CVE-2025-53109)",
+    async (what) => {
+      const count = 10_000;
+      await mkdir(join(ground.root, "directory"));
+      await writeFile(join(ground.root, "directory", "secret.txt"), "INSIDE");
+      await writeFile(join(ground.root, "file"), "INSIDE");
+      const swapper = await swapping(what, what, what === "file" ? ground.secret : ground.outside);
+      const path = what === "file" ? "file" : "directory/secret.txt";
+      const seen = new Set<string>();
+      const outcome = await tries(count, async () => seen.add(await readThrough(guard, path)));
+      await expectRealRace(swapper, outcome, count);
+      expect([...seen]).toEqual(["INSIDE"]);
+    },
+    120_000,
+  );
+
+  it("of 10,000 writes below a swapped directory none gets outside", async () => {
+    const count = 10_000;
+    await mkdir(join(ground.root, "directory"));
+    const swapper = await swapping("directory", "directory", ground.outside);
+    const outcome = await tries(count, (index) =>
+      guard.writeFile(`directory/file-${index % 50}.txt`, Buffer.from("WRITTEN"), {
+        ...(index % 2 === 0 ? { check: async () => {} } : {}),
+        createParents: index % 3 === 0,
+      }),
+    );
+    await expectRealRace(swapper, outcome, count);
+    await expectNothingEscaped();
+    expect((await readdir(join(ground.root, "directory"))).filter((name) => name.endsWith(".tmp"))).toEqual(
+      [],
+    );
+  }, 120_000);
+
+  it("of 5,000 writes to a swapped file none gets outside", async () => {
+    const count = 5000;
+    await writeFile(join(ground.root, "file"), "INSIDE");
+    const swapper = await swapping("file", "file", ground.secret);
+    const outcome = await tries(count, (index) =>
+      guard.writeFile("file", Buffer.from("WRITTEN"), index % 2 === 0 ? { check: async () => {} } : {}),
+    );
+    await expectRealRace(swapper, outcome, count);
+    await expectNothingEscaped();
+    expect((await readdir(ground.root)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  }, 120_000);
+
+  it("of 6,000 new directories, moves and removals below a swapped directory none gets outside", async () => {
+    const count = 6000;
+    await mkdir(join(ground.root, "directory"));
+    const swapper = await swapping("directory", "directory", ground.outside);
+    const outcome = await tries(count, async (index) => {
+      const name = `directory/${index % 30}`;
+      if (index % 3 === 0) {
+        await guard.createDirectory(`${name}/deep`);
+      } else if (index % 3 === 1) {
+        await writeFile(join(ground.root, "moved"), "MOVED");
+        await guard.move("moved", name, { overwrite: true });
+      } else {
+        const doomed = await guard.place("directory/secret.txt", { write: true });
+        try {
+          await rm(doomed.entry, { force: true });
+        } finally {
+          await doomed.parent.close();
+        }
+      }
+    });
+    await expectRealRace(swapper, outcome, count);
+    await expectNothingEscaped();
+  }, 120_000);
+});

@@ -1,0 +1,129 @@
+import type { StatsBase } from "node:fs";
+import { ToolError } from "../answer/errors.ts";
+import { describeBound } from "./directories.ts";
+import { quote } from "./quote.ts";
+import type { AllowedDirectory, Bound } from "./types.ts";
+
+/**
+ * The one refusal of everything outside the bound. It is the same whether the thing exists or not, so that nobody
+ * can feel around the disk with it.
+ */
+export function outside(path: string, bound: Bound): ToolError {
+  if (bound.directories().length === 0) {
+    return new ToolError("denied", `${quote(path)} cannot be used: no directory is allowed.`, {
+      code: "no_directories",
+      hint: "Start the server with a directory argument or --root, or open a folder in the client.",
+    });
+  }
+  return new ToolError("denied", `${quote(path)} lies outside of what is allowed: ${describeBound(bound)}.`, {
+    code: "outside",
+    hint: "Use a path inside, or ask the user to start the server with that directory as an argument or --root.",
+  });
+}
+
+/** As `outside`, for a path that is inside by its text. */
+export function leadsOutside(path: string, bound: Bound): ToolError {
+  return new ToolError(
+    "denied",
+    `${quote(path)} leads through a link to a place outside of what is allowed: ${describeBound(bound)}.`,
+    {
+      code: "outside",
+      hint: "Use a path that stays inside, or ask the user to allow the place that the link leads to.",
+    },
+  );
+}
+
+/** An allowed directory that is not there now. */
+export function gone(path: string, directory: AllowedDirectory): ToolError {
+  return new ToolError(
+    "unavailable",
+    `${quote(path)} cannot be used: the allowed directory ${quote(directory.path)} (${directory.source}) ${directory.unavailable ?? "does not exist"}.`,
+    {
+      code: "directory_unavailable",
+      hint: "Ask the user to create it, or to start the server with another directory argument or --root.",
+    },
+  );
+}
+
+export function readOnly(path: string, directory: AllowedDirectory): ToolError {
+  return new ToolError(
+    "denied",
+    `${quote(path)} cannot be changed: ${quote(directory.path)} is allowed for reading only.`,
+    {
+      code: "read_only",
+      hint: "Write in another allowed directory, or ask the user to allow changes in this one.",
+    },
+  );
+}
+
+export function isAllowedDirectory(path: string, directory: AllowedDirectory): ToolError {
+  return new ToolError(
+    "denied",
+    `${quote(path)} is or holds the allowed directory ${quote(directory.path)}, which cannot be replaced, moved or deleted.`,
+    { code: "allowed_directory", hint: "Work on what lies inside the allowed directory." },
+  );
+}
+
+/** Only regular files and directories are touched. */
+export function specialFile(
+  path: string,
+  stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">,
+): ToolError {
+  let what = "neither a regular file nor a directory";
+  if (stat.isFIFO()) what = "a FIFO (named pipe)";
+  else if (stat.isSocket()) what = "a socket";
+  else if (stat.isCharacterDevice() || stat.isBlockDevice()) what = "a device";
+  return new ToolError(
+    "denied",
+    `${quote(path)} is ${what}; only regular files and directories can be used.`,
+    {
+      code: "special_file",
+      hint: "Choose a regular file.",
+    },
+  );
+}
+
+/** Files that a special file system makes up: `/proc` and its kin. */
+export function specialPlace(path: string): ToolError {
+  return new ToolError(
+    "denied",
+    `${quote(path)} shows devices, processes or the kernel, not files; it is never allowed.`,
+    {
+      code: "special_file",
+      hint: "Choose a regular file.",
+    },
+  );
+}
+
+export function isDirectory(path: string): ToolError {
+  return new ToolError("invalid", `${quote(path)} is a directory, not a file.`, {
+    code: "is_directory",
+    hint: "Name a file in it.",
+  });
+}
+
+export function isNoDirectory(path: string): ToolError {
+  return new ToolError("invalid", `${quote(path)} is a file, not a directory.`, {
+    code: "not_directory",
+    hint: "Name the directory that holds it.",
+  });
+}
+
+/** Somebody else changed the disk in the middle of an operation. */
+export function changedMeanwhile(path: string): ToolError {
+  return new ToolError(
+    "conflict",
+    `${quote(path)} was changed by another program in the middle of this operation.`,
+    {
+      code: "changed_meanwhile",
+      hint: "Look at it again, then retry.",
+    },
+  );
+}
+
+export function exists(path: string): ToolError {
+  return new ToolError("conflict", `${quote(path)} exists already.`, {
+    code: "eexist",
+    hint: "Choose another name, or say that it may be replaced.",
+  });
+}

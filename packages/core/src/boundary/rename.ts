@@ -1,0 +1,97 @@
+import { type BigIntStats, lstatSync, unlinkSync } from "node:fs";
+import { lstat, mkdir, readdir, readlink, rename, rmdir, symlink } from "node:fs/promises";
+import { isSame } from "./identity.ts";
+import { giveFreeName } from "./no-clobber.ts";
+import { fold } from "./platform.ts";
+import { changedMeanwhile, exists, isDirectory } from "./refusals.ts";
+import type { GuardedPlace } from "./types.ts";
+
+/** What is moved: where it stands, and what lstat said of it. */
+export interface Moved {
+  readonly place: Pick<GuardedPlace, "parent" | "name" | "path" | "entry">;
+  readonly stat: BigIntStats;
+}
+
+/**
+ * Moves an entry within one file system. Without `overwrite` the file system itself decides that the name is free.
+ * With it, a file or link replaces a file or link, a directory an empty directory.
+ *
+ * @throws ToolError `conflict`, `invalid`; EXDEV where the places lie on two file systems: nothing was changed then
+ */
+export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
+  const { place, stat } = moved;
+  if (await isOneEntry(place, target)) {
+    if (place.name !== target.name) await rename(place.entry, target.entry);
+  } else if (target.stat !== undefined && !overwrite) {
+    throw exists(target.path);
+  } else if (target.stat !== undefined) {
+    await replace(moved, target);
+  } else if (stat.isDirectory()) {
+    await moveDirectory(place.entry, target.entry);
+  } else {
+    await moveFile(moved, target);
+  }
+}
+
+/**
+ * Whether both places are one and the same entry: the same name, or two spellings of it on a file system that takes
+ * them for one (then the rename changes the spelling). Two hard links in one directory are two entries.
+ */
+async function isOneEntry(source: Moved["place"], target: GuardedPlace): Promise<boolean> {
+  const [here, there] = await Promise.all([
+    lstat(source.parent.entry(""), { bigint: true }),
+    lstat(target.parent.entry(""), { bigint: true }),
+  ]);
+  if (!isSame(here, there)) return false;
+  if (source.name === target.name) return true;
+  if (target.stat === undefined || fold(source.name) !== fold(target.name)) return false;
+  const names = await readdir(source.parent.entry(""));
+  return !(names.includes(source.name) && names.includes(target.name));
+}
+
+async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<void> {
+  const isReplacingDirectory = target.stat?.isDirectory() === true;
+  if (isReplacingDirectory && !stat.isDirectory()) throw isDirectory(target.path);
+  if (!isReplacingDirectory && stat.isDirectory()) throw exists(target.path);
+  // Windows replaces no directory.
+  if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
+  const replaced = lstatSync(target.entry, { bigint: true, throwIfNoEntry: false });
+  // rename(2) does nothing where both are hard links of one file.
+  if (replaced !== undefined && isSame(replaced, stat)) unlinkIfSame(place, stat);
+  else await rename(place.entry, target.entry);
+}
+
+/** An empty directory of ours holds the name; the rename may replace that one, and only while it is empty. */
+async function moveDirectory(source: string, target: string): Promise<void> {
+  // On Windows a rename of a directory replaces nothing anyway.
+  if (process.platform === "win32") {
+    await rename(source, target);
+    return;
+  }
+  await mkdir(target, 0o700);
+  try {
+    await rename(source, target);
+  } catch (error) {
+    await rmdir(target).catch(() => {});
+    throw error;
+  }
+}
+
+/** A link gets made anew, with the same text: link(2) follows links on macOS. */
+async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<void> {
+  if (stat.isSymbolicLink()) {
+    await symlink(await readlink(place.entry), target.entry);
+  } else {
+    const done = await giveFreeName({ entry: place.entry, identity: stat }, target.entry, target.path);
+    if (done === "moved") return;
+  }
+  unlinkIfSame(place, stat);
+}
+
+/** Removes the old name, unless somebody has put something new there since: that one stays. */
+function unlinkIfSame(place: Moved["place"], stat: BigIntStats): void {
+  const now = lstatSync(place.entry, { bigint: true, throwIfNoEntry: false });
+  if (now === undefined) return;
+  if (!isSame(now, stat)) throw changedMeanwhile(place.path);
+  unlinkSync(place.entry);
+}

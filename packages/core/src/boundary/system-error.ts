@@ -1,0 +1,102 @@
+import { ToolError } from "../answer/errors.ts";
+import { quote } from "./quote.ts";
+
+/** The code of an error of the operating system (`ENOENT`), or undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Whether `error` says that nothing is there. */
+export function isMissing(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/**
+ * An error of the operating system in words, about the path as the caller wrote it. What is not one (a ToolError, a
+ * fault of ours) comes back as it is.
+ */
+export function systemError(error: unknown, path: string): unknown {
+  const code = errorCode(error);
+  if (code === undefined || error instanceof ToolError || !/^E[A-Z0-9]+$/.test(code)) return error;
+  const name = quote(path);
+  const say = (kind: ToolError["kind"], message: string, hint: string): ToolError =>
+    new ToolError(kind, message, { hint, code: code.toLowerCase(), cause: error });
+  switch (code) {
+    case "ENOENT":
+      return say("not_found", `${name} does not exist.`, "List the directory to see what is there.");
+    case "ENOTDIR":
+      return say(
+        "invalid",
+        `A part of ${name} is a file, not a directory.`,
+        "List its parent to see what is there.",
+      );
+    case "EISDIR":
+      return say("invalid", `${name} is a directory, not a file.`, "Name a file in it.");
+    case "EEXIST":
+      return say(
+        "conflict",
+        `${name} exists already.`,
+        "Choose another name, or say that it may be replaced.",
+      );
+    case "ENOTEMPTY":
+      return say(
+        "conflict",
+        `The directory ${name} is not empty.`,
+        "Choose another name, or empty it first.",
+      );
+    case "EACCES":
+    case "EPERM":
+      return say(
+        "denied",
+        `The operating system does not let this server touch ${name} (${code}).`,
+        "Ask the user to change the permissions, or work on another file.",
+      );
+    case "EROFS":
+      return say(
+        "denied",
+        `${name} lies on a file system that is mounted read-only.`,
+        "Write somewhere else.",
+      );
+    case "ELOOP":
+      return say(
+        "invalid",
+        `${name} leads through too many links, or through a loop of them.`,
+        "Name the file itself.",
+      );
+    case "ENAMETOOLONG":
+      return say("invalid", `${name} is too long for the file system.`, "Give a shorter path.");
+    case "EINVAL":
+      return say(
+        "invalid",
+        `${name} is not a name or place that the file system can use.`,
+        "Choose another one.",
+      );
+    case "ENOSPC":
+    case "EDQUOT":
+      return say(
+        "unavailable",
+        `There is no space left for ${name}; nothing was changed.`,
+        "Free some space first.",
+      );
+    case "EFBIG":
+      return say("too_large", `${name} would be larger than the system allows.`, "Write less.");
+    case "EMFILE":
+    case "ENFILE":
+      return say(
+        "unavailable",
+        `Too many files are open, so ${name} cannot be.`,
+        "Wait for other calls, then retry.",
+      );
+    case "EBUSY":
+    case "ETXTBSY":
+      return say("conflict", `${name} is in use (a mount point or a running program).`, "Retry later.");
+    default:
+      return say(
+        "unavailable",
+        `The file system failed on ${name} (${code}).`,
+        "Retry; if it stays, tell the user.",
+      );
+  }
+}

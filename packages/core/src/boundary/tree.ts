@@ -1,0 +1,121 @@
+import type { BigIntStats } from "node:fs";
+import { lstat, mkdir, readdir, readlink, rmdir, symlink, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { copyAttributes, copyContent, directoryAttributes } from "./copy-file.ts";
+import { isSame } from "./identity.ts";
+import type { Opener } from "./opener.ts";
+import { changedMeanwhile, specialFile } from "./refusals.ts";
+import type { GuardedDirectory, GuardedPlace } from "./types.ts";
+
+/** An entry of an opened directory. */
+export type Spot = Pick<GuardedPlace, "parent" | "name" | "path">;
+
+/** What was met at each path of a tree, the tree's own root being "". */
+export type Inventory = Map<string, BigIntStats>;
+
+/**
+ * Copies an entry with all that lies below it to a place that must be free. Links are copied as links, never followed;
+ * every directory is opened, and known to be the one that was listed, before anything in it is touched.
+ *
+ * @returns what was copied, as it was before it was read
+ * @throws ToolError `denied` for a device, FIFO or socket, `conflict` where the source changes while it is read
+ */
+export async function copyTree(from: Spot, to: Spot, opener: Opener): Promise<Inventory> {
+  const inventory: Inventory = new Map();
+  await copyEntry(from, to, "", { opener, inventory });
+  return inventory;
+}
+
+/**
+ * Removes an entry with all that lies below it; links are removed, never followed.
+ *
+ * @param expected left out: whatever is there. Else only what is in it and has not changed since: with anything else
+ * the removal stops with `conflict`.
+ */
+export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory): Promise<void> {
+  await removeEntry(spot, "", { opener, expected });
+}
+
+async function copyEntry(
+  from: Spot,
+  to: Spot,
+  key: string,
+  context: { opener: Opener; inventory: Inventory },
+): Promise<void> {
+  const source = from.parent.entry(from.name);
+  const target = to.parent.entry(to.name);
+  const stat = await lstat(source, { bigint: true });
+  context.inventory.set(key, stat);
+  if (stat.isSymbolicLink()) {
+    await symlink(await readlink(source), target);
+  } else if (stat.isFile()) {
+    await copyContent(from, stat, to, context.opener);
+  } else if (stat.isDirectory()) {
+    await mkdir(target, 0o700);
+    await inside(from, stat, context.opener, async (children) => {
+      const made = await lstat(target, { bigint: true });
+      await inside(to, made, context.opener, async (copies) => {
+        for (const name of (await readdir(children.entry(""))).sort()) {
+          const path = join(from.path, name);
+          await copyEntry(
+            { parent: children, name, path },
+            { parent: copies, name, path },
+            `${key}/${name}`,
+            context,
+          );
+        }
+        await copyAttributes(directoryAttributes(copies.entry("")), stat);
+      });
+    });
+  } else {
+    throw specialFile(from.path, stat);
+  }
+}
+
+async function removeEntry(
+  spot: Spot,
+  key: string,
+  context: { opener: Opener; expected: Inventory | undefined },
+): Promise<void> {
+  const entry = spot.parent.entry(spot.name);
+  const stat = await lstat(entry, { bigint: true });
+  if (context.expected !== undefined && !isUnchanged(stat, context.expected.get(key))) {
+    throw changedMeanwhile(spot.path);
+  }
+  if (!stat.isDirectory()) {
+    await unlink(entry);
+    return;
+  }
+  await inside(spot, stat, context.opener, async (children) => {
+    for (const name of (await readdir(children.entry(""))).sort()) {
+      await removeEntry({ parent: children, name, path: join(spot.path, name) }, `${key}/${name}`, context);
+    }
+  });
+  await rmdir(entry);
+}
+
+/** A directory's times change with what is removed from it; its entries are looked at one by one. */
+function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
+  if (then === undefined || !isSame(now, then)) return false;
+  return (
+    now.isDirectory() ||
+    (now.mtimeNs === then.mtimeNs && now.ctimeNs === then.ctimeNs && now.size === then.size)
+  );
+}
+
+/** Opens the directory at `spot`, if it still is the one that `stat` describes. */
+async function inside(
+  spot: Spot,
+  stat: BigIntStats,
+  opener: Opener,
+  work: (directory: GuardedDirectory) => Promise<void>,
+): Promise<void> {
+  const directory = await opener.openDirectory(spot.parent.entry(spot.name), spot.path);
+  try {
+    if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat)) throw changedMeanwhile(spot.path);
+    await work(directory);
+    await directory.verify();
+  } finally {
+    await directory.close();
+  }
+}

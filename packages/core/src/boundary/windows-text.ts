@@ -1,0 +1,65 @@
+import { ToolError } from "../answer/errors.ts";
+import { quote } from "./quote.ts";
+
+/** Microsoft, "Naming Files, Paths, and Namespaces": devices in every directory, with any extension. */
+const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/i;
+
+/**
+ * Checks a path's text by Windows' rules and returns it with `/c/x` (as Git Bash writes it) turned into `C:\x`.
+ *
+ * Refused, since they mean something else than the file they seem to name: `\\?\` and `\\.\` (past all
+ * normalisation, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names, trailing
+ * dots and spaces (stripped by the system), `name:stream` (alternate data streams), characters no name can hold.
+ *
+ * @throws ToolError `invalid`
+ */
+export function checkWindowsText(text: string): string {
+  const refuse = (why: string, hint: string): ToolError =>
+    new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
+
+  const slashed = text.replaceAll("/", "\\");
+  if (/^\\\\[?.](?:\\|$)/.test(slashed) || slashed.startsWith("\\??\\")) {
+    throw refuse("is a device path (\\\\?\\ or \\\\.\\)", "Write it with a drive letter: C:\\folder\\file.");
+  }
+  const bash = /^\/([a-z])(?:\/|$)/i.exec(text);
+  const plain = bash === null ? text : `${(bash[1] ?? "").toUpperCase()}:\\${text.slice(3)}`;
+  if (/^[a-z]:(?![\\/])/i.test(plain)) {
+    throw refuse(
+      "is relative to the current directory of a drive",
+      `Write ${plain.slice(0, 2)}\\ and the whole path, or a path without a drive.`,
+    );
+  }
+  if (/^[\\/](?![\\/])/.test(plain)) {
+    throw refuse("names no drive", "Write it with its drive letter: C:\\folder\\file.");
+  }
+
+  const names = plain
+    .replace(/^[a-z]:/i, "")
+    .split(/[\\/]/)
+    .filter((name) => name !== "" && name !== "." && name !== "..");
+  for (const name of names) {
+    if (name.includes(":")) {
+      throw refuse(
+        `names an alternate data stream (${quote(name)})`,
+        "Name the file itself, without a colon.",
+      );
+    }
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    if (/[<>"|?*\u0001-\u001f]/.test(name)) {
+      throw refuse(
+        `holds a character that no name may have (${quote(name)})`,
+        'Leave out < > " | ? * and controls.',
+      );
+    }
+    if (/[. ]$/.test(name)) {
+      throw refuse(
+        `has a name that ends in a dot or a space (${quote(name)})`,
+        "Windows would strip it: leave it out.",
+      );
+    }
+    if (reserved.test((name.split(".", 1)[0] ?? "").trimEnd())) {
+      throw refuse(`holds a reserved device name (${quote(name)})`, "Choose another name.");
+    }
+  }
+  return plain;
+}
