@@ -1,1 +1,18 @@
-export {};
+export type { Call, ClientRoot, SampleRequest, SampleResult } from "./define/call.ts";
+export type { Effect } from "./define/effect.ts";
+export * as fields from "./define/fields.ts";
+export { defineOptions, type OptionTable, type OptionValues } from "./define/options.ts";
+export { type Prompt, promptFor } from "./define/prompt.ts";
+export {
+  type ListedResource,
+  type Resource,
+  type ResourceBody,
+  type ResourcePage,
+  type ResourcePart,
+  resourceFor,
+  type Unwatch,
+} from "./define/resource.ts";
+export { type AnyServer, defineServer, type Opening, type ServerDefinition } from "./define/server.ts";
+export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
+export type { Log } from "./log.ts";
+export { run } from "./serve/run.ts";

@@ -58,11 +58,14 @@ export class ToolError extends Error {
  * length, and none much farther than the best.
  */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
-  const wanted = word.toLowerCase();
+  const wanted = word.toLowerCase().slice(0, LONGEST_COMPARED);
+  const farthest = Math.max(2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
+    // The distance is at least the difference in length, and looking at lengths first keeps a long list cheap.
+    if (Math.abs(candidate.length - wanted.length) > farthest) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance <= Math.max(2, Math.floor(wanted.length / 3))) scored.push({ candidate, distance });
+    if (distance <= farthest) scored.push({ candidate, distance });
   }
   scored.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
   const best = scored[0]?.distance ?? 0;
@@ -72,10 +75,11 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
     .map((entry) => entry.candidate);
 }
 
-/** Levenshtein distance of two strings, in UTF-16 code units; strings are compared up to 256 units. */
-function editDistance(a: string, b: string): number {
-  const left = a.slice(0, 256);
-  const right = b.slice(0, 256);
+/** Names longer than this are not told apart by a slip of the finger. */
+const LONGEST_COMPARED = 256;
+
+/** Levenshtein distance of two strings, in UTF-16 code units. */
+function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const current = [i];

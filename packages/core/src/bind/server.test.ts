@@ -60,7 +60,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         additionalProperties: false,
       },
       annotations: {
-        title: "Echo",
         readOnlyHint: true,
         destructiveHint: false,
         idempotentHint: true,

@@ -20,14 +20,12 @@ export function isReading(effect: Effect): boolean {
  * destructive; anything that alters is, because the specification knows only "additive" and "destructive".
  */
 export function annotationsOf(tool: {
-  title: string;
   effect: Effect;
   openWorld: boolean;
   idempotent?: boolean;
 }): ToolAnnotations {
   const reading = isReading(tool.effect);
   return {
-    title: tool.title,
     readOnlyHint: reading,
     destructiveHint: tool.effect === "change" || tool.effect === "destroy",
     idempotentHint: tool.idempotent ?? reading,

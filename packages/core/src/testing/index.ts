@@ -9,4 +9,5 @@ export {
   rawSession,
 } from "./connect.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";
+export { type CallTool, evals, type Task } from "./evals.ts";
 export { problemsOf, tokensOf } from "./portable.ts";

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { call, initialize, modern, notification, request } from "../../test/fixtures/messages.ts";
+import { type Reply, Wire } from "../../test/fixtures/wire.ts";
+
+const VERSION = "2025-03-26";
+const said = (text: string) => ({ content: [{ type: "text", text }] });
+
+/** The answer to a batch, as the array that it is. */
+async function answer(wire: Wire, batch: unknown): Promise<Reply[]> {
+  wire.send(batch);
+  const line: unknown = JSON.parse(await wire.nextLine());
+  if (!Array.isArray(line)) throw new Error(`not an array: ${JSON.stringify(line)}`);
+  return line;
+}
+
+describe("a batch under 2025-03-26", () => {
+  it("is answered with one array in the order of its requests, however long each takes", async () => {
+    const wire = await Wire.legacy(VERSION);
+    const batch = [
+      call(1, "sleep", { ms: 20 }),
+      notification("notifications/nope"),
+      call("two", "echo", { text: "b" }),
+      request(3, "nope"),
+      request(4, "resources/read", { uri: 5 }),
+    ];
+    expect(await answer(wire, batch)).toMatchObject([
+      { id: 1, result: said("slept") },
+      { id: "two", result: said("b") },
+      { id: 3, error: { code: -32601 } },
+      { id: 4, error: { code: -32602 } },
+    ]);
+    expect(await wire.answers([])).toEqual([]);
+    await wire.handle.close();
+  });
+
+  it("has an error for each invalid entry", async () => {
+    const wire = await Wire.legacy(VERSION);
+    const batch = [5, [request(9, "ping")], { jsonrpc: "2.0", id: 2 }, {}, initialize(), request(7, "ping")];
+    expect(await answer(wire, batch)).toMatchObject([
+      { id: null, error: { code: -32600 } },
+      { id: null, error: { code: -32600 } },
+      { id: 2, error: { code: -32600 } },
+      { id: null, error: { code: -32600 } },
+      { id: "init", error: { code: -32600, message: expect.stringContaining("batch") } },
+      { id: 7, result: {} },
+    ]);
+    await wire.handle.close();
+  });
+
+  it("refuses an id that it uses twice", async () => {
+    const wire = await Wire.legacy(VERSION);
+    const batch = [call(1, "sleep", { ms: 5 }), call(1, "echo", { text: "b" })];
+    expect(await answer(wire, batch)).toMatchObject([
+      { id: 1, result: said("slept") },
+      { id: 1, error: { code: -32600 } },
+    ]);
+    await wire.handle.close();
+  });
+
+  it("of nothing but notifications and responses gets no answer", async () => {
+    const wire = await Wire.legacy(VERSION);
+    const silent = [notification("notifications/x"), { jsonrpc: "2.0", id: 1, result: {} }];
+    expect(await wire.answers([silent, [notification("notifications/y")]])).toEqual([]);
+    await wire.handle.close();
+  });
+
+  it("of nothing is refused with one error", async () => {
+    const wire = await Wire.legacy(VERSION);
+    expect(await wire.answer([])).toEqual({
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32600, message: expect.any(String) },
+    });
+    await wire.handle.close();
+  });
+
+  it("has no entry for a request that is cancelled meanwhile", async () => {
+    const wire = await Wire.legacy(VERSION);
+    const cancel = (requestId: unknown) => notification("notifications/cancelled", { requestId });
+    wire.send([call(1, "sleep", { ms: 10_000 }), call(2, "echo", { text: "b" })]);
+    expect(await answer(wire, cancel(1))).toMatchObject([{ id: 2 }]);
+    expect(await wire.answers([[call(3, "sleep", { ms: 10_000 })], cancel(3)])).toEqual([]);
+    await wire.handle.close();
+  });
+
+  it("may be larger than the limit of unanswered requests", async () => {
+    const wire = await Wire.legacy(VERSION, { maxInFlight: 4 });
+    const ids = Array.from({ length: 100 }, (_, id) => id);
+    const answers = await answer(
+      wire,
+      ids.map((id) => call(id, "sleep", { ms: 1 })),
+    );
+    expect(answers.map(({ id }) => id)).toEqual(ids);
+    expect((await wire.answer(request("after", "ping"))).result).toEqual({});
+    await wire.handle.close();
+  });
+
+  it("is answered with what there is when the connection closes", async () => {
+    const wire = await Wire.legacy(VERSION);
+    wire.send([call(1, "echo", { text: "a" }), call(2, "sleep", { ms: 10_000 })]);
+    await wire.answers([]);
+    await wire.handle.close();
+    expect(await wire.next()).toMatchObject([
+      { id: 1, result: said("a") },
+      { id: 2, error: { code: -32603 } },
+    ]);
+  });
+});
+
+describe("a batch elsewhere", () => {
+  it.each(["2024-11-05", "2025-06-18", "2025-11-25"])("is refused as a whole under %s", async (version) => {
+    const wire = await Wire.legacy(version);
+    const reply = await wire.answer([request(1, "ping"), request(2, "ping")]);
+    expect(reply.error).toMatchObject({ code: -32600, message: expect.stringContaining(version) });
+    expect(reply).toEqual({
+      jsonrpc: "2.0",
+      error: reply.error,
+      ...(version < "2025-11-25" ? { id: null } : {}),
+    });
+    await wire.handle.close();
+  });
+
+  it("is refused before anything is agreed on, and decides nothing", async () => {
+    const wire = new Wire();
+    wire.send([initialize(VERSION)]);
+    expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });
+    wire.send([modern(1, "tools/list")]);
+    expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });
+    wire.send(initialize(VERSION));
+    expect((await wire.next()).result).toMatchObject({ protocolVersion: VERSION });
+    await wire.handle.close();
+  });
+
+  it("is refused on a modern connection", async () => {
+    const wire = new Wire();
+    wire.send(modern(1, "tools/list"));
+    await wire.next();
+    const reply = await wire.answer([modern(2, "tools/list")], (id) => modern(id, "server/discover"));
+    expect(reply).toEqual({
+      jsonrpc: "2.0",
+      error: { code: -32600, message: expect.stringContaining("2026-07-28") },
+    });
+    await wire.handle.close();
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import { claim, initialize, modern, notification, request } from "../../test/fixtures/messages.ts";
+import { Wire } from "../../test/fixtures/wire.ts";
+
+const discover = (id: unknown) => modern(id, "server/discover");
+const ping = (id: unknown) => request(id, "ping");
+const unsupported = (requested: string) => ({ code: -32022, data: { supported: ["2026-07-28"], requested } });
+
+describe("the version that a request claims", () => {
+  it("is checked on every request, not only on the first", async () => {
+    const wire = new Wire();
+    expect((await wire.answer(modern(1, "tools/list"), discover)).result).toMatchObject({
+      resultType: "complete",
+    });
+    for (const version of ["1999-01-01", "2025-11-25", "2027-01-01", ""]) {
+      const { error } = await wire.answer(modern(2, "tools/list", {}, version), discover);
+      expect(error).toMatchObject(unsupported(version));
+    }
+    const { error } = await wire.answer(modern(3, "server/discover", {}, "2030-01-01"), discover);
+    expect(error).toMatchObject(unsupported("2030-01-01"));
+    expect((await wire.answer(modern(4, "tools/list"), discover)).result).toMatchObject({
+      resultType: "complete",
+    });
+    await wire.handle.close();
+  });
+
+  it("is checked first of all, and a refusal does not decide the era", async () => {
+    const wire = new Wire();
+    for (const version of ["1999-01-01", "2027-01-01"]) {
+      wire.send(modern(1, "server/discover", {}, version), modern(2, "tools/call", { name: 5 }, version));
+      expect(await wire.next()).toMatchObject({ id: 1, error: unsupported(version) });
+      expect(await wire.next()).toMatchObject({ id: 2, error: unsupported(version) });
+    }
+    wire.send(initialize());
+    expect(await wire.next()).toMatchObject({ id: "init", result: { protocolVersion: "2025-11-25" } });
+    await wire.handle.close();
+  });
+
+  it.each([5, null, {}, ["2026-07-28"]])("must be a string, not %j", async (version) => {
+    const wire = new Wire();
+    const { error } = await wire.answer(modern(1, "tools/list", {}, version), discover);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("must be a string") });
+    await wire.handle.close();
+  });
+
+  it("must come with the client's capabilities", async () => {
+    const wire = new Wire();
+    const { error } = await wire.answer(
+      request(1, "tools/list", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
+      discover,
+    );
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("clientCapabilities") });
+    await wire.handle.close();
+  });
+
+  it("may not be left out on a modern connection", async () => {
+    const wire = new Wire();
+    wire.send(modern(1, "tools/list"));
+    await wire.next();
+    for (const message of [
+      request(2, "tools/list"),
+      request(2, "tools/list", {}),
+      request(2, "server/discover"),
+    ]) {
+      expect((await wire.answer(message, discover)).error).toMatchObject({ code: -32602 });
+    }
+    // An unknown method outranks a missing claim.
+    expect((await wire.answer(request(3, "nope"), discover)).error).toMatchObject({ code: -32601 });
+    expect((await wire.answer(initialize(), discover)).error).toMatchObject({
+      code: -32022,
+      data: { supported: ["2026-07-28"] },
+    });
+    await wire.handle.close();
+  });
+
+  it("may not be left out after server/discover, except to fall back to initialize", async () => {
+    const wire = new Wire();
+    wire.send(discover(1));
+    expect((await wire.next()).result).toMatchObject({ supportedVersions: ["2026-07-28"] });
+    expect((await wire.answer(request(2, "tools/list"), discover)).error).toMatchObject({ code: -32602 });
+    wire.send(initialize("2025-06-18"));
+    expect((await wire.next()).result).toMatchObject({ protocolVersion: "2025-06-18" });
+    const { result } = await wire.answer(request(3, "tools/list"));
+    expect(result).toBeDefined();
+    expect(result).not.toHaveProperty("resultType");
+    await wire.handle.close();
+  });
+});
+
+describe("methods of the modern era alone", () => {
+  it.each(["server/discover", "subscriptions/listen"])(
+    "%s without a claim is refused and decides nothing",
+    async (method) => {
+      const wire = new Wire();
+      for (const params of [undefined, {}, { _meta: {} }, { notifications: {} }]) {
+        wire.send(request(1, method, params));
+        expect((await wire.next()).error).toMatchObject({ code: -32602 });
+      }
+      wire.send(request(1, method, { _meta: 5 }));
+      expect((await wire.next()).error).toMatchObject({ code: -32602 });
+      // The SDK alone would serve this under legacy rules now, without a resultType.
+      expect((await wire.answer(modern(2, "tools/list"), discover)).result).toHaveProperty("resultType");
+      await wire.handle.close();
+    },
+  );
+});
+
+describe("a legacy connection", () => {
+  it("refuses a request of the modern era, which it could only answer by legacy rules", async () => {
+    const wire = await Wire.legacy("2025-06-18");
+    expect((await wire.answer(modern(1, "tools/list"))).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining("opened with initialize, for 2025-06-18"),
+    });
+    expect((await wire.answer(modern(2, "tools/list", {}, "1999-01-01"))).error).toMatchObject(
+      unsupported("1999-01-01"),
+    );
+    expect((await wire.answer(discover(3))).error).toMatchObject({ code: -32600 });
+    await wire.handle.close();
+  });
+
+  it("bears a client that repeats the negotiated version in _meta", async () => {
+    const wire = await Wire.legacy("2025-06-18");
+    expect(await wire.answer(modern(1, "tools/list", {}, "2025-06-18"))).toHaveProperty("result");
+    await wire.handle.close();
+  });
+
+  it("can be opened without initialize, as the SDK does, and then is legacy", async () => {
+    const wire = new Wire();
+    expect(await wire.answer(request(1, "tools/list"))).toHaveProperty("result");
+    expect((await wire.answer(modern(2, "tools/list"))).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining("opened without a protocol version"),
+    });
+    await wire.handle.close();
+  });
+});
+
+describe("initialize with a claim", () => {
+  it("of a modern version is an unknown method, and decides nothing", async () => {
+    const wire = new Wire();
+    wire.send(request(1, "initialize", { _meta: claim() }));
+    expect((await wire.next()).error).toMatchObject({ code: -32601, data: { supported: ["2026-07-28"] } });
+    wire.send(initialize());
+    expect(await wire.next()).toHaveProperty("result");
+    await wire.handle.close();
+  });
+
+  it("of an unknown version is refused", async () => {
+    const wire = new Wire();
+    wire.send(request(1, "initialize", { _meta: claim("2027-01-01") }));
+    expect((await wire.next()).error).toMatchObject(unsupported("2027-01-01"));
+    await wire.handle.close();
+  });
+
+  it("of a legacy version is the handshake", async () => {
+    const wire = new Wire();
+    const { params } = initialize("2025-06-18");
+    wire.send(request(1, "initialize", { ...Object(params), _meta: claim("2025-06-18") }));
+    expect((await wire.next()).result).toMatchObject({ protocolVersion: "2025-06-18" });
+    await wire.handle.close();
+  });
+});
+
+describe("notifications", () => {
+  it("before any request decide nothing", async () => {
+    const wire = new Wire();
+    wire.send(
+      notification("notifications/initialized"),
+      notification("notifications/cancelled", { requestId: 1 }),
+      notification("notifications/x", { _meta: claim() }),
+      notification("notifications/x", { _meta: claim("1999-01-01") }),
+    );
+    wire.send(initialize());
+    expect(await wire.next()).toHaveProperty("result");
+    expect(wire.notes).toHaveLength(4);
+    await wire.handle.close();
+  });
+
+  it("without a claim do not make a probing client a legacy one", async () => {
+    const wire = new Wire();
+    // The specification's own example of a modern cancellation has no _meta.
+    wire.send(
+      discover(1),
+      notification("notifications/cancelled", { requestId: 1 }),
+      modern(2, "tools/list"),
+    );
+    let reply = await wire.next();
+    // The probe may have been answered before it was cancelled.
+    if (reply.id === 1) reply = await wire.next();
+    expect(reply).toMatchObject({ id: 2, result: { resultType: "complete" } });
+    await wire.handle.close();
+  });
+
+  it("of a client that claims an unknown version are dropped", async () => {
+    const wire = new Wire();
+    wire.send(modern(1, "tools/call", { name: "sleep", arguments: { ms: 50 } }));
+    wire.send(notification("notifications/cancelled", { requestId: 1, _meta: claim("1999-01-01") }));
+    expect(await wire.next()).toMatchObject({ id: 1, result: { content: [{ text: "slept" }] } });
+    expect(wire.notes).toHaveLength(1);
+    await wire.handle.close();
+  });
+
+  it("never get an answer, known or not, well formed or not", async () => {
+    const legacy = await Wire.legacy();
+    const all = [
+      notification("notifications/initialized"),
+      notification("notifications/nope", { a: 1 }),
+      notification("tools/call", { name: "echo" }),
+      notification("initialize"),
+      notification("notifications/cancelled"),
+      notification("notifications/cancelled", { requestId: {} }),
+      notification("notifications/cancelled", { requestId: "nobody" }),
+      notification("notifications/progress", { progressToken: {}, progress: "x" }),
+      { jsonrpc: "2.0", method: "notifications/x", params: [] },
+      { jsonrpc: "2.0", method: "notifications/x", params: null },
+      { jsonrpc: "2.0", method: "notifications/x", params: { _meta: 5 } },
+      { jsonrpc: "2.0", method: "" },
+    ];
+    expect(await legacy.answers(all, ping)).toEqual([]);
+    await legacy.handle.close();
+    const wire = new Wire();
+    wire.send(modern(1, "tools/list"));
+    await wire.next();
+    expect(await wire.answers(all, discover)).toEqual([]);
+    await wire.handle.close();
+  });
+});

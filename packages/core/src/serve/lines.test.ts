@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { type Line, LineReader } from "./lines.ts";
+
+function readAll(reader: LineReader): Line[] {
+  const lines: Line[] = [];
+  for (let line = reader.next(); line !== undefined; line = reader.next()) lines.push(line);
+  return lines;
+}
+
+/** The lines of `bytes`, pushed in chunks of `size`. */
+function split(bytes: Buffer, size: number, maxBytes = 1000): Line[] {
+  const reader = new LineReader(maxBytes);
+  const lines: Line[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    reader.push(bytes.subarray(at, at + size));
+    lines.push(...readAll(reader));
+  }
+  const last = reader.last();
+  return last === undefined ? lines : [...lines, last];
+}
+
+const texts = (lines: Line[]): string[] =>
+  lines.map((line) => (line.kind === "text" ? line.text : line.kind));
+
+describe("LineReader", () => {
+  it.each([1, 2, 3, 5, 1000])("reads the same lines from chunks of %i bytes", (size) => {
+    const bytes = Buffer.from('\ufeff{"a":"häß€😀"}\r\n\n{"b":"\u2028\u2029\u0085"}\n \n{"c":1}');
+    expect(texts(split(bytes, size))).toEqual([
+      '{"a":"häß€😀"}\r',
+      "",
+      '{"b":"\u2028\u2029\u0085"}',
+      " ",
+      '{"c":1}',
+    ]);
+  });
+
+  it("takes a byte order mark for one only at the start", () => {
+    expect(texts(split(Buffer.from("\ufeff1\n\ufeff2\n"), 4))).toEqual(["1", "\ufeff2"]);
+  });
+
+  it.each([
+    ["a stray continuation byte", [0x22, 0x80, 0x22]],
+    ["a sequence that is cut off by the line", [0x22, 0xe2, 0x82]],
+    ["an overlong form", [0x22, 0xc0, 0xaf, 0x22]],
+    ["a surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ["UTF-16", [0xff, 0xfe, 0x7b, 0x00]],
+  ])("says so where a line is not UTF-8: %s", (_name, bytes) => {
+    expect(texts(split(Buffer.from([...bytes, 0x0a, 0x31, 0x0a]), 2))).toEqual(["not-utf8", "1"]);
+  });
+
+  it.each([1, 7, 4096])("skips a line over the limit and goes on, in chunks of %i bytes", (size) => {
+    const bytes = Buffer.from(
+      `${"a".repeat(10)}\n${"b".repeat(11)}\n${"c".repeat(5000)}\nd\n${"e".repeat(11)}`,
+    );
+    expect(texts(split(bytes, size, 10))).toEqual(["aaaaaaaaaa", "too-long", "too-long", "d", "too-long"]);
+  });
+
+  it.each([1, 7, 100_000])("keeps both ends of a line over the limit, in chunks of %i bytes", (size) => {
+    const [line] = split(Buffer.from(`start€${"x".repeat(20_000)}€end\n`), size, 5000);
+    if (line?.kind !== "too-long") throw new Error("the line should be too long");
+    expect(line.start).toMatch(/^start€x+$/);
+    expect(line.end).toMatch(/^x+€end$/);
+    expect(line.start.length).toBeLessThanOrEqual(1024);
+    expect(line.end.length).toBeLessThanOrEqual(1024);
+  });
+
+  it("gives lines one by one and keeps what is left when more is pushed", () => {
+    const reader = new LineReader(100);
+    reader.push(Buffer.from("1\n2\n3"));
+    expect(reader.next()).toEqual({ kind: "text", text: "1" });
+    reader.push(Buffer.from("4\n5\n"));
+    expect(texts(readAll(reader))).toEqual(["2", "34", "5"]);
+    expect(reader.last()).toBeUndefined();
+  });
+
+  it("holds no more than a few times the limit, whatever comes without a newline", () => {
+    const reader = new LineReader(1 << 20);
+    const chunk = Buffer.alloc(65_536, "x");
+    globalThis.gc?.();
+    const before = process.memoryUsage();
+    for (let pushed = 0; pushed < 200 << 20; pushed += chunk.length) {
+      reader.push(chunk);
+      expect(reader.next()).toBeUndefined();
+    }
+    const after = process.memoryUsage();
+    expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(64 << 20);
+    reader.push(Buffer.from("\n1\n"));
+    expect(texts(readAll(reader))).toEqual(["too-long", "1"]);
+  });
+
+  it("copies a long line a few times at most, however small its pieces are", () => {
+    const reader = new LineReader(8 << 20);
+    const byte = Buffer.from("x");
+    // With one copy of all that came before per piece this would move 2 TB.
+    for (let pushed = 0; pushed < 2 << 20; pushed++) {
+      reader.push(byte);
+      reader.next();
+    }
+    reader.push(Buffer.from("\n"));
+    const line = reader.next();
+    expect(line?.kind === "text" && line.text.length).toBe(2 << 20);
+  });
+});

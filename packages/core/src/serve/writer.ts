@@ -1,0 +1,140 @@
+import type { Writable } from "node:stream";
+
+/** JSON leaves U+2028 and U+2029 as they are; readers that take them for line ends (Node's readline) would cut there. */
+const LINE_SEPARATORS = /[\u2028\u2029]/g;
+
+/** About what a pipe holds: as much as is worth one write. */
+const SOON = 65_536;
+
+export interface LineWriterOptions {
+  /** From how many queued characters on the output counts as full. */
+  readonly maxQueued: number;
+  /** The output took what was queued. */
+  readonly onDrain: () => void;
+  /** The reader is gone (EPIPE) or the stream failed; nothing is written after this. */
+  readonly onBroken: (error: Error) => void;
+}
+
+/**
+ * Writes lines to a stream: all lines of one tick in one `write`, one `write` at a time, so that what the reader
+ * does not take yet is counted here and nowhere else.
+ */
+export class LineWriter {
+  readonly #output: Writable;
+  readonly #options: LineWriterOptions;
+  #queue = "";
+  #writing = 0;
+  #scheduled = false;
+  #broken = false;
+  #waiting: (() => void)[] = [];
+  /** Notifications in the queue, to be said once. */
+  readonly #queuedNotifications = new Set<string>();
+
+  constructor(output: Writable, options: LineWriterOptions) {
+    this.#output = output;
+    this.#options = options;
+    output.on("error", this.#onError);
+    output.on("close", this.#onClose);
+  }
+
+  /** Whether so much waits for the reader that no more should be made. */
+  get isFull(): boolean {
+    return this.#queue.length + this.#writing > this.#options.maxQueued;
+  }
+
+  /** Whether the reader is behind by more than a pipe holds. */
+  get isBlocked(): boolean {
+    return this.#writing > 0 && this.#queue.length > SOON;
+  }
+
+  get isBroken(): boolean {
+    return this.#broken;
+  }
+
+  /** Queues one line of JSON, without its newline. */
+  write(json: string): void {
+    if (this.#broken) return;
+    this.#queue += `${json.replace(LINE_SEPARATORS, escapeSeparator)}\n`;
+    if (this.#queue.length > SOON && this.#writing === 0) this.#flushNow();
+    else this.#schedule();
+  }
+
+  /** Queues a notification, unless the same one waits in the queue of a blocked output: it would say nothing new. */
+  writeNotification(json: string): void {
+    if (this.isBlocked) {
+      if (this.#queuedNotifications.has(json)) return;
+      this.#queuedNotifications.add(json);
+    }
+    this.write(json);
+  }
+
+  /** Resolves when all that was queued is with the operating system, the output broke, or `withinMs` went by. */
+  flush(withinMs: number): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** Lets go of the stream. It is not ended: the process owns it. */
+  release(): void {
+    this.#output.off("close", this.#onClose);
+    // The error listener stays: a late EPIPE of a write under way must not end the process.
+  }
+
+  get #isIdle(): boolean {
+    return this.#broken || (this.#queue === "" && this.#writing === 0);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#writing > 0) return;
+    this.#scheduled = true;
+    process.nextTick(this.#flushNow);
+  }
+
+  readonly #flushNow = (): void => {
+    this.#scheduled = false;
+    if (this.#broken || this.#queue === "") return;
+    const lines = this.#queue;
+    this.#queue = "";
+    this.#queuedNotifications.clear();
+    this.#writing = lines.length;
+    this.#output.write(lines, "utf8", this.#onWritten);
+  };
+
+  readonly #onWritten = (error?: Error | null): void => {
+    this.#writing = 0;
+    if (error) {
+      this.#onError(error);
+      return;
+    }
+    if (this.#queue !== "") this.#flushNow();
+    else this.#wake();
+    this.#options.onDrain();
+  };
+
+  readonly #onError = (error: Error): void => {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#queue = "";
+    this.#writing = 0;
+    this.#wake();
+    this.#options.onBroken(error);
+  };
+
+  readonly #onClose = (): void => this.#onError(new Error("The output was closed."));
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+function escapeSeparator(separator: string): string {
+  return separator === "\u2028" ? "\\u2028" : "\\u2029";
+}

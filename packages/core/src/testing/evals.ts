@@ -1,0 +1,61 @@
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import type { AnyServer } from "../define/server.ts";
+import { connectInMemory } from "./connect.ts";
+import type { World } from "./contract.ts";
+
+/** Calls a tool and gives its text; fails where the tool does. */
+export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
+
+/**
+ * A task as a person would give it to an assistant that has this server. A model is judged by `check`; the
+ * scripted `reference` shows that the tools suffice and that `check` knows a good result from none.
+ */
+export interface Task {
+  readonly name: string;
+  /** What the person says. */
+  readonly prompt: string;
+  /** Options of the server beside the world's own, for example `--read-only`. */
+  readonly args?: readonly string[];
+  /** Solves the task with tool calls only; the answer to the person. */
+  reference(call: CallTool): Promise<string>;
+  /** Whether the answer and the world are as they should be. */
+  check(answer: string, world: World): boolean | Promise<boolean>;
+}
+
+/** Runs the reference solution of every task on a fresh world. */
+export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () => Promise<World>): void {
+  describe(`${server.name}: tasks`, () => {
+    it("are 8 to 15, each with a name of its own", () => {
+      expect(tasks.length).toBeGreaterThanOrEqual(8);
+      expect(tasks.length).toBeLessThanOrEqual(15);
+      expect(new Set(tasks.map((task) => task.name)).size).toBe(tasks.length);
+    });
+
+    it.each(tasks.map((task) => [task.name, task] as const))("%s", async (_name, task) => {
+      const world = await makeWorld();
+      const { client, close } = await connectInMemory(server, {
+        args: [...world.args, ...(task.args ?? [])],
+        ...(world.env === undefined ? {} : { env: world.env }),
+        elicit: () => ({ action: "accept", content: { confirm: true } }),
+      });
+      try {
+        expect(await task.check("", world), "nothing done must not pass").toBe(false);
+        const answer = await task.reference(async (name, args = {}) => {
+          const result = await client.callTool({ name, arguments: { ...args } });
+          const text = textOf(result);
+          if (result.isError === true) throw new Error(`${name}: ${text}`);
+          return text;
+        });
+        expect(await task.check(answer, world), answer).toBe(true);
+      } finally {
+        await close();
+        await world.dispose();
+      }
+    });
+  });
+}
+
+function textOf(result: CallToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}

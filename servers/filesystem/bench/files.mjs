@@ -1,0 +1,196 @@
+// The filesystem table: searching, trees, content search, large files, many files, edits, memory.
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { ROOT } from "../../../scripts/lib/setup.mjs";
+
+export const title = "files, trees and searches";
+
+const VERSION = "2026.8.31";
+const BIN = join(ROOT, "servers", "filesystem", "dist", "bin.js");
+
+export async function bench({ report }) {
+  const top = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
+  try {
+    const tree = join(top, "tree");
+    const work = join(top, "work");
+    await makeTree(tree);
+    await makeWork(work);
+    const peer = await peers({
+      "@modelcontextprotocol/server-filesystem": VERSION,
+      "@vscode/ripgrep": "1.18.0",
+    });
+    const official = [
+      process.execPath,
+      peer("@modelcontextprotocol/server-filesystem/dist/index.js"),
+      tree,
+      work,
+    ];
+    const ours = [process.execPath, BIN, tree, work, "--journal-dir", join(top, "journal")];
+    const platform = `@vscode/ripgrep-${process.platform}-${process.arch}`;
+    const rg = peer(`${platform}/bin/rg`);
+    await searches(report, { official, ours, rg, tree });
+    await contents(report, { official, ours, work });
+  } finally {
+    await rm(top, { recursive: true, force: true });
+  }
+}
+
+/** 100,000 files: 40,000 of a project, 60,000 that its .gitignore hides. */
+async function makeTree(root) {
+  await mkdir(root, { recursive: true });
+  await writeFile(join(root, ".gitignore"), "node_modules/\n");
+  const fill = async (folder, folders, files) => {
+    for (let i = 0; i < folders; i++) {
+      const sub = join(folder, `dir-${String(i).padStart(4, "0")}`);
+      await mkdir(sub, { recursive: true });
+      const names = Array.from(
+        { length: files },
+        (_, j) => `file-${String(j).padStart(3, "0")}.${j % 10 === 0 ? "ts" : "txt"}`,
+      );
+      await Promise.all(
+        names.map((name, j) =>
+          writeFile(
+            join(sub, name),
+            `line one of ${name}\n${(i + j) % 97 === 0 ? "needle here\n" : "hay\n"}and the end\n`,
+          ),
+        ),
+      );
+    }
+  };
+  await fill(join(root, "src"), 400, 100);
+  await fill(join(root, "node_modules"), 600, 100);
+}
+
+async function makeWork(root) {
+  await mkdir(join(root, "many"), { recursive: true });
+  for (let i = 0; i < 500; i++)
+    await writeFile(join(root, "many", `small-${i}.txt`), `small file ${i}\n`.repeat(8));
+  const line = "the quick brown fox jumps over the lazy dog, line ";
+  let text = "";
+  for (let i = 0; text.length < 5_000_000; i++) text += `${line}${i}\n`;
+  await writeFile(join(root, "edit-original.txt"), text);
+  await writeFile(join(root, "large.txt"), text.repeat(20));
+}
+
+async function searches(report, { official, ours, rg, tree }) {
+  const theirs = await connect(official);
+  const mine = await connect(ours);
+  const names = await inTurn(3, {
+    official: () => theirs.call("search_files", { path: tree, pattern: "**/*.ts" }),
+    "ours, all files": () =>
+      mine.call("search_files", { path: tree, pattern: "*.ts", include_ignored: true, limit: 1000 }),
+    "ours, ignore rules": () => mine.call("search_files", { path: tree, pattern: "*.ts", limit: 1000 }),
+  });
+  const trees = await inTurn(3, {
+    official: () => theirs.call("directory_tree", { path: tree }),
+    ours: () => mine.call("directory_tree", { path: tree }),
+  });
+  const quiet = { stdio: ["ignore", "ignore", "ignore"] };
+  const text = await inTurn(3, {
+    "ripgrep, all files": () =>
+      command(rg, ["--no-config", "--no-ignore", "--hidden", "--json", "needle", tree], quiet).catch(
+        () => undefined,
+      ),
+    "ripgrep, ignore rules": () =>
+      command(rg, ["--no-config", "--no-require-git", "--json", "needle", tree], quiet).catch(
+        () => undefined,
+      ),
+    "ours, all files": () =>
+      mine.call("search_text", { path: tree, pattern: "needle", include_ignored: true, limit: 1000 }),
+    "ours, ignore rules": () => mine.call("search_text", { path: tree, pattern: "needle", limit: 1000 }),
+  });
+  const row = (what, list, floor) => [what, figure(median(list)), ratio(median(list) / median(floor))];
+  report({
+    title: "100,000 files, 60,000 of them behind ignore rules",
+    columns: ["", "median ms", "of the official server, or of ripgrep"],
+    rows: [
+      row("search_files, official", names.official, names.official),
+      row("search_files, ours, all files", names["ours, all files"], names.official),
+      row("search_files, ours, ignore rules", names["ours, ignore rules"], names.official),
+      row("directory_tree, official", trees.official, trees.official),
+      row("directory_tree, ours", trees.ours, trees.official),
+      row("content search, ripgrep alone, all files", text["ripgrep, all files"], text["ripgrep, all files"]),
+      row("search_text, ours, all files", text["ours, all files"], text["ripgrep, all files"]),
+      row(
+        "content search, ripgrep alone, ignore rules",
+        text["ripgrep, ignore rules"],
+        text["ripgrep, ignore rules"],
+      ),
+      row("search_text, ours, ignore rules", text["ours, ignore rules"], text["ripgrep, ignore rules"]),
+    ],
+    notes: [
+      "The official server has no content search. Ours uses ripgrep where it is installed; otherwise a worker of its own: the engine of this run is in the notes of the table below.",
+    ],
+  });
+  report({
+    title: "Memory after it (peak resident, MB)",
+    columns: ["official", "ours"],
+    rows: [[figure((await theirs.memory()).peak), figure((await mine.memory()).peak)]],
+  });
+  await theirs.close();
+  await mine.close();
+}
+
+async function contents(report, { official, ours, work }) {
+  const theirs = await connect(official);
+  const mine = await connect(ours);
+  const large = join(work, "large.txt");
+  const paths = Array.from({ length: 500 }, (_, i) => join(work, "many", `small-${i}.txt`));
+  const editOf = (client, name) => {
+    let round = 0;
+    const file = join(work, `edit-${name}.txt`);
+    return async () => {
+      if (round === 0) await copyFile(join(work, "edit-original.txt"), file);
+      const before = round === 0 ? "lazy dog, line 40000\n" : `lazy dog, line 40000 (${round})\n`;
+      round += 1;
+      const started = performance.now();
+      await client.call("edit_file", {
+        path: file,
+        edits: [{ oldText: before, newText: `lazy dog, line 40000 (${round})\n` }],
+      });
+      return performance.now() - started;
+    };
+  };
+  const jobs = {
+    "read of 100 MB": (client) => () => client.call("read_text_file", { path: large }),
+    "first 10 lines of 100 MB": (client) => () => client.call("read_text_file", { path: large, head: 10 }),
+    "last 10 lines of 100 MB": (client) => () => client.call("read_text_file", { path: large, tail: 10 }),
+    "500 small files in one call": (client) => () => client.call("read_multiple_files", { paths }),
+    "edit of a 5 MB file": (client, name) => editOf(client, name),
+  };
+  const rows = [];
+  for (const [what, job] of Object.entries(jobs)) {
+    const sizes = [theirs.bytes, mine.bytes];
+    const taken = await inTurn(5, { official: job(theirs, "official"), ours: job(mine, "ours") });
+    const wire = [theirs.bytes - sizes[0], mine.bytes - sizes[1]].map(
+      (bytes) => `${figure(bytes / 6 / 1000)} kB`,
+    );
+    rows.push([
+      what,
+      figure(median(taken.official)),
+      figure(median(taken.ours)),
+      ratio(median(taken.ours) / median(taken.official)),
+      ...wire,
+    ]);
+  }
+  report({
+    title: "Files over stdio",
+    columns: ["", "official ms", "ours ms", "ratio", "official sends", "ours sends"],
+    rows,
+  });
+  report({
+    title: "Memory after these (peak resident, MB)",
+    columns: ["official", "ours"],
+    rows: [[figure((await theirs.memory()).peak), figure((await mine.memory()).peak)]],
+  });
+  await theirs.close();
+  await mine.close();
+}
+
+async function connect(argv) {
+  const client = new RawClient(argv);
+  await client.initialize();
+  return client;
+}

@@ -1,0 +1,127 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Task, World } from "@refmcp/core/testing";
+
+const rootOf = (world: World) => world.args[0] ?? "";
+const content = (world: World, path: string) =>
+  readFile(join(rootOf(world), path), "utf8").catch(() => undefined);
+const exists = (world: World, path: string) =>
+  stat(join(rootOf(world), path)).then(
+    () => true,
+    () => false,
+  );
+const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
+
+export const tasks: readonly Task[] = [
+  {
+    name: "find where a function is defined",
+    prompt: "In which file and line is the function greet defined?",
+    async reference(call) {
+      const text = await call("search_text", { path: ".", pattern: "function greet" });
+      return /greet\.ts/.test(text) ? "src/greet.ts, line 2" : text;
+    },
+    check: (answer) => answer.includes("src/greet.ts") && answer.includes("2"),
+  },
+  {
+    name: "rename a function everywhere",
+    prompt: "Rename greet to welcome in all sources.",
+    async reference(call) {
+      for (const path of ["src/greet.ts", "src/main.ts"]) {
+        await call("edit_file", {
+          path,
+          edits: [{ oldText: "greet(", newText: "welcome(" }],
+          replace_all: true,
+        });
+      }
+      await call("edit_file", {
+        path: "src/main.ts",
+        edits: [{ oldText: "{ greet }", newText: "{ welcome }" }],
+      });
+      return "done";
+    },
+    async check(_answer, world) {
+      const [definition, use] = [await content(world, "src/greet.ts"), await content(world, "src/main.ts")];
+      return definition?.includes("function welcome(") === true && use?.includes('welcome("world")') === true;
+    },
+  },
+  {
+    name: "read the end of a long file",
+    prompt: "What is the last line of large.txt, and how many lines has it?",
+    async reference(call) {
+      const tail = await call("read_text_file", { path: "large.txt", tail: 1 });
+      const { lines } = dataOf(await call("get_file_info", { path: "large.txt" }));
+      return `${tail} ${String(lines)}`;
+    },
+    check: (answer) => answer.includes("line 20000 of many") && /20,?000/.test(answer),
+  },
+  {
+    name: "tidy up and take it back",
+    prompt: "Delete old.txt. … Oh, I still need it: bring it back.",
+    async reference(call) {
+      const { change_id } = dataOf(await call("delete_file", { path: "old.txt" }));
+      await call("undo_change", { id: change_id });
+      const changes = await call("list_changes", { path: "old.txt" });
+      return `back again: ${changes}`;
+    },
+    check: async (answer, world) =>
+      answer.includes("back again") && (await content(world, "old.txt")) === "no longer needed\n",
+  },
+  {
+    name: "move a file into a new folder",
+    prompt: "Put README.md into a new folder docs, called index.md.",
+    async reference(call) {
+      await call("create_directory", { path: "docs" });
+      await call("move_file", { source: "README.md", destination: "docs/index.md" });
+      return "done";
+    },
+    check: async (_answer, world) =>
+      (await exists(world, "docs/index.md")) && !(await exists(world, "README.md")),
+  },
+  {
+    name: "find files by name behind the ignore rules",
+    prompt: "Is there an index.js anywhere, also in what git ignores?",
+    reference: (call) => call("search_files", { path: ".", pattern: "index.js", include_ignored: true }),
+    check: (answer) => answer.includes("node_modules/lib/index.js"),
+  },
+  {
+    name: "describe the project",
+    prompt: "Give me an overview of this project: its tree and what the README says.",
+    async reference(call) {
+      const tree = await call("directory_tree", { path: ".", excludePatterns: ["many"] });
+      return `${tree}\n${await call("read_multiple_files", { paths: ["README.md", "src/main.ts"] })}`;
+    },
+    check: (answer) => answer.includes("greet.ts") && answer.includes("It greets people."),
+  },
+  {
+    name: "write a new file without touching an existing one",
+    prompt: "Write CHANGELOG.md with a first entry, but only if there is none.",
+    async reference(call) {
+      await call("write_file", {
+        path: "CHANGELOG.md",
+        content: "# Changelog\n\n- First entry.\n",
+        mode: "create",
+      });
+      return "done";
+    },
+    check: async (_answer, world) => (await content(world, "CHANGELOG.md"))?.includes("First entry") === true,
+  },
+  {
+    name: "see what the largest entry is",
+    prompt: "Which file in the project's top folder is the largest?",
+    async reference(call) {
+      const text = await call("list_directory_with_sizes", { path: ".", sortBy: "size", limit: 5 });
+      return text;
+    },
+    check: (answer) => answer.includes("large.txt"),
+  },
+  {
+    name: "copy a folder",
+    prompt: "Make a copy of src called backup.",
+    async reference(call) {
+      await call("copy_file", { source: "src", destination: "backup" });
+      return "done";
+    },
+    check: async (_answer, world) =>
+      (await content(world, "backup/greet.ts"))?.includes("Greets somebody") === true,
+  },
+];

@@ -1,0 +1,85 @@
+import * as z from "zod";
+
+/** What happened, in the words of the tools. */
+export const ACTIONS = [
+  "create",
+  "overwrite",
+  "append",
+  "edit",
+  "create_directory",
+  "move",
+  "copy",
+  "delete",
+  "undo",
+] as const;
+
+export type Action = (typeof ACTIONS)[number];
+
+/** What stood at a place after a change; an undo demands to find the same. */
+export const stateSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
+  /** A file that was moved, not written: its content was not read. */
+  z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
+  /** A directory that was moved. What happens in it rides along. */
+  z.object({ type: z.literal("moved directory") }),
+  /** A directory that was copied or restored, with all that is below it. */
+  z.object({ type: z.literal("tree"), entries: z.number(), bytes: z.number() }),
+  z.object({ type: z.literal("link"), target: z.string() }),
+]);
+
+export type State = z.output<typeof stateSchema>;
+
+/** What a change did to the disk: enough to take it back. Paths are absolute. */
+export const effectSchema = z.discriminatedUnion("kind", [
+  /** A file got another content. The one before is the image, or the first `kept` bytes of the new one (append). */
+  z.object({
+    kind: z.literal("replaced"),
+    path: z.string(),
+    after: stateSchema,
+    kept: z.number().optional(),
+  }),
+  /** Something came to be where nothing was; `parents` were made for it, outermost first. */
+  z.object({
+    kind: z.literal("created"),
+    path: z.string(),
+    after: stateSchema,
+    parents: z.array(z.string()),
+  }),
+  /** Something went away; it is the image. */
+  z.object({ kind: z.literal("removed"), path: z.string() }),
+  /** A move. `displaced`: what it replaced is the image. `uncovered`: it gave back what an earlier move replaced. */
+  z.object({
+    kind: z.literal("moved"),
+    from: z.string(),
+    to: z.string(),
+    after: stateSchema,
+    displaced: z.boolean(),
+    uncovered: z.boolean(),
+  }),
+  /** Directories that were made, outermost first. */
+  z.object({ kind: z.literal("made"), directories: z.array(z.string()) }),
+  /** Empty directories that went away, outermost first. */
+  z.object({ kind: z.literal("unmade"), directories: z.array(z.string()) }),
+]);
+
+export type Effect = z.output<typeof effectSchema>;
+
+/** One change as the journal keeps it. */
+export const changeSchema = z.object({
+  id: z.string(),
+  /** ISO 8601. */
+  time: z.string(),
+  action: z.enum(ACTIONS),
+  path: z.string(),
+  /** Where a move or copy went. */
+  destination: z.string().optional(),
+  /** For `undo`: the change that it took back. */
+  undoes: z.string().optional(),
+  /** Absent where nothing can take it back; then `final` says why. */
+  effect: effectSchema.optional(),
+  final: z.string().optional(),
+  size_before: z.number().optional(),
+  size_after: z.number().optional(),
+});
+
+export type Change = z.output<typeof changeSchema>;

@@ -1,0 +1,44 @@
+import { readdir } from "node:fs/promises";
+import { posix } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+
+/** The protocol sends no more suggestions than this. */
+const MOST = 100;
+
+/**
+ * Absolute paths that begin with `typed`: entries of the directory that it lies in, directories with a slash behind
+ * them, or the allowed directories themselves where it does not lead into one yet.
+ *
+ * @param typed with `/` between components, also on Windows.
+ */
+export async function completePath(guard: PathGuard, typed: string): Promise<string[]> {
+  const allowed = guard.bound.directories().map((directory) => slashed(directory.path));
+  const above = allowed
+    .filter((directory) => directory.startsWith(typed) || directory === typed)
+    .map((directory) => `${directory}/`);
+  if (above.length > 0) return above.slice(0, MOST);
+  const folder = posix.dirname(`${typed}x`);
+  const start = typed.slice(typed.lastIndexOf("/") + 1);
+  try {
+    const directory = await guard.openDirectory(folder);
+    try {
+      const entries = await readdir(directory.entry(""), { withFileTypes: true });
+      return entries
+        .filter((entry) => entry.name.startsWith(start))
+        .map((entry) => posix.join(folder, entry.name) + (entry.isDirectory() ? "/" : ""))
+        .sort()
+        .slice(0, MOST);
+    } finally {
+      await directory.close();
+    }
+  } catch (error) {
+    // Nothing to suggest outside of the bound or in what is no directory.
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
+}
+
+function slashed(path: string): string {
+  return path.replaceAll("\\", "/");
+}

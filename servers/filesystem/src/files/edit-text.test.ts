@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { type Edit, editInTurn, editText, editTogether } from "./edit-text.ts";
+
+describe("editTogether", () => {
+  it("gives what editing in turn gives, wherever it answers", () => {
+    let answered = 0;
+    let state = 7;
+    const next = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+      return state % below;
+    };
+    const word = (length: number) => Array.from({ length }, () => "ab\n"[next(3)]).join("");
+    for (let round = 0; round < 20_000; round++) {
+      const text = word(20 + next(60));
+      const edits: Edit[] = Array.from({ length: 2 + next(2) }, () => {
+        const start = next(text.length - 8);
+        return { oldText: text.slice(start, start + 4 + next(4)), newText: word(next(8)) };
+      });
+      const together = editTogether(text, edits);
+      if (together === undefined) continue;
+      answered += 1;
+      expect(together).toEqual(editInTurn("f", text, edits, false));
+    }
+    expect(answered).toBeGreaterThan(100);
+  });
+});
+
+describe("editText", () => {
+  it("lets an edit work on the result of those before it", () => {
+    const edits = [
+      { oldText: "a", newText: "b" },
+      { oldText: "b\nx", newText: "done" },
+    ];
+    expect(editText("f", "a\nx\n", edits, false).text).toBe("done\n");
+    expect(
+      editText(
+        "f",
+        "x x\ny",
+        [
+          { oldText: "x x", newText: "x" },
+          { oldText: "x", newText: "z" },
+        ],
+        false,
+      ).text,
+    ).toBe("z\ny");
+  });
+
+  it("refuses what an edit before it made ambiguous", () => {
+    const edits = [
+      { oldText: "first line", newText: "second line" },
+      { oldText: "second line", newText: "third" },
+    ];
+    expect(() => editText("f", `first line\n${"-".repeat(100)}\nsecond line\n`, edits, false)).toThrow(
+      "occurs 2 times",
+    );
+  });
+
+  it("counts places that overlap as ambiguous", () => {
+    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], false)).toThrow("occurs 2 times");
+    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], true).text).toBe("ba");
+  });
+
+  it("names lines past the tenth by their number only", () => {
+    expect(() => editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], false)).toThrow(
+      "at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more",
+    );
+  });
+});

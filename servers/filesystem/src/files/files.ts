@@ -1,0 +1,167 @@
+import { HARD_ANSWER_CHARS } from "@refmcp/core/answer";
+import type { AllowedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { Change } from "./change.ts";
+import { completePath } from "./complete-path.ts";
+import { type Copied, type CopyRequest, copy, copyQuestion } from "./copy.ts";
+import { type CreatedDirectory, createDirectory } from "./create-directory.ts";
+import { type Deleted, type DeletePlan, deletePlanned, planDelete } from "./delete.ts";
+import { type Edited, type EditRequest, edit } from "./edit.ts";
+import type { Ground } from "./ground.ts";
+import { type FileInfo, getInfo } from "./info.ts";
+import { Journal } from "./journal.ts";
+import { type ChangePage, type ListChanges, listChanges } from "./list-changes.ts";
+import { Locks } from "./locks.ts";
+import { type Media, readMedia } from "./media.ts";
+import { type Moved, type MoveRequest, move, moveQuestion } from "./move.ts";
+import { type ManyTexts, readMany } from "./read-many.ts";
+import { type ReadTextOptions, readText, type TextPart } from "./read-text.ts";
+import { readWhole, type Whole } from "./read-whole.ts";
+import { stateDirectories } from "./state-directory.ts";
+import { type Undone, undo } from "./undo.ts";
+import { Watchers } from "./watch.ts";
+import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./write.ts";
+
+/** Characters of an answer that a line of facts may take beside the text. */
+const FACTS_CHARS = 600;
+
+/** Characters of text that are given however small the budget is. */
+const LEAST_CHARS = 500;
+
+export interface FilesOptions {
+  readonly guard: PathGuard;
+  /** Whether changes are journaled (`--no-journal`). */
+  readonly journal: boolean;
+  /** Where the journal may live, best first; by default in the user's state directory. */
+  readonly journalDirectories?: readonly string[];
+  /** Characters of a range of text that is asked for explicitly (`--max-read-chars`). */
+  readonly maxReadChars: number;
+}
+
+/** Files and directories inside the bound: what the tools of this server work on. */
+export class Files {
+  readonly guard: PathGuard;
+  readonly #ground: Ground;
+  readonly #maxReadChars: number;
+  readonly #watchers: Watchers;
+
+  constructor(options: FilesOptions) {
+    const { guard } = options;
+    this.guard = guard;
+    this.#watchers = new Watchers(guard);
+    const directories = options.journalDirectories ?? stateDirectories();
+    const journal = new Journal({ directories, bound: guard.bound, enabled: options.journal });
+    this.#ground = { guard, locks: new Locks(), journal };
+    this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
+  }
+
+  /** Characters of text for a call: its budget, or more where it names a range itself. */
+  readChars(budget: number, explicit: boolean): number {
+    const usual = Math.max(LEAST_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
+    return explicit ? Math.max(this.#maxReadChars, usual) : usual;
+  }
+
+  allowedDirectories(): readonly AllowedDirectory[] {
+    return this.guard.bound.directories();
+  }
+
+  readText(path: string, options: ReadTextOptions): Promise<TextPart> {
+    return readText(this.guard, path, options);
+  }
+
+  readMany(
+    paths: readonly string[],
+    options: { maxChars: number; signal?: AbortSignal },
+  ): Promise<ManyTexts> {
+    return readMany(this.guard, paths, {
+      ...options,
+      maxChars: Math.min(options.maxChars, this.#maxReadChars),
+    });
+  }
+
+  readMedia(path: string): Promise<Media> {
+    return readMedia(this.guard, path);
+  }
+
+  info(path: string, signal?: AbortSignal): Promise<FileInfo> {
+    return getInfo(this.guard, path, signal);
+  }
+
+  write(request: WriteRequest): Promise<Written> {
+    return write(this.#ground, request);
+  }
+
+  /** What to ask the user before `write`; undefined where nothing is lost for good. */
+  overwriteQuestion(path: string, mode: WriteMode): Promise<string | undefined> {
+    return overwriteQuestion(this.#ground, path, mode);
+  }
+
+  edit(request: EditRequest): Promise<Edited> {
+    return edit(this.#ground, request);
+  }
+
+  createDirectory(path: string): Promise<CreatedDirectory> {
+    return createDirectory(this.#ground, path);
+  }
+
+  move(request: MoveRequest): Promise<Moved> {
+    return move(this.#ground, request);
+  }
+
+  /** What to ask the user before `move`; undefined where nothing is lost for good. */
+  moveQuestion(request: MoveRequest): Promise<string | undefined> {
+    return moveQuestion(this.#ground, request);
+  }
+
+  copy(request: CopyRequest): Promise<Copied> {
+    return copy(this.#ground, request);
+  }
+
+  /** What to ask the user before `copy`; undefined where nothing is lost for good. */
+  copyQuestion(request: CopyRequest): Promise<string | undefined> {
+    return copyQuestion(this.#ground, request);
+  }
+
+  /** What deleting would take away; `question` is to be asked before `delete`. */
+  planDelete(path: string, options: { recursive: boolean; signal?: AbortSignal }): Promise<DeletePlan> {
+    return planDelete(this.#ground, path, options);
+  }
+
+  delete(plan: DeletePlan, signal?: AbortSignal): Promise<Deleted> {
+    return deletePlanned(this.#ground, plan, signal);
+  }
+
+  changes(range: ListChanges): Promise<ChangePage> {
+    return listChanges(this.#ground, range);
+  }
+
+  /** Calls back after each change that this server records; returns a function that stops it. */
+  onChange(listener: () => void): () => void {
+    return this.#ground.journal.onWrite(listener);
+  }
+
+  /** A whole file, or the names in a directory. */
+  readWhole(path: string): Promise<Whole> {
+    return readWhole(this.guard, path);
+  }
+
+  /** Absolute paths that begin with what was typed. */
+  completePath(typed: string): Promise<string[]> {
+    return completePath(this.guard, typed);
+  }
+
+  /** Calls back when a file or an entry of a directory changes; returns a function that stops it. */
+  watch(path: string, changed: () => void): Promise<() => Promise<void>> {
+    return this.#watchers.watch(path, changed);
+  }
+
+  /** Releases what is held: the watchers. */
+  close(): Promise<void> {
+    return this.#watchers.close();
+  }
+
+  undo(id: string, signal?: AbortSignal): Promise<Undone> {
+    return undo(this.#ground, id, signal);
+  }
+}
+
+export type { Change };

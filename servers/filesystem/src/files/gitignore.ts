@@ -1,0 +1,197 @@
+import { globSource } from "./glob-source.ts";
+import { type LinearRegex, linearRegex } from "./linear-regex.ts";
+
+/** One line of a `.gitignore`, taken apart as gitignore(5) says. */
+export interface IgnoreLine {
+  /** `!`: what matches is shown again. */
+  readonly negated: boolean;
+  /** `/` at the end. */
+  readonly directoriesOnly: boolean;
+  /** A slash at the begin or in the middle: matched against the path below the file's directory, not the name. */
+  readonly anchored: boolean;
+  /** The pattern without these marks. */
+  readonly pattern: string;
+}
+
+/** The lines of a `.gitignore` or `.ignore` that say something. */
+export function parseIgnoreLines(text: string): IgnoreLine[] {
+  const lines: IgnoreLine[] = [];
+  for (const raw of text.replace(/^\uFEFF/, "").split("\n")) {
+    const line = parseLine(raw.replace(/\r$/, ""));
+    if (line !== undefined) lines.push(line);
+  }
+  return lines;
+}
+
+function parseLine(raw: string): IgnoreLine | undefined {
+  if (raw.startsWith("#")) return undefined;
+  let rest = withoutTrailingSpaces(raw);
+  const negated = rest.startsWith("!");
+  if (negated) rest = rest.slice(1);
+  const directoriesOnly = rest.endsWith("/");
+  if (directoriesOnly) rest = rest.slice(0, -1);
+  const anchored = rest.includes("/");
+  const pattern = rest.replace(/^\//, "");
+  return pattern === "" ? undefined : { negated, directoriesOnly, anchored, pattern };
+}
+
+/** Trailing spaces count only behind a backslash. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (end > 0 && line.charAt(end - 1) === " " && !isEscaped(line, end - 1)) end -= 1;
+  return line.slice(0, end);
+}
+
+/** Whether an odd number of backslashes stands before `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charAt(at - 1 - backslashes) === "\\") backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+/** A line back in the form of the file. */
+export function formatIgnoreLine(line: IgnoreLine): string {
+  const slash = line.anchored ? "/" : "";
+  return `${line.negated ? "!" : ""}${slash}${line.pattern}${line.directoriesOnly ? "/" : ""}`;
+}
+
+/**
+ * The lines that hold below `directory` for lines that stand in a directory above it.
+ *
+ * @param directory components of the path from the lines' directory to the one below.
+ */
+export async function linesBelow(
+  lines: readonly IgnoreLine[],
+  directory: readonly string[],
+): Promise<IgnoreLine[]> {
+  const below: IgnoreLine[] = [];
+  for (const line of lines) {
+    if (!line.anchored) {
+      below.push(line);
+      continue;
+    }
+    const components = line.pattern.split("/");
+    for (const position of await positionsAfter(components, directory)) {
+      below.push({ ...line, pattern: components.slice(position).join("/") });
+    }
+  }
+  return below;
+}
+
+/** Where in the components of a pattern one can be after `directory` was matched; all that are not the end. */
+async function positionsAfter(
+  components: readonly string[],
+  directory: readonly string[],
+): Promise<number[]> {
+  let positions = new Set([0]);
+  for (const name of directory) {
+    const next = new Set<number>();
+    for (const start of positions) {
+      for (let at = start; at < components.length; at++) {
+        const component = components[at] ?? "";
+        if (component === "**") next.add(at);
+        else {
+          const regex = await patternRegex(component);
+          if (regex?.test(name)) next.add(at + 1);
+          break;
+        }
+      }
+    }
+    positions = next;
+  }
+  return [...positions].filter((at) => at < components.length).sort((a, b) => a - b);
+}
+
+/** Undefined for a pattern that git takes but that matches nothing, such as one with a backslash at its end. */
+async function patternRegex(pattern: string): Promise<LinearRegex | undefined> {
+  try {
+    return await linearRegex(globSource(pattern, { groups: false }), { dotAll: true });
+  } catch {
+    return undefined;
+  }
+}
+
+interface Rule {
+  readonly index: number;
+  readonly directoriesOnly: boolean;
+  matches(path: string, name: string): boolean;
+}
+
+/** The rules of one ignore file. */
+export interface IgnoreRules {
+  /**
+   * What the last matching rule says: true for hidden, false for shown (`!`), undefined where none matches.
+   *
+   * @param path below the file's directory, with `/` between components.
+   */
+  verdict(path: string, name: string, isDirectory: boolean): boolean | undefined;
+}
+
+/** Lines with none of the characters that make a pattern of a name. */
+const LITERAL = /^[^*?[\\]+$/;
+
+/**
+ * Compiles the lines of an ignore file. Names without wildcards, most of what such files hold, are looked up;
+ * the rest is matched in linear time, whatever a foreign repository wrote: a row of double stars keeps a
+ * backtracking matcher busy for good.
+ */
+export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<IgnoreRules> {
+  const names = new LastIndex();
+  const paths = new LastIndex();
+  const rules: Rule[] = [];
+  for (const [index, { pattern, anchored, directoriesOnly }] of lines.entries()) {
+    if (LITERAL.test(pattern)) (anchored ? paths : names).add(pattern, directoriesOnly, index);
+    else {
+      const matches = anchored ? await pathMatcher(pattern) : await nameMatcher(pattern);
+      if (matches !== undefined) rules.push({ index, directoriesOnly, matches });
+    }
+  }
+  rules.reverse();
+  return {
+    verdict(path, name, isDirectory) {
+      let last = Math.max(names.of(name, isDirectory), paths.of(path, isDirectory));
+      for (const rule of rules) {
+        if (rule.index < last) break;
+        if ((isDirectory || !rule.directoriesOnly) && rule.matches(path, name)) {
+          last = rule.index;
+          break;
+        }
+      }
+      const line = lines[last];
+      return line === undefined ? undefined : !line.negated;
+    },
+  };
+}
+
+/** For each text the last line that names it. */
+class LastIndex {
+  readonly #any = new Map<string, number>();
+  readonly #directories = new Map<string, number>();
+
+  add(text: string, directoriesOnly: boolean, index: number): void {
+    (directoriesOnly ? this.#directories : this.#any).set(text, index);
+  }
+
+  of(text: string, isDirectory: boolean): number {
+    const any = this.#any.get(text) ?? -1;
+    return isDirectory ? Math.max(any, this.#directories.get(text) ?? -1) : any;
+  }
+}
+
+async function nameMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
+  const suffix = /^\*([^*?[\\]+)$/.exec(pattern)?.[1];
+  if (suffix !== undefined) return (_, name) => name.endsWith(suffix);
+  const prefix = /^([^*?[\\]+)\*$/.exec(pattern)?.[1];
+  if (prefix !== undefined) return (_, name) => name.startsWith(prefix);
+  const regex = await patternRegex(pattern);
+  return regex && ((_, name) => regex.test(name));
+}
+
+async function pathMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
+  const regex = await patternRegex(pattern);
+  if (regex === undefined) return undefined;
+  // A rule that ends in a plain name needs a look at that only.
+  const last = pattern.slice(pattern.lastIndexOf("/") + 1);
+  if (!LITERAL.test(last)) return (path) => regex.test(path);
+  return (path, name) => name === last && regex.test(path);
+}

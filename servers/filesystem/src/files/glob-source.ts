@@ -1,0 +1,186 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type Braces, findBraces } from "./glob-braces.ts";
+import { classEnd, classSource } from "./glob-class.ts";
+
+/** What a glob may hold besides `*`, `**`, `?` and `[…]`. */
+export interface GlobDialect {
+  /** `{a,b}`, `{1..9}`, and the groups of extended globs: `?(…)`, `*(…)`, `+(…)`, `@(…)`. */
+  readonly groups: boolean;
+}
+
+/** The most characters that a translated pattern may have; brace ranges can multiply it. */
+const MOST_SOURCE = 50_000;
+/** The most values of one `{1..9}` range. */
+const MOST_RANGE = 1_000;
+const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\}/;
+
+/**
+ * A glob as the source of a regular expression for a linear-time engine (RE2, with "dot matches newline"), to be
+ * matched against a whole path with `/` between its components. `*` and `?` stay within a component, `**` as a
+ * whole component stands for any number of them, all of them match names that begin with a dot.
+ *
+ * A translation of our own, because picomatch and minimatch build backtracking expressions with lookaheads: some
+ * patterns never finish there (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not take lookaheads.
+ *
+ * @throws ToolError `invalid` for what cannot be translated, with the reason.
+ */
+export function globSource(glob: string, dialect: GlobDialect): string {
+  const parser = new GlobParser(glob, dialect);
+  return `^(?:${parser.sequence("")})$`;
+}
+
+class GlobParser {
+  readonly #glob: string;
+  readonly #groups: boolean;
+  readonly #braces: Braces;
+  #at = 0;
+  #length = 0;
+
+  constructor(glob: string, dialect: GlobDialect) {
+    this.#glob = glob;
+    this.#groups = dialect.groups;
+    this.#braces = findBraces(glob);
+  }
+
+  /** Everything up to one of the characters in `ends`, which is not consumed. `begins`: a component begins here. */
+  sequence(ends: string, begins = true): string {
+    let source = "";
+    let atBegin = begins;
+    while (this.#at < this.#glob.length) {
+      const char = this.#glob.charAt(this.#at);
+      if (ends.includes(char) && !(char === "}" && this.#braces.plain.has(this.#at))) break;
+      const piece = this.#piece(char, atBegin, ends);
+      this.#count(piece.length);
+      source += piece;
+      atBegin = piece.endsWith("/") || piece.endsWith("/)*");
+    }
+    return source;
+  }
+
+  #piece(char: string, atBegin: boolean, ends: string): string {
+    const next = this.#glob.charAt(this.#at + 1);
+    if (this.#groups && next === "(" && "?*+@!".includes(char)) return this.#extended(char, atBegin);
+    switch (char) {
+      case "*":
+        return this.#stars(atBegin, ends);
+      case "?":
+        this.#at += 1;
+        return "[^/]";
+      case "[":
+        return this.#class();
+      case "{":
+        return this.#groups ? this.#brace(atBegin) : this.#literal();
+      case "\\":
+        if (next === "") throw this.#refusal("It ends with a backslash.");
+        this.#at += 1;
+        return this.#literal();
+      default:
+        return this.#literal();
+    }
+  }
+
+  #literal(): string {
+    const char = String.fromCodePoint(this.#glob.codePointAt(this.#at) ?? 0);
+    this.#at += char.length;
+    return escapeRegex(char);
+  }
+
+  #stars(atBegin: boolean, ends: string): string {
+    const from = this.#at;
+    while (this.#glob.charAt(this.#at) === "*") this.#at += 1;
+    const next = this.#glob.charAt(this.#at);
+    if (this.#at - from < 2 || !atBegin) return "[^/]*";
+    if (next === "/") {
+      this.#at += 1;
+      return "(?:[^/]+/)*";
+    }
+    return next === "" || ends.includes(next) ? ".+" : "[^/]*";
+  }
+
+  #class(): string {
+    const end = classEnd(this.#glob, this.#at);
+    if (end === undefined) return this.#literal();
+    const body = this.#glob.slice(this.#at + 1, end);
+    const source = classSource(body);
+    if (source === undefined) throw this.#refusal(`The range in [${body}] runs backwards.`);
+    this.#at = end + 1;
+    return source;
+  }
+
+  /** `@(a|b)` and its kin. */
+  #extended(operator: string, atBegin: boolean): string {
+    if (operator === "!")
+      throw this.#refusal("A negated group, !(…), is not supported; leave things out with exclude patterns.");
+    this.#at += 2;
+    const source = this.#alternatives("|", ")", atBegin);
+    if (source === undefined) throw this.#refusal(`The group ${operator}( is not closed.`);
+    return operator === "@" ? source : source + operator;
+  }
+
+  /** `{a,b}` or `{1..9}`; any other brace is an ordinary character. */
+  #brace(atBegin: boolean): string {
+    if (this.#braces.groups.has(this.#at)) {
+      this.#at += 1;
+      return this.#alternatives(",", "}", atBegin) ?? "";
+    }
+    const range = RANGE.exec(this.#glob.slice(this.#at, this.#at + 64));
+    if (range === null) return this.#literal();
+    const [whole, from = "", to = "", step = "1"] = range;
+    const values = this.#rangeValues(from, to, Math.abs(Number(step)) || 1);
+    if (values === undefined) return this.#literal();
+    this.#at += whole.length;
+    return `(?:${values.map(escapeRegex).join("|")})`;
+  }
+
+  #rangeValues(from: string, to: string, step: number): string[] | undefined {
+    const numeric = /\d/.test(from);
+    if (numeric !== /\d/.test(to)) return undefined;
+    const first = numeric ? Number(from) : from.charCodeAt(0);
+    const last = numeric ? Number(to) : to.charCodeAt(0);
+    const count = Math.floor(Math.abs(last - first) / step) + 1;
+    if (count > MOST_RANGE)
+      throw this.#refusal(
+        `The range {${from}..${to}} has ${count} values; at most ${MOST_RANGE} are allowed.`,
+      );
+    const width = /^-?0\d/.test(from) || /^-?0\d/.test(to) ? Math.max(from.length, to.length) : 0;
+    return Array.from({ length: count }, (_, index) => {
+      const value = first + (last < first ? -index : index) * step;
+      if (!numeric) return String.fromCharCode(value);
+      return value < 0 ? `-${String(-value).padStart(width - 1, "0")}` : String(value).padStart(width, "0");
+    });
+  }
+
+  /** The alternatives of a group up to and with its closing character; undefined where that is missing. */
+  #alternatives(separator: string, close: string, atBegin: boolean): string | undefined {
+    const found: string[] = [];
+    while (true) {
+      found.push(this.sequence(separator + close, atBegin));
+      const end = this.#glob.charAt(this.#at);
+      this.#at += 1;
+      if (end === close) return `(?:${found.join("|")})`;
+      if (end !== separator) return undefined;
+    }
+  }
+
+  #count(characters: number): void {
+    this.#length += characters;
+    if (this.#length > MOST_SOURCE) throw this.#refusal("It stands for too many alternatives.");
+  }
+
+  #refusal(reason: string): ToolError {
+    return invalidGlob(this.#glob, reason);
+  }
+}
+
+/** The refusal of a glob; `reason` is a sentence. */
+export function invalidGlob(glob: string, reason: string): ToolError {
+  const shown = glob.length > 200 ? `${glob.slice(0, 200)}…` : glob;
+  return new ToolError("invalid", `The glob ${JSON.stringify(shown)} cannot be used. ${reason}`, {
+    hint: "Globs know * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
+  });
+}
+
+/** `text` as the source of a regular expression that matches just it. */
+export function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
+}

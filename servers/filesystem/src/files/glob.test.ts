@@ -1,0 +1,151 @@
+import { Worker } from "node:worker_threads";
+import { ToolError } from "@refmcp/core/answer";
+import { describe, expect, it } from "vitest";
+import { compileExclusion, compileGlob } from "./glob.ts";
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+async function matching(glob: string, paths: readonly string[]): Promise<string[]> {
+  const compiled = await compileGlob(glob);
+  return paths.filter((path) =>
+    compiled.matches(path.replace(/\/$/, ""), nameOf(path.replace(/\/$/, "")), path.endsWith("/")),
+  );
+}
+
+describe("compileGlob", () => {
+  const cases: [glob: string, yes: string[], no: string[]][] = [
+    ["*.ts", ["a.ts", "src/a.ts", ".hidden.ts"], ["a.tsx", "a.ts/x"]],
+    ["src/*.ts", ["src/a.ts"], ["src/b/a.ts", "x/src/a.ts"]],
+    ["**/*.ts", ["a.ts", "src/b/a.ts"], ["a.js"]],
+    ["src/**", ["src/a", "src/a/b"], ["src", "srcs/a"]],
+    ["src/**/x", ["src/x", "src/a/b/x"], ["x", "src/xx"]],
+    ["**", ["a", "a/b"], []],
+    ["a**b", ["ab", "axxb"], ["b"]],
+    ["src/a**b", ["src/axb"], ["src/a/b"]],
+    ["?.md", ["a.md", "ä.md"], ["ab.md", ".md"]],
+    ["[a-c].md", ["b.md"], ["d.md"]],
+    ["[!a-c].md", ["d.md"], ["a.md"]],
+    ["[[:digit:]]*", ["1a"], ["a1"]],
+    ["a[]]b", ["a]b"], ["ab"]],
+    ["a[b", ["a[b"], ["ab"]],
+    ["src[/]a", [], ["src/a"]],
+    ["*.{ts,tsx}", ["a.ts", "a.tsx"], ["a.js", "a.{ts,tsx}"]],
+    ["{src,test/unit}/*.ts", ["src/a.ts", "test/unit/a.ts"], ["test/a.ts"]],
+    ["{a,{b,c}d}", ["a", "bd", "cd"], ["b", "d"]],
+    ["{a,{b}}", ["a", "{b}"], ["b"]],
+    ["{a", ["{a"], ["a"]],
+    ["{a}", ["{a}"], ["a"]],
+    ["a{b,c", ["a{b,c"], ["ab"]],
+    ["f{1..3}", ["f1", "f3"], ["f4", "f"]],
+    ["f{08..10}", ["f08", "f10"], ["f8"]],
+    ["f{3..1..2}", ["f3", "f1"], ["f2"]],
+    ["f{a..c}", ["fb"], ["fd"]],
+    ["{**/a,b}/c", ["x/y/a/c", "a/c", "b/c"], ["x/b/c"]],
+    ["@(a|b).ts", ["a.ts"], ["ab.ts"]],
+    ["+(ab).ts", ["abab.ts"], [".ts"]],
+    ["?(a)b", ["b", "ab"], ["aab"]],
+    ["*(a|b)c", ["c", "abac"], ["d"]],
+    ["@(a{b,c}|d)", ["ab", "d"], ["a"]],
+    ["a\\*b", ["a*b"], ["axb"]],
+    ["\\!x", ["!x"], ["x"]],
+    ["a.b", ["a.b"], ["axb"]],
+    ["./src/a", ["src/a"], ["x/src/a"]],
+    ["/a", ["a"], ["x/a"]],
+    ["build/", ["build/", "x/build/"], ["build"]],
+    ["*", ["a", "a/b", "with\nnewline"], []],
+    ["a*z", ["a\nz"], []],
+    ["日本*", ["日本語.txt"], ["語.txt"]],
+    ["[😀-😂]", ["😁"], ["😎"]],
+  ];
+  it.each(cases)("%s", async (glob, yes, no) => {
+    expect(await matching(glob, [...yes, ...no])).toEqual(yes);
+  });
+
+  it.each([
+    ["a+(b", "is not closed"],
+    ["a!(b)", "negated group"],
+    ["!a", "exclamation mark"],
+    ["", "empty"],
+    ["/", "empty"],
+    ["[z-a]", "runs backwards"],
+    ["a\\", "backslash"],
+    ["{1..9999}", "9999 values"],
+    ["x".repeat(1001), "1001 characters"],
+  ])("refuses %j: %s", async (glob, reason) => {
+    const error = await compileGlob(glob).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ToolError);
+    expect(error).toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining(reason),
+      hint: expect.any(String),
+    });
+  });
+
+  it("reads paths of a hundred thousand characters", async () => {
+    const glob = await compileGlob("**/x/**/y/*.ts");
+    expect(glob.matches(`${"a/".repeat(50_000)}x/y/z.ts`, "z.ts", false)).toBe(true);
+  });
+});
+
+describe("compileExclusion", () => {
+  it("leaves out names at any depth, paths, and what is below a directory", async () => {
+    const { hides, hollows } = await compileExclusion([
+      "node_modules",
+      "docs/*.md",
+      "vendor/**",
+      "**/gen/**",
+    ]);
+    expect(hides("a/node_modules", "node_modules", true)).toBe(true);
+    expect(hides("docs/a.md", "a.md", false)).toBe(true);
+    expect(hides("a/docs/a.md", "a.md", false)).toBe(false);
+    expect(hides("vendor", "vendor", true)).toBe(false);
+    expect(hides("vendor/a", "a", false)).toBe(true);
+    expect(["vendor", "a/vendor", "gen", "a/gen"].map(hollows)).toEqual([true, false, true, true]);
+  });
+
+  it("refuses more than 100 globs", async () => {
+    await expect(compileExclusion(Array.from({ length: 101 }, () => "a"))).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+});
+
+describe("bombs", () => {
+  const bombs = [
+    `${"*a".repeat(400)}b`,
+    `${"**/a/".repeat(150)}b`,
+    `${"+(".repeat(300)}a${")".repeat(300)}b`,
+    `${"*(a|aa)".repeat(100)}b`,
+    `${"{a,b}".repeat(150)}c`,
+    `${"{a,".repeat(300)}a${"}".repeat(300)}`,
+    "{".repeat(1000),
+    "{,".repeat(500),
+    `${"{1..1000}".repeat(100)}`,
+    "[".repeat(1000),
+    "(".repeat(1000),
+    "@(".repeat(499),
+    "?".repeat(1000),
+    "\\".repeat(999),
+  ];
+  it.each(bombs)("%.20s… is refused or matched", async (bomb) => {
+    const glob = await compileGlob(bomb).catch((error: unknown) => {
+      expect(error).toMatchObject({ kind: "invalid" });
+    });
+    for (const path of ["a".repeat(255), `${"a/".repeat(2000)}a`, "{".repeat(255)])
+      glob?.matches(path, path, false);
+  });
+
+  it("a backtracking expression of the same shape does not end", async () => {
+    const code = `const { parentPort } = require("node:worker_threads");
+      parentPort.postMessage("started");
+      /^(?:(?=.)[^/]*?a${"[^/]*?a".repeat(30)}b)$/.test("a".repeat(255));
+      parentPort.postMessage("done");`;
+    const worker = new Worker(code, { eval: true });
+    const messages: unknown[] = [];
+    worker.on("message", (message) => messages.push(message));
+    await expect.poll(() => messages).toContain("started");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await worker.terminate();
+    expect(messages).toEqual(["started"]);
+  });
+});

@@ -1,0 +1,81 @@
+import { globSource, invalidGlob } from "./glob-source.ts";
+import { type LinearRegex, linearRegex } from "./linear-regex.ts";
+
+/** The longest glob that is accepted, in characters. */
+export const MOST_GLOB = 1_000;
+/** The most globs in one list. */
+export const MOST_GLOBS = 100;
+
+/** A compiled glob. Matching takes time linear in the path, whatever the pattern. */
+export interface Glob {
+  /** Whether it holds a wildcard at all. */
+  readonly hasWildcard: boolean;
+  /**
+   * @param path relative to the directory that is searched, with `/` between components.
+   * @param name the last component of `path`.
+   */
+  matches(path: string, name: string, isDirectory: boolean): boolean;
+}
+
+/**
+ * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the
+ * searched directory; a slash at the end asks for directories. Letters' case counts.
+ *
+ * @throws ToolError `invalid` with the reason and what globs can say.
+ */
+export async function compileGlob(glob: string): Promise<Glob> {
+  const { regex, hasSlash, directoriesOnly } = await compile(glob);
+  return {
+    hasWildcard: /[*?[{(]/.test(glob),
+    matches: (path, name, isDirectory) =>
+      (isDirectory || !directoriesOnly) && regex.test(hasSlash ? path : name),
+  };
+}
+
+/** Several globs that say what to leave out. */
+export interface Exclusion {
+  /** Whether the entry is left out, and with it all that is below it. */
+  hides(path: string, name: string, isDirectory: boolean): boolean;
+  /** Whether everything below this directory is left out (`vendor/**`), although the directory itself is not. */
+  hollows(path: string): boolean;
+}
+
+/**
+ * Compiles globs that leave out entries (`excludePatterns` of the official server).
+ *
+ * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
+ */
+export async function compileExclusion(globs: readonly string[]): Promise<Exclusion> {
+  if (globs.length > MOST_GLOBS)
+    throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MOST_GLOBS} are allowed.`);
+  const whole = await Promise.all(globs.map(compileGlob));
+  const contents = globs
+    .filter((glob) => /[^\\]\/\*\*\/?$/.test(glob))
+    .map((glob) => glob.replace(/\/\*\*\/?$/, ""));
+  const hollow = await Promise.all(contents.map((glob) => compile(glob, true)));
+  return {
+    hides: (path, name, isDirectory) => whole.some((glob) => glob.matches(path, name, isDirectory)),
+    hollows: (path) => hollow.some(({ regex }) => regex.test(path)),
+  };
+}
+
+async function compile(
+  glob: string,
+  anchored = false,
+): Promise<{ regex: LinearRegex; hasSlash: boolean; directoriesOnly: boolean }> {
+  if (glob.length > MOST_GLOB)
+    throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MOST_GLOB} are allowed.`);
+  if (glob.startsWith("!"))
+    throw invalidGlob(glob, "It begins with an exclamation mark; leave things out with exclude patterns.");
+  const directoriesOnly = glob.endsWith("/");
+  const pattern = glob.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "");
+  if (pattern === "") throw invalidGlob(glob, "It is empty.");
+  const hasSlash = anchored || pattern.includes("/") || /^\.?\//.test(glob);
+  try {
+    const regex = await linearRegex(globSource(pattern, { groups: true }), { dotAll: true });
+    return { regex, hasSlash, directoriesOnly };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw invalidGlob(glob, "It is too complex.");
+  }
+}

@@ -1,0 +1,108 @@
+import type { Stats } from "node:fs";
+import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute, join, posix, relative, win32 } from "node:path";
+import type { Bound } from "@refmcp/core/boundary";
+
+/**
+ * Where the journal may live, best first: the user's state directory (XDG Base Directory Specification; the
+ * platform's own on macOS and Windows), else the directory for temporary files. The second serves where a root
+ * contains the first, for example a root that is the home directory.
+ */
+export function stateDirectories(
+  environment: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string[] {
+  return [
+    join(userStateDirectory(environment, platform), "refmcp", "filesystem"),
+    join(tmpdir(), `refmcp-filesystem-${userName()}`),
+  ];
+}
+
+/** The per-user directory for state on a platform. */
+function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  if (platform === "win32") {
+    const local = environment.LOCALAPPDATA;
+    return local !== undefined && win32.isAbsolute(local) ? local : win32.join(homedir(), "AppData", "Local");
+  }
+  if (platform === "darwin") return posix.join(homedir(), "Library", "Application Support");
+  const state = environment.XDG_STATE_HOME;
+  // "All paths set in these environment variables must be absolute", others are to be ignored.
+  return state !== undefined && posix.isAbsolute(state) ? state : posix.join(homedir(), ".local", "state");
+}
+
+function userName(): string {
+  return process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
+}
+
+/**
+ * The directory `journal` in the first of `candidates` where it can be ours alone and outside the bound.
+ *
+ * @param create makes it where it is missing; otherwise the path of one that is missing may come back.
+ * @returns its real path, or why none will do.
+ */
+export async function openStateDirectory(
+  candidates: readonly string[],
+  bound: Bound,
+  create = true,
+): Promise<{ directory: string } | { reason: string }> {
+  let reason = "no directory for it is configured";
+  for (const candidate of candidates) {
+    try {
+      const directory = await openJournalIn(candidate, bound, create);
+      if (directory !== undefined) return { directory };
+      reason = `its directory ${candidate} lies in an allowed directory`;
+    } catch (error) {
+      if (!create && codeOf(error) === "ENOENT") return { directory: join(candidate, "journal") };
+      reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : codeOf(error)})`;
+    }
+  }
+  return { reason };
+}
+
+class Refused extends Error {}
+
+async function openJournalIn(candidate: string, bound: Bound, create: boolean): Promise<string | undefined> {
+  // Looked at before anything is made, so that nothing of ours appears in a root.
+  if (overlaps(candidate, bound)) return undefined;
+  if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
+  const state = await realpath(candidate);
+  if (overlaps(state, bound)) return undefined;
+  // In a place that everybody may write to, somebody else may have made it first.
+  demandOwner(await lstat(state), [process.getuid?.(), 0]);
+  // A directory of its own: the mode of one that the user named is the user's business.
+  const directory = join(state, "journal");
+  if (create) await mkdir(directory, { recursive: true, mode: 0o700 });
+  const stat = await lstat(directory);
+  demandOwner(stat, [process.getuid?.()]);
+  if ((stat.mode & 0o077) !== 0) await chmod(directory, 0o700);
+  return directory;
+}
+
+function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void {
+  if (!stat.isDirectory()) throw new Refused("not a directory");
+  if (process.getuid !== undefined && !owners.includes(stat.uid))
+    throw new Refused("it belongs to another user");
+}
+
+/** Whether `directory` lies in an allowed directory, or the other way round. */
+function overlaps(directory: string, bound: Bound): boolean {
+  return bound
+    .directories()
+    .some(({ path, realPath }) =>
+      [path, realPath].some((allowed) => within(directory, allowed) || within(allowed, directory)),
+    );
+}
+
+/** Whether `path` is `directory` or lies below it; both absolute and normalised. */
+export function within(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));
+}
+
+/** The code of a system error, `ENOENT` for example, or a word for anything else. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "unknown error";
+}

@@ -1,0 +1,277 @@
+import { isUtf8 } from "node:buffer";
+import { ToolError } from "@refmcp/core/answer";
+
+/** The encodings that are read and written. windows-1252 stands for Latin-1 too, as in the WHATWG standard. */
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+
+/** How lines end: one way throughout, several ways, or no line end at all. */
+export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
+
+/** How a text is written in bytes. */
+export interface TextForm {
+  readonly encoding: Encoding;
+  /** A byte order mark stands in front; it is no part of the text. */
+  readonly bom: boolean;
+  readonly eol: Eol;
+  /** UTF-8 with some bytes that are none; they survive decoding and encoding. */
+  readonly damaged: boolean;
+}
+
+/** How many bytes at the front decide whether a file is binary. */
+export const SAMPLE_BYTES = 65_536;
+
+/** How many of them are counted one by one. */
+const COUNTED_BYTES = 8192;
+
+const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
+  { encoding: "utf-8", bytes: Buffer.from([0xef, 0xbb, 0xbf]) },
+  { encoding: "utf-16le", bytes: Buffer.from([0xff, 0xfe]) },
+  { encoding: "utf-16be", bytes: Buffer.from([0xfe, 0xff]) },
+];
+
+/** The byte order mark of an encoding; empty where it has none. */
+export function bomOf(encoding: Encoding): Buffer {
+  return BOMS.find((mark) => mark.encoding === encoding)?.bytes ?? Buffer.alloc(0);
+}
+
+/**
+ * The form of the text in `bytes`, the front of a file or all of it.
+ *
+ * @param options.whole whether `bytes` is the whole file; otherwise a character may be cut off at its end.
+ * @param options.encoding what the caller says it is; then nothing counts as binary.
+ * @returns undefined for binary content.
+ */
+export function detect(
+  bytes: Buffer,
+  options: { whole: boolean; encoding?: Encoding | undefined },
+): TextForm | undefined {
+  const mark = BOMS.find(({ bytes: bom }) => bytes.subarray(0, bom.length).equals(bom));
+  if (options.encoding !== undefined) {
+    const encoding = options.encoding;
+    const bom = mark?.encoding === encoding;
+    const damaged = encoding === "utf-8" && !isUtf8(options.whole ? bytes : withoutCutCharacter(bytes));
+    return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
+  }
+  if (mark !== undefined && mark.encoding !== "utf-8") {
+    // FF FE 00 00 is UTF-32, and half a code unit at the end is no text.
+    if (bytes.length % 2 === 1 && options.whole) return undefined;
+    if (mark.encoding === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0) return undefined;
+    return { encoding: mark.encoding, bom: true, damaged: false, eol: eolOf(bytes, mark.encoding) };
+  }
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const wide = options.whole && bytes.length % 2 === 1 ? undefined : unmarkedUtf16(sample);
+  if (wide !== undefined) return { encoding: wide, bom: false, damaged: false, eol: eolOf(bytes, wide) };
+  if (sample.includes(0) || sample.subarray(0, 5).toString("latin1") === "%PDF-") return undefined;
+  const bom = mark !== undefined;
+  const complete = options.whole ? bytes : withoutCutCharacter(bytes);
+  const controls = controlShare(sample.subarray(0, COUNTED_BYTES));
+  if (isUtf8(complete)) {
+    if (controls > 0.2) return undefined;
+    return { encoding: "utf-8", bom, damaged: false, eol: eolOf(bytes, "utf-8") };
+  }
+  if (controls > 0.02) return undefined;
+  // Text in windows-1252 hardly ever holds valid UTF-8 sequences by chance, so they tell a damaged UTF-8 file.
+  const { sequences, strays } = countUtf8(complete);
+  const encoding = bom || sequences > strays ? "utf-8" : "windows-1252";
+  return { encoding, bom, damaged: encoding === "utf-8", eol: eolOf(bytes, encoding) };
+}
+
+/** The text of `bytes` without its byte order mark. Decoding and encoding give the same bytes back. */
+export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | "damaged">): string {
+  const body = form.bom ? bytes.subarray(bomOf(form.encoding).length) : bytes;
+  switch (form.encoding) {
+    case "utf-8":
+      return form.damaged ? decodeDamaged(body) : body.toString("utf8");
+    case "utf-16le":
+      return body.toString("utf16le");
+    case "utf-16be":
+      return Buffer.from(body.subarray(0, body.length - (body.length % 2)))
+        .swap16()
+        .toString("utf16le");
+    case "windows-1252":
+      return body
+        .toString("latin1")
+        .replace(C1_CONTROLS, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
+  }
+}
+
+/**
+ * Text → bytes, the byte order mark in front where the form has one.
+ *
+ * @throws ToolError `invalid` where the encoding has no byte for a character.
+ */
+export function encode(text: string, form: Pick<TextForm, "encoding" | "bom" | "damaged">): Buffer {
+  const body = encodeBody(text, form);
+  return form.bom ? Buffer.concat([bomOf(form.encoding), body]) : body;
+}
+
+function encodeBody(text: string, form: Pick<TextForm, "encoding" | "damaged">): Buffer {
+  switch (form.encoding) {
+    case "utf-8":
+      return form.damaged ? encodeDamaged(text) : Buffer.from(text, "utf8");
+    case "utf-16le":
+      return Buffer.from(text, "utf16le");
+    case "utf-16be":
+      return Buffer.from(text, "utf16le").swap16();
+    case "windows-1252":
+      return Buffer.from(text.replace(BEYOND_LATIN1, toWindows1252), "latin1");
+  }
+}
+
+/** How lines end in a text of this encoding. */
+export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
+  const counted = encoding.startsWith("utf-16")
+    ? countEnds(decode(bytes, { encoding, bom: false, damaged: false }), "\r", "\n")
+    : countEnds(bytes, 13, 10);
+  const kinds = Object.entries(counted).filter(([, count]) => count > 0);
+  const [first] = kinds;
+  if (first === undefined) return "none";
+  if (kinds.length > 1) return "mixed";
+  return first[0] === "lf" ? "lf" : first[0] === "crlf" ? "crlf" : "cr";
+}
+
+interface Searchable<Item> {
+  readonly length: number;
+  indexOf(item: Item, from?: number): number;
+  at(index: number): Item | undefined;
+}
+
+/** Counts by jumping from one CR to the next: the common file has none and costs two scans at memory speed. */
+function countEnds<Item>(text: Searchable<Item>, carriageReturn: Item, lineFeed: Item) {
+  let crlf = 0;
+  let cr = 0;
+  for (let at = text.indexOf(carriageReturn); at !== -1; at = text.indexOf(carriageReturn, at + 1)) {
+    if (text.at(at + 1) === lineFeed) crlf += 1;
+    else cr += 1;
+  }
+  let lf = 0;
+  for (let at = text.indexOf(lineFeed); at !== -1; at = text.indexOf(lineFeed, at + 1)) {
+    if (at > 0 && text.at(at - 1) === carriageReturn) continue;
+    lf += 1;
+    // One lone LF among CRLFs is enough to know, and a file without CR has only LFs.
+    break;
+  }
+  return { lf, crlf, cr };
+}
+
+/** UTF-16 without a mark: Latin text has a NUL in every second byte. */
+function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
+  const pairs = Math.floor(Math.min(sample.length, 4096) / 2);
+  if (pairs === 0) return undefined;
+  let even = 0;
+  let odd = 0;
+  for (let pair = 0; pair < pairs; pair++) {
+    if (sample[2 * pair] === 0) even += 1;
+    if (sample[2 * pair + 1] === 0) odd += 1;
+  }
+  const latin = (zeros: number, others: number) => zeros > pairs * 0.6 && others === 0;
+  const encoding = latin(odd, even) ? "utf-16le" : latin(even, odd) ? "utf-16be" : undefined;
+  if (encoding === undefined) return undefined;
+  // Tables of small numbers look alike, but hold what texts do not.
+  const letters = sample.subarray(0, 2 * pairs).filter((byte) => byte !== 0);
+  return controlShare(letters) > 0.02 ? undefined : encoding;
+}
+
+/** The share of control bytes that texts do not use (all but TAB, LF, FF, CR, BS, ESC). */
+function controlShare(sample: Uint8Array): number {
+  let controls = 0;
+  for (let at = 0; at < sample.length; at++) {
+    const byte = sample[at] ?? 0;
+    if (byte < 0x20 ? byte < 8 || byte === 0x0b || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f)
+      controls += 1;
+  }
+  return sample.length === 0 ? 0 : controls / sample.length;
+}
+
+/** `bytes` without an incomplete UTF-8 sequence at its end. */
+export function withoutCutCharacter(bytes: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? bytes.subarray(0, bytes.length - back) : bytes;
+    }
+  }
+  return bytes;
+}
+
+/** The length of the valid UTF-8 sequence at `at`, or 0 (RFC 3629: no overlong forms, no surrogates). */
+function sequenceAt(bytes: Buffer, at: number): number {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+}
+
+function countUtf8(bytes: Buffer): { sequences: number; strays: number } {
+  let sequences = 0;
+  let strays = 0;
+  for (let at = 0; at < bytes.length; ) {
+    if ((bytes[at] ?? 0) < 0x80) {
+      at += 1;
+      continue;
+    }
+    const length = sequenceAt(bytes, at);
+    if (length > 0) sequences += 1;
+    else strays += 1;
+    at += Math.max(1, length);
+  }
+  return { sequences, strays };
+}
+
+/**
+ * Each stray byte B becomes the lone surrogate U+DC00 + B, which no valid UTF-8 decodes to (the idea of Python's
+ * `surrogateescape`, PEP 383). An answer shows it as U+FFFD; encoding gives the byte back.
+ */
+function decodeDamaged(bytes: Buffer): string {
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const length = sequenceAt(bytes, at);
+    if (length > 0) {
+      at += length;
+      continue;
+    }
+    parts.push(bytes.toString("utf8", start, at), String.fromCharCode(0xdc00 + (bytes[at] ?? 0)));
+    at += 1;
+    start = at;
+  }
+  parts.push(bytes.toString("utf8", start));
+  return parts.join("");
+}
+
+function encodeDamaged(text: string): Buffer {
+  // In unicode mode a class of low surrogates matches lone ones only.
+  const parts = text.split(/([\udc80-\udcff])/u);
+  return Buffer.concat(
+    parts.map((part, index) =>
+      index % 2 === 1 ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part, "utf8"),
+    ),
+  );
+}
+
+/**
+ * What windows-1252 has for the bytes 0x80 to 0x9F (WHATWG Encoding, index windows-1252). Our own table, because
+ * `TextDecoder("latin1")` took these bytes for ISO 8859-1 in some Node releases, and Node cannot encode it.
+ */
+const WINDOWS_1252 =
+  "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f" +
+  "\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178";
+const C1_CONTROLS = /[\u0080-\u009f]/g;
+const BEYOND_LATIN1 = /[\u0080-\u009f]|[\u0100-\u{10ffff}]/gu;
+
+function toWindows1252(char: string): string {
+  const index = WINDOWS_1252.indexOf(char);
+  if (index === -1) {
+    const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    throw new ToolError(
+      "invalid",
+      `The file is windows-1252 text, which has no character U+${code} (${char}).`,
+      {
+        hint: "Use characters of windows-1252, or rewrite the whole file as UTF-8 with write_file.",
+      },
+    );
+  }
+  return String.fromCharCode(0x80 + index);
+}

@@ -1,0 +1,120 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import type { FSWatcher } from "chokidar";
+
+/** How many files and directories may be watched at once; each holds a handle of the system. */
+export const MOST_WATCHED = 256;
+/** Events that come closer together than this, in milliseconds, are one. */
+const QUIET_MS = 100;
+const POLL_MS = 1000;
+
+/**
+ * Watches single files and directories inside the bound, never a tree: watching a tree of 100,000 files takes
+ * many seconds and hundreds of megabytes.
+ */
+export class Watchers {
+  readonly #guard: PathGuard;
+  readonly #open = new Set<() => Promise<void>>();
+  /** Those being opened count too, so that many at once cannot pass the limit. */
+  #opening = 0;
+
+  constructor(guard: PathGuard) {
+    this.#guard = guard;
+  }
+
+  /**
+   * Calls back when the file, or an entry of the directory itself, changes, appears or goes.
+   *
+   * @returns the function that stops it.
+   * @throws ToolError `too_large` for one too many, and what the guard throws.
+   */
+  async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
+    if (this.#open.size + this.#opening >= MOST_WATCHED) {
+      throw new ToolError("too_large", `${MOST_WATCHED} files and directories are watched already.`, {
+        hint: "Unsubscribe from some first; a directory's subscription covers the entries in it.",
+      });
+    }
+    this.#opening += 1;
+    try {
+      const realPath = await this.#realPath(path);
+      const stop = await this.#start(realPath, changed);
+      this.#open.add(stop);
+      return async () => {
+        this.#open.delete(stop);
+        await stop();
+      };
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    const stops = [...this.#open];
+    this.#open.clear();
+    await Promise.all(stops.map((stop) => stop()));
+  }
+
+  async #realPath(path: string): Promise<string> {
+    try {
+      const directory = await this.#guard.openDirectory(path);
+      await directory.close();
+      return directory.realPath;
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== "not_directory") throw error;
+    }
+    const file = await this.#guard.openFile(path);
+    await file.handle.close();
+    return file.realPath;
+  }
+
+  async #start(realPath: string, changed: () => void): Promise<() => Promise<void>> {
+    let timer: NodeJS.Timeout | undefined;
+    let stopped = false;
+    const onEvent = () => {
+      // The bound may have narrowed since; what is outside now is nobody's business.
+      if (stopped || timer !== undefined || !this.#guard.contains(realPath)) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        changed();
+      }, QUIET_MS);
+      timer.unref();
+    };
+    let watcher = await openWatcher(realPath, false, onEvent);
+    const fallBack = () => {
+      if (stopped) return;
+      const failed = watcher;
+      failed.removeAllListeners().on("error", () => undefined);
+      void failed.close();
+      // Watching fails where the system's limit is reached or the file system sends no events.
+      void openWatcher(realPath, true, onEvent).then((polling) => {
+        watcher = polling.on("error", () => undefined);
+        if (stopped) void polling.close();
+      });
+    };
+    watcher.on("error", fallBack);
+    return async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await watcher.close();
+    };
+  }
+}
+
+async function openWatcher(path: string, usePolling: boolean, onEvent: () => void): Promise<FSWatcher> {
+  const { watch } = await import("chokidar");
+  const watcher = watch(path, {
+    depth: 0,
+    followSymlinks: false,
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+    persistent: true,
+    usePolling,
+    interval: POLL_MS,
+  });
+  watcher.on("all", onEvent);
+  await new Promise<void>((resolve) => {
+    watcher.once("ready", resolve);
+    watcher.once("error", () => resolve());
+  });
+  return watcher;
+}

@@ -1,0 +1,34 @@
+import { oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
+import { prompt } from "../context.ts";
+
+/** How many changes the prompt lists itself. */
+const LISTED = 30;
+
+export default prompt({
+  name: "review_recent_changes",
+  title: "Review recent changes",
+  description: "Go through what was changed through this server, and take back what should not stay.",
+  args: z.object({
+    path: z.string().optional().describe("Only changes at or below this path."),
+  }),
+  async run({ path }, files) {
+    const { changes, nextCursor } = await files.changes({ path, limit: LISTED, maxChars: 15_000 });
+    const where = path === undefined ? "" : ` at or below ${oneLine(path)}`;
+    if (changes.length === 0) return `Nothing was changed through the filesystem server${where}. Tell me so.`;
+    const lines = changes.map(({ change, undoneBy }) => {
+      const to = change.destination === undefined ? "" : ` → ${oneLine(change.destination)}`;
+      const state =
+        undoneBy !== undefined ? ", undone" : change.final !== undefined ? ", cannot be undone" : "";
+      return `- ${change.id} ${change.time} ${change.action} ${oneLine(change.path)}${to}${state}`;
+    });
+    return [
+      `Review these changes${where}, newest first${nextCursor === undefined ? "" : " (list_changes shows older ones)"}:`,
+      ...lines,
+      "",
+      "For each file that is still changed, read what it holds now (read_text_file) and say in a sentence what was",
+      "done and whether it looks right. Point out what was deleted, overwritten or moved. Then name the changes that",
+      "you would take back with undo_change, and wait for my answer before you do.",
+    ].join("\n");
+  },
+});

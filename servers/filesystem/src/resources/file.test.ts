@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { connectInMemory, type Era, type World } from "@refmcp/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { world as makeWorld } from "../../test/fixture.ts";
+import { server } from "../server.ts";
+
+let world: World;
+let root = "";
+
+beforeEach(async () => {
+  world = await makeWorld();
+  root = world.args[0] ?? "";
+});
+afterEach(() => world.dispose());
+
+describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
+  it("lists the allowed directories, reads text, bytes and directories, and refuses what is outside", async () => {
+    const { client, close } = await connectInMemory(server, { era, args: world.args });
+    const { resources } = await client.listResources();
+    expect(resources.map((one) => one.uri)).toContain(pathToFileURL(root).href);
+
+    const read = async (path: string) =>
+      (await client.readResource({ uri: pathToFileURL(join(root, path)).href })).contents[0];
+    expect(await read("README.md")).toMatchObject({
+      text: "# A project\n\nIt greets people.\n",
+      mimeType: "text/plain",
+    });
+    const pixel = await readFile(join(root, "pixel.png"));
+    expect(await read("pixel.png")).toMatchObject({ blob: pixel.toString("base64"), mimeType: "image/png" });
+    expect(await read("src")).toMatchObject({ text: "greet.ts\nmain.ts", mimeType: "inode/directory" });
+
+    await expect(read("leak.txt")).rejects.toMatchObject({ code: -32602 });
+    await expect(read("../secret.txt")).rejects.toMatchObject({ code: -32602 });
+    await expect(read("missing.txt")).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toMatchObject({ code: -32602 });
+    await close();
+  });
+
+  it("completes paths from the allowed directories downwards", async () => {
+    const { client, close } = await connectInMemory(server, { era, args: world.args });
+    const complete = async (value: string) =>
+      (
+        await client.complete({
+          ref: { type: "ref/resource", uri: "file:///{+path}" },
+          argument: { name: "path", value },
+        })
+      ).completion.values;
+    const inside = root.slice(1);
+    expect(await complete("")).toEqual([`${inside}/`]);
+    expect(await complete(`${inside}/src/`)).toEqual([`${inside}/src/greet.ts`, `${inside}/src/main.ts`]);
+    expect(await complete(`${inside}/s`)).toEqual([`${inside}/src/`]);
+    expect(await complete("etc/pass")).toEqual([]);
+    await close();
+  });
+});
+
+it("says that a file changed to those who listen to it, and to nobody else", async () => {
+  const { client, close } = await connectInMemory(server, { era: "modern", args: world.args });
+  const updates: string[] = [];
+  client.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void updates.push(params.uri),
+  );
+  const uri = pathToFileURL(join(root, "README.md")).href;
+  const outside = pathToFileURL(join(root, "..", "secret.txt")).href;
+  const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri, outside] });
+  expect(honoredFilter).toEqual({ resourceSubscriptions: [uri] });
+  await client.callTool({ name: "write_file", arguments: { path: "old.txt", content: "not watched" } });
+  await client.callTool({ name: "write_file", arguments: { path: "README.md", content: "changed" } });
+  await expect.poll(() => updates, { timeout: 10_000 }).toContain(uri);
+  expect(new Set(updates)).toEqual(new Set([uri]));
+  await close();
+});

@@ -1,0 +1,5 @@
+// Written by `pnpm generate`.
+import changes from "./changes.ts";
+import file from "./file.ts";
+
+export const resources = [changes, file];

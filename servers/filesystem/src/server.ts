@@ -1,0 +1,38 @@
+import { defineServer } from "@refmcp/core";
+import { createPathGuard } from "@refmcp/core/boundary";
+import manifest from "../package.json" with { type: "json" };
+import { Files } from "./files/files.ts";
+import { options } from "./options.ts";
+import { prompts } from "./prompts/index.ts";
+import { resources } from "./resources/index.ts";
+import { tools } from "./tools/index.ts";
+
+export const server = defineServer({
+  name: "filesystem",
+  packageName: manifest.name,
+  title: "Filesystem",
+  version: manifest.version,
+  description: "Read, search and change the files below the directories that you choose.",
+  instructions: [
+    "Everything here works below the allowed directories (list_allowed_directories); paths outside do not exist.",
+    "Find first: search_files for names, search_text for content, directory_tree for the shape of a project. Read only",
+    "the lines that you need (offset, limit). Change a file with edit_file; write_file is for new files and whole",
+    "replacements. Pass expected_hash where the file may have changed since you read it.",
+    "A cut answer says how to go on. Searches and trees hide what .gitignore names; include_ignored shows it.",
+    "Every change is recorded: list_changes shows it, undo_change takes it back.",
+  ].join("\n"),
+  options,
+  directories: { readOnly: "readOnlyDirs" },
+  tools,
+  resources,
+  prompts,
+  open({ options: { journal, journalDir, maxReadChars }, bound }) {
+    return new Files({
+      guard: createPathGuard(bound),
+      journal,
+      maxReadChars,
+      ...(journalDir === undefined ? {} : { journalDirectories: [journalDir] }),
+    });
+  },
+  close: (files) => files.close(),
+});

@@ -1,0 +1,50 @@
+import { symlink } from "node:fs/promises";
+import { fakeCall } from "@refmcp/core/testing";
+import { expect, it } from "vitest";
+import { scratch } from "../../test/scratch.ts";
+import { use } from "../../test/use.ts";
+import copyFile from "./copy-file.ts";
+
+it("copies a file, and a directory with what it skipped", async () => {
+  const { files, at, put, read } = await scratch();
+  await put("dir/a", "a");
+  await symlink("/etc/passwd", at("dir/out"));
+  const file = copyFile.output?.parse(await use(copyFile, files, { source: "dir/a", destination: "b" }));
+  expect(file).toEqual({
+    source: at("dir/a"),
+    destination: at("b"),
+    content: "1 file (1 B)",
+    change_id: expect.any(String),
+  });
+  const directory = copyFile.output?.parse(
+    await use(copyFile, files, { source: "dir", destination: "copy" }),
+  );
+  expect(directory).toEqual({
+    source: at("dir"),
+    destination: at("copy"),
+    content: "1 file (1 B)",
+    skipped: ["out"],
+    change_id: expect.any(String),
+  });
+  expect(await read("copy/a")).toBe("a");
+});
+
+it("asks before it replaces what no journal keeps, and reports progress", async () => {
+  const { files, put, read } = await scratch({ journal: false });
+  await put("a", "a");
+  await put("b", "bb");
+  await expect(
+    use(copyFile, files, { source: "a", destination: "b", overwrite: true }),
+  ).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect(await read("b")).toBe("bb");
+  for (let index = 0; index < 250; index++) await put(`dir/${index}`, "");
+  const call = fakeCall();
+  await use(copyFile, files, { source: "dir", destination: "copy" }, call);
+  expect(call.reported.map(({ done, total }) => [done, total])).toEqual([
+    [100, 250],
+    [200, 250],
+    [250, 250],
+  ]);
+});

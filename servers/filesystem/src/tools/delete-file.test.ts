@@ -1,0 +1,31 @@
+import { fakeCall } from "@refmcp/core/testing";
+import { expect, it } from "vitest";
+import { scratch } from "../../test/scratch.ts";
+import { use } from "../../test/use.ts";
+import deleteFile from "./delete-file.ts";
+
+it("deletes a file into the journal without a question", async () => {
+  const { files, at, put, list } = await scratch();
+  await put("a.txt", "abc");
+  const call = fakeCall();
+  const answer = deleteFile.output?.parse(await use(deleteFile, files, { path: "a.txt" }, call));
+  expect(answer).toEqual({ path: at("a.txt"), content: "1 file (3 B)", change_id: expect.any(String) });
+  expect([call.questions, await list()]).toEqual([[], []]);
+});
+
+it("asks with the exact loss before a directory with content goes", async () => {
+  const { files, put, list } = await scratch();
+  await put("dir/a", "abc");
+  await expect(use(deleteFile, files, { path: "dir" })).rejects.toMatchObject({
+    hint: expect.stringContaining("recursive"),
+  });
+  const refused = fakeCall({ agrees: false });
+  await expect(use(deleteFile, files, { path: "dir", recursive: true }, refused)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect(refused.questions).toEqual([expect.stringContaining("with everything below it: 1 file (3 B)?")]);
+  expect(await list()).toEqual(["dir"]);
+  const answer = await use(deleteFile, files, { path: "dir", recursive: true }, fakeCall({ agrees: true }));
+  expect(answer).toMatchObject({ content: "a directory with 1 file (3 B)" });
+  expect(await list()).toEqual([]);
+});

@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { scratch } from "../../test/scratch.ts";
+import { use } from "../../test/use.ts";
+import listAllowedDirectories from "./list-allowed-directories.ts";
+
+it("names the directories, where they come from and whether they may be changed", async () => {
+  const { files, root } = await scratch({ writable: false });
+  const answer = listAllowedDirectories.output?.parse(await use(listAllowedDirectories, files, {}));
+  expect(answer).toEqual({ directories: [{ path: root, source: "argument", writable: false }] });
+});

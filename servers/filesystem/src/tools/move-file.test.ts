@@ -1,0 +1,35 @@
+import { fakeCall } from "@refmcp/core/testing";
+import { expect, it } from "vitest";
+import { scratch } from "../../test/scratch.ts";
+import { use } from "../../test/use.ts";
+import moveFile from "./move-file.ts";
+
+it("moves, and replaces only where asked", async () => {
+  const { files, at, put, read } = await scratch();
+  await put("a", "a");
+  await put("b", "bb");
+  await expect(use(moveFile, files, { source: "a", destination: "b" })).rejects.toMatchObject({
+    kind: "conflict",
+  });
+  const answer = moveFile.output?.parse(
+    await use(moveFile, files, { source: "a", destination: "b", overwrite: true }),
+  );
+  expect(answer).toEqual({
+    source: at("a"),
+    destination: at("b"),
+    replaced_bytes: 2,
+    change_id: expect.any(String),
+  });
+  expect(await read("b")).toBe("a");
+});
+
+it("asks before it replaces what no journal keeps", async () => {
+  const { files, put, read } = await scratch({ journal: false });
+  await put("a", "a");
+  await put("b", "bb");
+  const call = fakeCall();
+  const moving = use(moveFile, files, { source: "a", destination: "b", overwrite: true }, call);
+  await expect(moving).rejects.toMatchObject({ kind: "denied" });
+  expect(call.questions).toEqual([expect.stringContaining("lost for good")]);
+  expect(await read("b")).toBe("bb");
+});

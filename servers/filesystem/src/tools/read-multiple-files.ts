@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { tool } from "../context.ts";
+import { framed } from "../files/read-many.ts";
+
+export default tool({
+  name: "read_multiple_files",
+  title: "Read several text files",
+  description:
+    "Read several text files in one call; an error in one does not spoil the others. " +
+    "Long files are cut to a fair share; their line says how read_text_file continues.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or below an allowed directory."),
+    max_chars: z.int().min(1000).max(80_000).optional().describe("Characters of the answer."),
+  }),
+  async run({ paths, max_chars }, files, call) {
+    return framed(await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }));
+  },
+});

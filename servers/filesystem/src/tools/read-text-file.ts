@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { path, tool } from "../context.ts";
+import { factsLine, onItsOwn } from "../files/facts.ts";
+
+const line = z.int().min(1).max(1_000_000_000).optional();
+
+export default tool({
+  name: "read_text_file",
+  title: "Read text file",
+  description:
+    "Read a text file or a range of its lines; for images and other binary files use read_media_file. " +
+    "The last line of the answer, in square brackets, is the server's: what is shown, how to continue, the hash for " +
+    "expected_hash.",
+  effect: "read",
+  openWorld: false,
+  aliases: ["read_file"],
+  input: z.strictObject({
+    path,
+    head: line.describe("Only the first lines."),
+    tail: line.describe("Only the last lines."),
+    offset: line.describe("First line, from 1."),
+    limit: line.describe("Lines at most."),
+    column: line.describe("First character of that line, to go on in a very long one."),
+    line_numbers: z.boolean().default(false).describe("Number and tab before each line."),
+    encoding: z
+      .enum(["utf-8", "utf-16le", "utf-16be", "windows-1252"])
+      .optional()
+      .describe("Detected by default."),
+  }),
+  async run({ path, line_numbers, ...range }, files, call) {
+    const { head, tail, offset, limit, column } = range;
+    const explicit = [head, tail, offset, limit, column].some((bound) => bound !== undefined);
+    const part = await files.readText(path, {
+      ...range,
+      lineNumbers: line_numbers,
+      maxChars: files.readChars(call.budget, explicit),
+      signal: call.signal,
+    });
+    // Two blocks: the first is exactly the file's text for programs, the second cannot come from the file.
+    const facts = { type: "text" as const, text: onItsOwn(part.text) + factsLine(part) };
+    return part.text === "" ? [facts] : [{ type: "text" as const, text: part.text }, facts];
+  },
+});

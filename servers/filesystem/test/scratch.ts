@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { onTestFinished } from "vitest";
+import { Files } from "../src/files/files.ts";
+
+/** A temporary root with the domain on it; both go away when the test is over. */
+export interface Scratch {
+  /** Absolute real path of the allowed directory. */
+  readonly root: string;
+  /** Absolute real path of a directory beside it, which is not allowed. */
+  readonly outside: string;
+  /** Where the server keeps what is its own. */
+  readonly state: string;
+  /** The journal in it. */
+  readonly journalDirectory: string;
+  readonly files: Files;
+  /** Absolute path of something in the root. */
+  at(...parts: string[]): string;
+  /** Writes a file in the root and its parents; returns its absolute path. */
+  put(name: string, content: string | Uint8Array): Promise<string>;
+  /** The content of a file in the root, as UTF-8. */
+  read(name: string): Promise<string>;
+  bytes(name: string): Promise<Buffer>;
+  /** Names in a directory of the root, sorted, hidden ones too. */
+  list(name?: string): Promise<string[]>;
+  /** Another domain on the same root and journal, as a second server process would have. */
+  another(options?: { journal?: boolean }): Files;
+}
+
+/** Call it inside a test or a hook of one. */
+export async function scratch(options: { journal?: boolean; writable?: boolean } = {}): Promise<Scratch> {
+  const top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-files-")));
+  onTestFinished(() => rm(top, { recursive: true, force: true }));
+  const [root, outside, state] = [join(top, "root"), join(top, "outside"), join(top, "state")];
+  await mkdir(root);
+  await mkdir(outside);
+  const bound = new DirectoryBound({
+    configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
+    mode: "narrow",
+  });
+  const guard = createPathGuard(bound);
+  const another = ({ journal = true } = {}) =>
+    new Files({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
+  const at = (...parts: string[]) => join(root, ...parts);
+  return {
+    root,
+    outside,
+    state,
+    journalDirectory: join(state, "journal"),
+    files: another({ journal: options.journal ?? true }),
+    another,
+    at,
+    async put(name, content) {
+      await mkdir(dirname(at(name)), { recursive: true });
+      await writeFile(at(name), content);
+      return at(name);
+    },
+    read: (name) => readFile(at(name), "utf8"),
+    bytes: (name) => readFile(at(name)),
+    list: async (name = "") => (await readdir(at(name))).sort(),
+  };
+}

@@ -1,0 +1,27 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+
+/**
+ * A process that keeps replacing the directory `path` by a link to `target` and back, as fast as it can, until the
+ * test is over.
+ */
+export async function keepSwapping(path: string, target: string): Promise<void> {
+  const code = `
+    const fs = require("node:fs");
+    const [path, target] = process.argv.slice(1);
+    process.stdout.write("ready");
+    for (;;) {
+      fs.renameSync(path, path + ".away");
+      fs.symlinkSync(target, path);
+      fs.unlinkSync(path);
+      fs.renameSync(path + ".away", path);
+    }`;
+  const child: ChildProcess = spawn(process.execPath, ["-e", code, path, target], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  if (child.stdout !== null) await once(child.stdout, "data");
+}
