@@ -7,9 +7,13 @@ import { command } from "./lib/bench-kit.mjs";
 import { build, install, ROOT } from "./lib/setup.mjs";
 
 await install();
-await build();
 const check = process.argv.includes("--check");
 const stale = [];
+for (const name of (await readdir(join(ROOT, "servers"))).sort()) {
+  for (const room of ["tools", "resources", "prompts"])
+    await indexRoom(join(ROOT, "servers", name, "src", room), room);
+}
+await build();
 
 const servers = [];
 for (const name of (await readdir(join(ROOT, "servers"))).sort()) {
@@ -28,9 +32,27 @@ for (const server of servers) {
 }
 await fill(join(ROOT, "README.md"), { servers: serverTable(servers) });
 
-if (stale.length > 0) {
+if (check && stale.length > 0) {
   process.stderr.write(`Not current: ${stale.join(", ")}. Run: npx -y pnpm@10.34.9 generate\n`);
   process.exit(1);
+}
+
+/** Writes `index.ts` of a room: the list of its definitions, one file each, in the order of their names. */
+async function indexRoom(folder, room) {
+  if (!existsSync(folder)) return;
+  const files = (await readdir(folder))
+    .filter((file) => /^[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
+    .sort();
+  const names = files.map((file) =>
+    file.slice(0, -3).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()),
+  );
+  const imports = files.map((file, index) => `import ${names[index]} from "./${file}";`);
+  const oneLine = `export const ${room} = [${names.join(", ")}];`;
+  const list =
+    oneLine.length <= 110
+      ? oneLine
+      : `export const ${room} = [\n${names.map((name) => `  ${name},\n`).join("")}];`;
+  await put(join(folder, "index.ts"), `// Written by \`pnpm generate\`.\n${imports.join("\n")}\n\n${list}\n`);
 }
 
 /** Replaces the marked parts of a page. A part without a text, or a page without its mark, is a mistake. */
@@ -44,9 +66,14 @@ async function fill(page, parts) {
       return `${start}\n${parts[name].trim()}\n\n${end}`;
     },
   );
-  if (after === before) return;
-  stale.push(page.slice(ROOT.length));
-  if (!check) await writeFile(page, after);
+  await put(page, after);
+}
+
+/** Writes a file, or notes that it is not current. */
+async function put(file, text) {
+  if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+  stale.push(file.slice(ROOT.length));
+  if (!check) await writeFile(file, text);
 }
 
 function installText(server) {

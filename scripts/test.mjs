@@ -1,18 +1,11 @@
 // `npm test`: installs what the tests need, then runs them all and prints one closing line.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build, install, packageFolders, ROOT, run, turbo } from "./lib/setup.mjs";
+import { build, install, packageFolders, ROOT, turbo } from "./lib/setup.mjs";
 
 await install();
 await build();
-const code = await run(process.execPath, [
-  turbo(),
-  "run",
-  "typecheck",
-  "test",
-  "--continue",
-  ...process.argv.slice(2),
-]);
+const code = await turbo(["run", "typecheck", "test", "--continue", ...process.argv.slice(2)]);
 
 let passed = 0;
 let failed = 0;

@@ -66,12 +66,12 @@ export async function install() {
 
 /** Builds every package that changed since the last build. */
 export async function build() {
-  await step("Building the servers", () => run(process.execPath, [turbo(), "run", "build"], { quiet: true }));
+  await step("Building the servers", () => turbo(["run", "build"], { quiet: true }));
 }
 
-/** The path of turbo's launcher. */
-export function turbo() {
-  return join(ROOT, "node_modules", "turbo", "bin", "turbo");
+/** Runs turbo; through pnpm, whose program it looks for. */
+export function turbo(args, options) {
+  return pnpm(["exec", "turbo", ...args], options);
 }
 
 /**
