@@ -41,7 +41,7 @@ export async function world(): Promise<World> {
   await writeFile(join(root, "src", "main.ts"), 'import { greet } from "./greet.ts";\n\ngreet("world");\n');
   await writeFile(
     join(root, "src", "greet.ts"),
-    "/** Greets somebody. */\nexport function greet(name: string): void {\n  process.stderr.write(`Hello, ${name}.\\n`);\n}\n",
+    "/** Greets somebody. */\nexport function greet(name: string): void {\n  process.stderr.write(name);\n}\n",
   );
   await writeFile(join(root, "node_modules", "lib", "index.js"), "greet\n");
   await writeFile(join(root, "old.txt"), "no longer needed\n");
