@@ -1,6 +1,7 @@
 import {
   type CompleteRequest,
   type CompleteResult,
+  type Implementation,
   type JsonSchemaType,
   type jsonSchemaValidator,
   ProtocolError,
@@ -9,6 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
+import type { AnyServer } from "../define/server.ts";
 import { findPrompt, getPrompt, listedPrompt, promptCompleter } from "./prompt.ts";
 import { protocolError, Resources, readResource, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
@@ -46,22 +48,19 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
   return {
     watch: (uri, changed) => watchResource(resources, () => runtime.open(), uri, changed),
     connect(era, subscriptions) {
-      const server = new Server(
-        { name: `refmcp-${definition.name}`, title: definition.title, version: definition.version },
-        {
-          instructions: definition.instructions,
-          capabilities: {
-            tools: {},
-            logging: {},
-            ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
-            ...(prompts.length > 0 ? { prompts: {} } : {}),
-            ...(hasResources || prompts.length > 0 ? { completions: {} } : {}),
-          },
-          requestState: { verify: (state, context) => runtime.state.verify(state, context) },
-          cacheHints: { "tools/list": cacheHint, "prompts/list": cacheHint, "server/discover": cacheHint },
-          jsonSchemaValidator: noValidator,
+      const server = new Server(identityOf(definition), {
+        instructions: definition.instructions,
+        capabilities: {
+          tools: {},
+          logging: {},
+          ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
+          ...(prompts.length > 0 ? { prompts: {} } : {}),
+          ...(hasResources || prompts.length > 0 ? { completions: {} } : {}),
         },
-      );
+        requestState: { verify: (state, context) => runtime.state.verify(state, context) },
+        cacheHints: { "tools/list": cacheHint, "prompts/list": cacheHint, "server/discover": cacheHint },
+        jsonSchemaValidator: noValidator,
+      });
       const session = new Session(server, runtime, era, subscriptions);
 
       server.setRequestHandler("tools/list", (request) => {
@@ -141,6 +140,17 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
       server.onclose = unlisten;
       return session;
     },
+  };
+}
+
+/** How the server introduces itself (MCP `Implementation`). */
+function identityOf({ name, title, version, websiteUrl, icons }: AnyServer): Implementation {
+  return {
+    name: `refmcp-${name}`,
+    title,
+    version,
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...(icons === undefined ? {} : { icons: [...icons] }),
   };
 }
 

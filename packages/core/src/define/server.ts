@@ -1,3 +1,4 @@
+import type { Icon } from "@modelcontextprotocol/server";
 import type { Bound } from "../boundary/types.ts";
 import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "../serve/common-options.ts";
@@ -39,6 +40,10 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly version: string;
   /** What it is for, one sentence. */
   readonly description: string;
+  /** Where people read about it. */
+  readonly websiteUrl?: string;
+  /** Pictures for hosts that show servers in a list. */
+  readonly icons?: readonly Icon[];
   /** For the model: how the tools play together. At most 1,500 characters, the core rule in the first 512. */
   readonly instructions: string;
   readonly options: Table;

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import {
   Client,
   type ClientCapabilities,
+  type CreateMessageRequest,
+  type CreateMessageResult,
   type ElicitRequest,
   type ElicitResult,
   InMemoryTransport,
@@ -30,6 +32,10 @@ export interface ConnectOptions {
   readonly roots?: readonly ClientRoot[];
   /** Answers the server's questions; left out, the client cannot be asked. */
   readonly elicit?: (params: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>;
+  /** Plays the client's model; left out, the client offers none. */
+  readonly sample?: (
+    params: CreateMessageRequest["params"],
+  ) => CreateMessageResult | Promise<CreateMessageResult>;
 }
 
 /** A client connected to a server, with everything that crossed the wire. */
@@ -95,16 +101,19 @@ async function connectClient(
   const capabilities: ClientCapabilities = {
     ...(options.roots === undefined ? {} : { roots: { listChanged: true } }),
     ...(options.elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+    ...(options.sample === undefined ? {} : { sampling: {} }),
   };
   const era = options.era ?? "modern";
   const client = new Client(
     { name: "refmcp-testing", version: "1.0.0" },
     { capabilities, versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: REVISIONS.modern } } },
   );
-  const { roots, elicit } = options;
+  const { roots, elicit, sample } = options;
   if (roots !== undefined)
     client.setRequestHandler("roots/list", () => ({ roots: roots.map((root) => ({ ...root })) }));
   if (elicit !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => elicit(params));
+  if (sample !== undefined)
+    client.setRequestHandler("sampling/createMessage", ({ params }) => sample(params));
   const received: JSONRPCMessage[] = [];
   await client.connect(recording(transport, received));
   return { client, received };

@@ -1,0 +1,203 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import { afterEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
+import { serveConnection } from "../serve/connection.ts";
+import { prepare } from "../serve/prepare.ts";
+import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
+
+interface Done {
+  readonly deleted: string[];
+}
+
+const tool = toolFor<Done>();
+const remove = tool({
+  name: "ask_remove",
+  title: "Remove",
+  description: "Remove a thing after a question.",
+  effect: "destroy",
+  openWorld: false,
+  input: z.strictObject({ name: z.string().describe("Its name.") }),
+  async run({ name }, done, call) {
+    await call.confirm(`Remove ${name}?`);
+    done.deleted.push(name);
+    return `removed ${name}`;
+  },
+});
+const swallow = tool({
+  name: "ask_swallow",
+  title: "Swallow",
+  description: "Catches everything, questions too.",
+  effect: "change",
+  openWorld: false,
+  input: z.strictObject({}),
+  async run(_input, done, call) {
+    try {
+      await call.confirm("Go on?");
+      done.deleted.push("after the question");
+    } catch {
+      return "something went wrong";
+    }
+    return "went on";
+  },
+});
+const visit = tool({
+  name: "ask_visit",
+  title: "Visit",
+  description: "Ask the user to open a page.",
+  effect: "read",
+  openWorld: true,
+  input: z.strictObject({}),
+  async run(_input, _done, call) {
+    await call.openUrl("Sign in, please.", "https://example.com/sign-in");
+    return "visited";
+  },
+});
+const think = tool({
+  name: "ask_think",
+  title: "Think",
+  description: "Ask the client's model.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({}),
+  async run(_input, _done, call) {
+    const { content } = await call.sample({
+      messages: [{ role: "user", content: { type: "text", text: "Say four." } }],
+      maxTokens: 10,
+    });
+    return JSON.stringify(content);
+  },
+});
+
+const done: Done = { deleted: [] };
+const server = defineServer({
+  name: "ask",
+  packageName: "@refmcp/server-ask",
+  title: "Ask",
+  version: "1.0.0",
+  description: "Asks questions.",
+  instructions: "",
+  options: {},
+  tools: [remove, swallow, visit, think],
+  open: () => done,
+});
+
+const open: Connected[] = [];
+afterEach(async () => {
+  done.deleted.length = 0;
+  for (const one of open.splice(0)) await one.close();
+});
+
+async function connect(options: ConnectOptions): Promise<Connected["client"]> {
+  const connected = await connectInMemory(server, options);
+  open.push(connected);
+  return connected.client;
+}
+
+describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
+  it("are asked also where the handler swallows the interruption", async () => {
+    const client = await connect({ era, elicit: () => ({ action: "accept", content: { confirm: true } }) });
+    const result = await client.callTool({ name: "ask_swallow", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: "went on" }]);
+    expect(done.deleted).toEqual(["after the question"]);
+  });
+
+  it("may send the user to a page", async () => {
+    const asked: unknown[] = [];
+    const client = await connect({
+      era,
+      elicit(params) {
+        asked.push(params);
+        return { action: "accept" };
+      },
+    });
+    const result = await client.callTool({ name: "ask_visit", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: "visited" }]);
+    expect(asked).toMatchObject([
+      { mode: "url", url: "https://example.com/sign-in", message: "Sign in, please." },
+    ]);
+  });
+
+  it("may ask the client's model", async () => {
+    const client = await connect({
+      era,
+      sample: () => ({ role: "assistant", model: "test", content: { type: "text", text: "four" } }),
+    });
+    const result = await client.callTool({ name: "ask_think", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: '{"type":"text","text":"four"}' }]);
+  });
+
+  it("are refused with a reason where the client cannot be asked", async () => {
+    const client = await connect({ era });
+    for (const [name, reason] of [
+      ["ask_visit", "this client cannot ask for it"],
+      ["ask_think", "this client does not offer it"],
+    ] as const) {
+      const result = await client.callTool({ name, arguments: {} });
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toContain(reason);
+    }
+  });
+});
+
+describe("the state of a round, modern era", () => {
+  /** A client that writes its own messages, as one that cheats would. */
+  async function raw(): Promise<(params: Record<string, unknown>) => Promise<Record<string, unknown>>> {
+    const prepared = await prepare(server, [], {});
+    if (prepared.kind !== "run") throw new Error("not running");
+    const [mine, theirs] = InMemoryTransport.createLinkedPair();
+    serveConnection(prepared.runtime, theirs);
+    const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
+    mine.onmessage = (message) => {
+      if ("id" in message) waiting.get(message.id)?.(message);
+    };
+    await mine.start();
+    let id = 0;
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+    };
+    return (params) =>
+      new Promise((resolve) => {
+        id += 1;
+        waiting.set(id, (message) => resolve({ ...message }));
+        void mine.send({ jsonrpc: "2.0", id, method: "tools/call", params: { ...params, _meta } });
+      });
+  }
+
+  const roundOf = (answer: Record<string, unknown>) =>
+    z
+      .object({
+        result: z.object({ requestState: z.string(), inputRequests: z.record(z.string(), z.unknown()) }),
+      })
+      .parse(answer).result;
+
+  it("is refused when it was tampered with", async () => {
+    const call = await raw();
+    const params = { name: "ask_remove", arguments: { name: "a" } };
+    const { requestState, inputRequests } = roundOf(await call(params));
+    const [key = ""] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
+    const tampered = `${requestState.slice(0, -2)}AA`;
+    expect(await call({ ...params, inputResponses, requestState: tampered })).toMatchObject({
+      error: { code: -32602 },
+    });
+    expect(done.deleted).toEqual([]);
+    expect(await call({ ...params, inputResponses, requestState })).toMatchObject({
+      result: { content: [{ text: "removed a" }] },
+    });
+  });
+
+  it("does not carry the word given for one call to another", async () => {
+    const call = await raw();
+    const { inputRequests } = roundOf(await call({ name: "ask_remove", arguments: { name: "a" } }));
+    const [key = ""] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
+    const other = await call({ name: "ask_remove", arguments: { name: "b" }, inputResponses });
+    expect(Object.keys(roundOf(other).inputRequests)).not.toEqual([key]);
+    expect(done.deleted).toEqual([]);
+  });
+});
