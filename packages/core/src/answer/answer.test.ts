@@ -63,13 +63,16 @@ describe("nearest", () => {
     expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
     expect(nearest("anything", ["zebra"])).toEqual([]);
     expect(nearest("", ["a"])).toEqual(["a"]);
+    expect(nearest("no", ["f", "on"])).toEqual([]);
   });
 });
 
 describe("oneLine", () => {
   it("shows what could forge a line or hide, and leaves writing alone", () => {
     expect(oneLine("a\nb\r\tc")).toBe("a\\nb\\r\\tc");
-    expect(oneLine("\u001b[31m\u202e\u2028\u{e0041}\ufeff")).toBe("\\u{1b}[31m\\u{202e}\\u{2028}\\u{e0041}\\u{feff}");
+    expect(oneLine("\u001b[31m\u202e\u2028\u{e0041}\ufeff")).toBe(
+      "\\u{1b}[31m\\u{202e}\\u{2028}\\u{e0041}\\u{feff}",
+    );
     expect(oneLine("naïve 👩‍💻 می‌خواهم")).toBe("naïve 👩‍💻 می‌خواهم");
     expect(oneLine("lone \ud800")).toBe("lone \ufffd");
   });

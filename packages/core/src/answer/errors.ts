@@ -55,11 +55,11 @@ export class ToolError extends Error {
 
 /**
  * The candidates nearest to `word` by edit distance, best first, at most `most`; none farther than a third of its
- * length, and none much farther than the best.
+ * length (at least two letters, or one where the word itself has no more than two), and none much farther than the best.
  */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const wanted = word.toLowerCase().slice(0, LONGEST_COMPARED);
-  const farthest = Math.max(2, Math.floor(wanted.length / 3));
+  const farthest = Math.max(wanted.length <= 2 ? 1 : 2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
     // The distance is at least the difference in length, and looking at lengths first keeps a long list cheap.

@@ -127,6 +127,13 @@ export class Asking {
         "This needs the client's model, and this client does not offer it (sampling).",
       );
     }
+    const { tools, toolChoice } = request;
+    if ((tools ?? toolChoice) !== undefined && this.#options.capabilities.sampling.tools === undefined) {
+      throw new ToolError(
+        "denied",
+        "This needs the client's model to use tools, and this client does not offer that (sampling.tools).",
+      );
+    }
     const answer = this.#answerTo("sample", inputRequired.createMessage(request));
     if (answer.kind !== "sampling") throw new ToolError("unavailable", "The client's model gave no message.");
     return answer.result;
@@ -157,6 +164,23 @@ export function capabilitiesOf(
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
   return isCapabilities(declared) ? declared : declaredAtInitialize;
+}
+
+/**
+ * What a revision has of the capabilities that a client declared: elicitation came with 2025-06-18, its modes and
+ * tools in sampling with 2025-11-25. A client may declare what its newest revision has.
+ */
+export function capabilitiesIn(
+  version: string | undefined,
+  declared: ClientCapabilities | undefined,
+): ClientCapabilities | undefined {
+  if (declared === undefined || version === undefined || version >= "2025-11-25") return declared;
+  const { elicitation, sampling, ...others } = declared;
+  return {
+    ...others,
+    ...(sampling === undefined ? {} : { sampling: {} }),
+    ...(elicitation === undefined || version < "2025-06-18" ? {} : { elicitation: {} }),
+  };
 }
 
 /** The SDK has validated the envelope by its schema before a handler runs. */

@@ -10,6 +10,9 @@ export interface RunningCall {
   limited<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
+/** The last progress of each request: it MUST increase (MCP, "Progress"). */
+const reported = new WeakMap<AbortSignal, number>();
+
 /** Builds what a handler gets. */
 export function startCall(
   context: ServerContext,
@@ -23,11 +26,14 @@ export function startCall(
     signal,
     budget: options.budget,
     progress(done, total, note) {
-      if (token === undefined || signal.aborted) return;
+      if (token === undefined || signal.aborted || !Number.isFinite(done)) return;
+      // Per request, not per run: in the legacy era a handler runs again within the same request after an answer.
+      if (done <= (reported.get(context.mcpReq.signal) ?? Number.NEGATIVE_INFINITY)) return;
+      reported.set(context.mcpReq.signal, done);
       const params = {
         progressToken: token,
         progress: done,
-        ...(total === undefined ? {} : { total }),
+        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
         ...(note === undefined ? {} : { message: note }),
       };
       context.mcpReq.notify({ method: "notifications/progress", params }).catch(ignoreClosed);

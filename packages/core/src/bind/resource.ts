@@ -24,7 +24,7 @@ import type { Log } from "../log.ts";
 import { InputNeeded } from "./asking.ts";
 import { faultError } from "./result.ts";
 import type { Session } from "./session.ts";
-import { compileTemplate, type UriMatcher } from "./uri.ts";
+import { asUri, compileTemplate, type UriMatcher } from "./uri.ts";
 
 /** A template without the types of its variables, as the dispatcher treats it. */
 interface Family<Context> {
@@ -193,7 +193,7 @@ function contentOf(
   mimeType: string | undefined,
 ): ReadResourceResult["contents"][number] {
   const type = part.mimeType ?? mimeType;
-  const facts = { uri: part.uri ?? uri, ...(type === undefined ? {} : { mimeType: type }) };
+  const facts = { uri: asUri(part.uri ?? uri), ...(type === undefined ? {} : { mimeType: type }) };
   if ("text" in part) return { ...facts, text: part.text.toWellFormed() };
   const { buffer, byteOffset, byteLength } = part.blob;
   return { ...facts, blob: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };

@@ -17,6 +17,7 @@ import type { Runtime } from "./runtime.ts";
 import { Session } from "./session.ts";
 import type { StartWatching, Subscriptions } from "./subscriptions.ts";
 import { callTool, listedTool, toolIndex, unknownTool } from "./tool.ts";
+import { asUri } from "./uri.ts";
 
 /** The protocol allows no more values in one completion (MCP, "Completion"). */
 const MOST_COMPLETIONS = 100;
@@ -87,19 +88,20 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
           return { resourceTemplates: resources.templates() };
         });
         server.setRequestHandler("resources/read", (request, context) =>
-          readResource(session, resources, request.params.uri, context),
+          readResource(session, resources, asUri(request.params.uri), context),
         );
         if (era === "legacy" && resources.canWatch) {
           server.setRequestHandler("resources/subscribe", async ({ params }) => {
+            const uri = asUri(params.uri);
             try {
-              if (!subscriptions.has(params.uri)) await subscriptions.add(params.uri);
+              if (!subscriptions.has(uri)) await subscriptions.add(uri);
             } catch (error) {
-              throw protocolError(error, "resources/subscribe", runtime.log, params.uri);
+              throw protocolError(error, "resources/subscribe", runtime.log, uri);
             }
             return {};
           });
           server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
-            await subscriptions.remove(params.uri);
+            await subscriptions.remove(asUri(params.uri));
             return {};
           });
         }
@@ -129,7 +131,8 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
       }
 
       const unlisten = runtime.listen({
-        changed(uri) {
+        changed(changed) {
+          const uri = asUri(changed);
           if (era === "modern" || subscriptions.has(uri))
             void server.sendResourceUpdated({ uri }).catch(ignoreClosed);
         },

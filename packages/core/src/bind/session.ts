@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import type { OptionTable } from "../define/options.ts";
-import { Asking, capabilitiesOf } from "./asking.ts";
+import { Asking, capabilitiesIn, capabilitiesOf } from "./asking.ts";
 import { type RunningCall, startCall } from "./call.ts";
 import { type ClientRoots, legacyRoots, modernRoots, noRoots } from "./roots.ts";
 import type { Runtime } from "./runtime.ts";
@@ -34,7 +34,10 @@ export class Session<Context> {
   asking(context: ServerContext, subject: string): Asking {
     return new Asking({
       context,
-      capabilities: capabilitiesOf(context, this.server.getClientCapabilities()),
+      capabilities: capabilitiesIn(
+        this.version,
+        capabilitiesOf(context, this.server.getClientCapabilities()),
+      ),
       subject,
       confirm: this.runtime.options.confirm,
       state: this.runtime.state,

@@ -71,3 +71,10 @@ function decoded(text: string): string | undefined {
     return undefined;
   }
 }
+
+/**
+ * A client's URI with the characters that RFC 3986 does not allow percent-encoded: what goes back out must be a URI.
+ */
+export function asUri(text: string): string {
+  return encodeURI(text.toWellFormed()).replaceAll("%25", "%");
+}

@@ -1,4 +1,4 @@
-import { lstat, stat } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Identity, isSame } from "./identity.ts";
@@ -73,14 +73,16 @@ async function belowDirectories(path: string, bound: Bound): Promise<string | un
   const inside = candidates.filter((candidate) => innermost(candidate, bound) !== undefined);
   if (candidates.length > 1) {
     for (const candidate of inside) {
-      if (await isThere(candidate)) return candidate;
+      if (await isThere(candidate, bound)) return candidate;
     }
   }
   return inside.find((candidate) => candidate === candidates[0]);
 }
 
-async function isThere(path: string): Promise<boolean> {
+/** What lies behind a link out of the bound does not count: which directory is chosen would tell of it. */
+async function isThere(path: string, bound: Bound): Promise<boolean> {
   try {
+    if (innermost(await realpath(dirname(path)), bound) === undefined) return false;
     await lstat(path);
     return true;
   } catch {

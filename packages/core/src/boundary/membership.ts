@@ -1,4 +1,4 @@
-import { isInside, type Platform } from "./platform.ts";
+import { isInside, mayBeInside, type Platform } from "./platform.ts";
 import { isSpecialPlace } from "./special-places.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
@@ -8,6 +8,19 @@ export interface Membership {
   around(realPath: string): AllowedDirectory | undefined;
   /** The same, looking at the directories themselves again before it says no. */
   surelyAround(realPath: string): AllowedDirectory | undefined;
+}
+
+/**
+ * Whether there is a directory that `realPath` may lie in under another spelling, so that its text alone does not say
+ * which one it belongs to.
+ */
+export function hasOtherSpelling(realPath: string, bound: Bound, platform: Platform): boolean {
+  return bound
+    .directories()
+    .some(
+      ({ realPath: directory }) =>
+        !isInside(realPath, directory, platform) && mayBeInside(realPath, directory, platform),
+    );
 }
 
 export function membershipOf(bound: Bound, platform: Platform): Membership {

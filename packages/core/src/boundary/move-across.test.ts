@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmod,
+  link,
   mkdir,
   readdir,
   readFile,
@@ -77,6 +78,15 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await readlink(to("moved/out"))).toBe(here.outside);
     expect(await readFile(to("moved/in"), "utf8")).toBe("X");
     expect((await stat(to("moved"))).mode & 0o777).toBe(0o750);
+  });
+
+  it("copies hard links as files of their own, and removes both", async () => {
+    await mkdir(from("dir"));
+    await link(from("a"), from("dir/x"));
+    await link(from("a"), from("dir/y"));
+    await guard.move(from("dir"), to("dir"));
+    expect(await names(there)).toBe("dir dir/x dir/y");
+    expect(await names(here)).toBe("a");
   });
 
   it("moves a link as a link", async () => {

@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { access, constants, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../answer/errors.ts";
 import { explain } from "./explain.ts";
@@ -34,7 +34,7 @@ export async function moveEntry(
       await moveTo({ place: source, stat }, target, overwrite, context);
     } catch (error) {
       if (errorCode(error) === "ENOENT") throw changedMeanwhile(from);
-      throw await explain(error, to, context);
+      throw await explain(error, (await isAboutSource(error, source, target)) ? from : to, context);
     } finally {
       await target.parent.close();
     }
@@ -76,6 +76,22 @@ function refuseIntoItself(source: Moved["place"], target: GuardedPlace, { platfo
   );
 }
 
+/** rename(2) does not say which of the two places its error is about. */
+async function isAboutSource(error: unknown, source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
+  switch (errorCode(error)) {
+    case "EBUSY":
+      return target.stat === undefined;
+    case "EACCES":
+    case "EPERM":
+      return access(source.parent.entry(""), constants.W_OK).then(
+        () => false,
+        () => true,
+      );
+    default:
+      return false;
+  }
+}
+
 /** Between two file systems. The source goes last, and only as far as it is what was copied: nothing can get lost. */
 async function moveAcross(
   { place: source }: Moved,
@@ -94,5 +110,13 @@ async function moveAcross(
     await removeTree(copy, opener).catch(() => {});
     throw error;
   }
-  await removeTree(source, opener, copied);
+  try {
+    await removeTree(source, opener, copied);
+  } catch (error) {
+    throw new ToolError(
+      "conflict",
+      `${quote(source.path)} was copied to ${quote(path)}, but could not be removed itself, or not wholly.`,
+      { code: "source_remains", hint: "Nothing is lost: compare the two, then delete one.", cause: error },
+    );
+  }
 }

@@ -5,7 +5,7 @@ import { changedMeanwhile } from "./refusals.ts";
 import { errorCode } from "./system-error.ts";
 
 /** What link(2) answers where a file system, or the kernel's hard link protection, has no link for us. */
-const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);
+const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /** A file to be named: where it is, and which one it is. */
 export interface Unnamed {

@@ -1,9 +1,9 @@
-import { type BigIntStats, constants } from "node:fs";
-import { lstat, open, realpath, stat as statPath } from "node:fs/promises";
+import { type BigIntStats, constants, lstatSync, realpathSync } from "node:fs";
+import { lstat, realpath, stat as statPath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Identity, isSame } from "./identity.ts";
-import type { Membership } from "./membership.ts";
-import { checkEntryName, type Opener } from "./opener.ts";
+import { hasOtherSpelling, type Membership } from "./membership.ts";
+import { checkEntryName, type Opener, openUnlinked } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import {
   changedMeanwhile,
@@ -16,25 +16,32 @@ import {
 import { isSpecialFileSystem } from "./special-places.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
-/** Windows has neither flag; nothing there blocks on opening, and the identity check tells a link. */
-const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** Windows has no O_NONBLOCK; nothing there blocks on opening. */
+const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** A swap that goes on and on is refused after this many tries. */
 const tries = 5;
 
+/** How often a place is looked at before it is believed. */
+const looks = 5;
+
 /**
- * macOS, Windows, and Linux without /proc: the real path is verified, opened without following a link, and its
- * device and inode are compared before and after. What is read is the opened handle.
+ * macOS, Windows, and Linux without /proc: the real path is verified, opened without following a link, and its device
+ * and inode are compared before and after. What is read is the opened handle.
  *
- * Weaker than on Linux: a program that swaps a parent directory back and forth at exactly the right moments, several
- * times within one call, can pass it; and what `entry` names is a path, so that `verify` can tell a swap only
- * afterwards.
+ * Weaker than on Linux, most of all where directories are changed: what `entry` names is a path, so that `verify` can
+ * tell a swapped parent only afterwards. Reading is as safe on macOS, where no component may be a link
+ * (`openUnlinked`); elsewhere a program would have to swap a parent directory at the right microsecond a dozen times
+ * within one call.
  */
 export function portableOpener(bound: Bound, membership: Membership): Opener {
   /** Where `path` leads, if that is inside and stays the same while we look. */
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
-    const directory = membership.surelyAround(realPath) ?? (await aroundByIdentity(realPath, bound));
+    let directory = membership.surelyAround(realPath);
+    if (hasOtherSpelling(realPath, bound, process.platform)) {
+      directory = (await aroundByIdentity(realPath, bound)) ?? directory;
+    }
     if (directory === undefined) throw leadsOutside(asked, bound);
     const identity = await lstat(realPath, { bigint: true });
     if (identity.isSymbolicLink()) return undefined;
@@ -49,10 +56,10 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
         const found = await find(path, asked);
         if (found === undefined) continue;
         if (!found.identity.isFile()) throw isDirectory(asked);
-        const handle = await open(found.realPath, readFlags);
+        const handle = await openUnlinked(found.realPath, readFlags);
         try {
           const opened = await handle.stat({ bigint: true });
-          if (isSame(opened, found.identity) && (await isStill(found.realPath, opened))) {
+          if (isSame(opened, found.identity) && isStill(found.realPath, opened)) {
             const { realPath, directory } = found;
             return { handle, path: asked, realPath, directory, stat: await handle.stat() };
           }
@@ -68,7 +75,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
     async openDirectory(path, asked) {
       for (let attempt = 0; attempt < tries; attempt++) {
         const found = await find(path, asked);
-        if (found === undefined || !(await isStill(found.realPath, found.identity))) continue;
+        if (found === undefined || !isStill(found.realPath, found.identity)) continue;
         if (!found.identity.isDirectory()) throw isNoDirectory(asked);
         const { realPath, directory, identity } = found;
         const stat = await lstat(realPath);
@@ -82,7 +89,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
             return join(realPath, name);
           },
           async verify() {
-            if (!(await isStill(realPath, identity))) throw changedMeanwhile(asked);
+            if (!isStill(realPath, identity)) throw changedMeanwhile(asked);
           },
           async close() {},
         };
@@ -92,11 +99,17 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
   };
 }
 
-/** Whether `realPath` still is a real path and still names the same thing. */
-async function isStill(realPath: string, identity: Identity): Promise<boolean> {
+/**
+ * Whether `realPath` still is a real path and still names the same thing. Looked at several times, at once: who swaps a
+ * directory forth and back must hit the microseconds between two looks each time.
+ */
+function isStill(realPath: string, identity: Identity): boolean {
   try {
-    if ((await realpath(realPath)) !== realPath) return false;
-    return isSame(await lstat(realPath, { bigint: true }), identity);
+    for (let look = 0; look < looks; look++) {
+      if (realpathSync.native(realPath) !== realPath) return false;
+      if (!isSame(lstatSync(realPath, { bigint: true }), identity)) return false;
+    }
+    return true;
   } catch {
     return false;
   }

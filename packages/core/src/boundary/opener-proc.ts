@@ -13,7 +13,7 @@ import { open as openHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 import { type Identity, isSame } from "./identity.ts";
-import type { Membership } from "./membership.ts";
+import { hasOtherSpelling, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import { isDirectory, isNoDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
@@ -58,7 +58,10 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
   function verify(fd: number, asked: string): { stat: Stats; realPath: string; directory: AllowedDirectory } {
     const stat = fstatSync(fd);
     const realPath = kernelPath(fd, stat);
-    const directory = membership.surelyAround(realPath) ?? aroundByIdentity(fd, stat, realPath, bound);
+    let directory = membership.surelyAround(realPath);
+    if (hasOtherSpelling(realPath, bound, "linux")) {
+      directory = aroundByIdentity(fd, stat, realPath, bound) ?? directory;
+    }
     if (directory === undefined) throw leadsOutside(asked, bound);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
     if (special(stat.dev, fd)) throw specialPlace(asked);

@@ -1,3 +1,6 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { errorCode } from "./system-error.ts";
 import type { GuardedDirectory, GuardedFile } from "./types.ts";
 
 /**
@@ -21,5 +24,19 @@ export function checkEntryName(name: string): void {
     (process.platform === "win32" && name.includes("\\"))
   ) {
     throw new TypeError(`Not the name of a directory's entry: ${JSON.stringify(name)}`);
+  }
+}
+
+/** open(2) of macOS 11 and newer: a link in any component is refused, not only in the last. Node has no name for it. */
+const O_NOFOLLOW_ANY = 0x20000000;
+
+/** Opens what is at `path` itself, not what a link there leads to. Windows has no such flag: its callers compare. */
+export async function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
+  if (process.platform !== "darwin") return open(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
+  try {
+    return await open(path, flags | O_NOFOLLOW_ANY, mode);
+  } catch (error) {
+    if (errorCode(error) !== "EINVAL") throw error;
+    return open(path, flags | constants.O_NOFOLLOW, mode);
   }
 }

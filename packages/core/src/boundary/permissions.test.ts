@@ -1,10 +1,20 @@
 import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ground, makeGround, refusal, verifications } from "../../test/fixtures/boundary.ts";
+import {
+  boundOf,
+  type Ground,
+  guardOf,
+  makeGround,
+  refusal,
+  verifications,
+} from "../../test/fixtures/boundary.ts";
 
 /** Root passes every permission bit; this file's process gives the role up, for good. */
 const nobody = 65534;
+
+/** Names of different lengths; each file holds its own. */
+const privates = Array.from({ length: 10 }, (_, index) => "p".repeat(index + 1));
 
 describe.each(verifications)("permissions, verified by %s", (verification) => {
   let ground: Ground;
@@ -13,12 +23,18 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     const { root, base, outside, secret } = ground;
     await writeFile(join(root, "foreign.txt"), "old");
     await chmod(join(root, "foreign.txt"), 0o4666);
+    // fs.protected_hardlinks: nobody gets a link to what he may not read and write.
+    for (const name of ["private.txt", ...privates]) {
+      await writeFile(join(root, name), name, { mode: 0o600 });
+    }
     const own = [base, root, outside, secret];
     for (const name of ["unreadable.txt", "protected.txt"]) await writeFile(join(root, name), "old");
     for (const name of ["closed", "fixed"]) await mkdir(join(root, name));
     await writeFile(join(root, "closed", "a.txt"), "closed");
+    await writeFile(join(root, "fixed", "here.txt"), "here");
     if (process.getuid?.() === 0) {
-      for (const name of ["unreadable.txt", "protected.txt", "closed", "fixed"]) own.push(join(root, name));
+      for (const name of ["unreadable.txt", "protected.txt", "closed", "fixed", "fixed/here.txt"])
+        own.push(join(root, name));
       for (const path of own) await chown(path, nobody, nobody);
       process.setgid?.(nobody);
       process.setuid?.(nobody);
@@ -29,7 +45,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await chmod(join(root, "fixed"), 0o555);
   });
   afterAll(async () => {
-    await chmod(join(ground.root, "closed"), 0o700);
+    for (const name of ["closed", "fixed"]) await chmod(join(ground.root, name), 0o700);
     await ground.remove();
   });
 
@@ -60,6 +76,26 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     expect(await readFile(join(ground.root, "protected.txt"), "utf8")).toBe("old");
   });
 
+  it("of the directory that something is moved from are told as such", async () => {
+    const error = await refusal(ground.guard(verification).move("fixed/here.txt", "moved.txt"));
+    expect(error).toMatchObject({ kind: "denied", code: "eacces" });
+    expect(error.message).toContain("fixed/here.txt");
+    expect(await readdir(ground.root)).not.toContain("moved.txt");
+  });
+
+  it("that keep the source of a move to another file system leave both, and say so", async () => {
+    const there = await makeGround("/dev/shm");
+    const guard = guardOf(
+      boundOf({ path: ground.root, source: "argument" }, { path: there.root, source: "argument" }),
+      verification,
+    );
+    const error = await refusal(guard.move("fixed/here.txt", join(there.root, "moved.txt")));
+    expect(error).toMatchObject({ kind: "conflict", code: "source_remains" });
+    expect(await readFile(join(there.root, "moved.txt"), "utf8")).toBe("here");
+    expect(await readdir(join(ground.root, "fixed"))).toEqual(["here.txt"]);
+    await there.remove();
+  });
+
   it("of a directory forbid new files, directories and moves", async () => {
     const guard = ground.guard(verification);
     const works = [
@@ -68,8 +104,29 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
       () => guard.move("foreign.txt", "fixed/foreign.txt"),
     ];
     for (const work of works) expect(await refusal(work())).toMatchObject({ kind: "denied", code: "eacces" });
-    expect(await readdir(join(ground.root, "fixed"))).toEqual([]);
+    expect(await readdir(join(ground.root, "fixed"))).toEqual(["here.txt"]);
     expect((await readdir(ground.root)).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  it("that let the kernel refuse a second name do not hinder a move, which still replaces nothing", async () => {
+    const { root } = ground;
+    const guard = ground.guard(verification);
+    await writeFile(join(root, "taken"), "taken");
+    expect(await refusal(guard.move("private.txt", "taken"))).toMatchObject({ kind: "conflict" });
+    await guard.move("private.txt", "renamed.txt");
+    expect((await stat(join(root, "renamed.txt"))).size).toBe("private.txt".length);
+    await guard.move("renamed.txt", "private.txt");
+  });
+
+  it("that let the kernel refuse a second name do not let two moves win one name", async () => {
+    const { root } = ground;
+    const guard = ground.guard(verification);
+    const results = await Promise.allSettled(privates.map((name) => guard.move(name, "winner")));
+    const winners = privates.filter((_, index) => results[index]?.status === "fulfilled");
+    expect(winners).toHaveLength(1);
+    expect((await stat(join(root, "winner"))).size).toBe(winners[0]?.length);
+    expect((await readdir(root)).filter((name) => privates.includes(name))).toHaveLength(privates.length - 1);
+    await guard.move("winner", winners[0] ?? "");
   });
 
   it("of somebody else's file stay, as far as they can; its set-user-ID bit goes", async () => {

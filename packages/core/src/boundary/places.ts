@@ -1,10 +1,11 @@
-import type { Stats } from "node:fs";
+import { lstatSync, type Stats, statSync } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { explain } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";
+import { isSame } from "./identity.ts";
 import { makeDirectories } from "./make-directories.ts";
-import { isInside } from "./platform.ts";
+import { isInside, mayBeInside } from "./platform.ts";
 import { isAllowedDirectory, outside, readOnly } from "./refusals.ts";
 import { hasForms, storedName, storedPath } from "./spelling.ts";
 import { errorCode, isMissing } from "./system-error.ts";
@@ -85,16 +86,26 @@ async function findEntry(
 }
 
 /** @throws ToolError `denied` where the place lies in a read-only directory, or is or holds an allowed directory */
-export function demandWritable(
-  { parent, name, path }: GuardedPlace,
-  { bound, platform }: GuardContext,
-): void {
+export function demandWritable(place: GuardedPlace, { bound, platform }: GuardContext): void {
+  const { parent, name, path } = place;
   if (!parent.directory.writable) throw readOnly(path, parent.directory);
   const real = join(parent.realPath, name);
-  const held = bound
-    .directories()
-    .find((one) => isInside(one.realPath, real, platform) || isInside(one.path, real, platform));
-  if (held !== undefined) throw isAllowedDirectory(path, held);
+  for (const directory of bound.directories()) {
+    const isHeld = [directory.path, directory.realPath].some(
+      (one) =>
+        isInside(one, real, platform) || (mayBeInside(one, real, platform) && isAncestor(place, real, one)),
+    );
+    if (isHeld) throw isAllowedDirectory(path, directory);
+  }
+}
+
+/** Whether the place is an ancestor of `directory` that is only spelt in another way. */
+function isAncestor({ entry }: GuardedPlace, real: string, directory: string): boolean {
+  const depth = real.split(sep).length;
+  const ancestor = directory.split(sep).slice(0, depth).join(sep);
+  const one = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
+  const other = statSync(ancestor, { bigint: true, throwIfNoEntry: false });
+  return one !== undefined && other !== undefined && isSame(one, other);
 }
 
 /** lstat of an entry now, or undefined where nothing is there. */

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readlink, rename, rmdir, symlink } from "node:fs
 import { isSame } from "./identity.ts";
 import { giveFreeName } from "./no-clobber.ts";
 import { fold } from "./platform.ts";
-import { changedMeanwhile, exists, isDirectory } from "./refusals.ts";
+import { exists, isDirectory } from "./refusals.ts";
 import type { GuardedPlace } from "./types.ts";
 
 /** What is moved: where it stands, and what lstat said of it. */
@@ -57,7 +57,7 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
   const replaced = lstatSync(target.entry, { bigint: true, throwIfNoEntry: false });
   // rename(2) does nothing where both are hard links of one file.
-  if (replaced !== undefined && isSame(replaced, stat)) unlinkIfSame(place, stat);
+  if (replaced !== undefined && isSame(replaced, stat)) unlinkIfSame(place.entry, stat);
   else await rename(place.entry, target.entry);
 }
 
@@ -85,13 +85,17 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
     const done = await giveFreeName({ entry: place.entry, identity: stat }, target.entry, target.path);
     if (done === "moved") return;
   }
-  unlinkIfSame(place, stat);
+  const made = lstatSync(target.entry, { bigint: true });
+  try {
+    unlinkIfSame(place.entry, stat);
+  } catch (error) {
+    unlinkIfSame(target.entry, made);
+    throw error;
+  }
 }
 
-/** Removes the old name, unless somebody has put something new there since: that one stays. */
-function unlinkIfSame(place: Moved["place"], stat: BigIntStats): void {
-  const now = lstatSync(place.entry, { bigint: true, throwIfNoEntry: false });
-  if (now === undefined) return;
-  if (!isSame(now, stat)) throw changedMeanwhile(place.path);
-  unlinkSync(place.entry);
+/** Removes a name, unless somebody has put something new there since: that is theirs. */
+function unlinkIfSame(entry: string, stat: BigIntStats): void {
+  const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
+  if (now !== undefined && isSame(now, stat)) unlinkSync(entry);
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, unlink } from "node:fs/promises";
 import { isSame } from "./identity.ts";
+import { openUnlinked } from "./opener.ts";
 import { changedMeanwhile } from "./refusals.ts";
 import type { GuardedDirectory } from "./types.ts";
 
@@ -33,8 +34,7 @@ export async function createTemporaryFile(
 ): Promise<TemporaryFile> {
   await directory.verify();
   const entry = directory.entry(temporaryName());
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-  const handle = await open(entry, flags, mode);
+  const handle = await openUnlinked(entry, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
   try {
     const identity = await handle.stat({ bigint: true });
     await directory.verify();

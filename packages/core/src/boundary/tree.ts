@@ -94,13 +94,13 @@ async function removeEntry(
   await rmdir(entry);
 }
 
-/** A directory's times change with what is removed from it; its entries are looked at one by one. */
+/**
+ * A directory's times change with what is removed from it; its entries are looked at one by one. A file's change time
+ * changes when another hard link of it goes.
+ */
 function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
   if (then === undefined || !isSame(now, then)) return false;
-  return (
-    now.isDirectory() ||
-    (now.mtimeNs === then.mtimeNs && now.ctimeNs === then.ctimeNs && now.size === then.size)
-  );
+  return now.isDirectory() || (now.mtimeNs === then.mtimeNs && now.size === then.size);
 }
 
 /** Opens the directory at `spot`, if it still is the one that `stat` describes. */

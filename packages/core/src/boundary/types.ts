@@ -93,24 +93,37 @@ export interface WriteOptions {
  * The one way from a path in an argument to something on the disk. Every method throws `ToolError`:
  * `invalid` (NUL byte, reserved name, too long, `is_directory`, `not_directory`), `denied` (`outside`, `read_only`,
  * `special_file`: device, FIFO, socket, /proc), `not_found`, `conflict`, `unavailable` (`directory_unavailable`: an
- * allowed directory is not there now; no space left). The words in quotes are the errors' `code`.
+ * allowed directory is not there now; no space left). The words with an underscore, and `outside`, are `code`s.
  */
 export interface PathGuard {
   readonly bound: Bound;
   /**
    * Text from an argument → absolute normalised path that lies lexically inside the bound. Relative paths
    * are taken below the directories in their order (the first in which it exists, else the first).
-   * `~` and `file://` URIs are understood. Nothing on the disk is opened.
+   * `~` and `file://` URIs are understood, other spellings of an allowed directory translated. Nothing on the disk is
+   * opened.
    */
   resolve(path: string): Promise<string>;
+  /** Links that stay inside are followed. A name is found in its other Unicode form (NFC, NFD) where it is stored so. */
   openFile(path: string): Promise<GuardedFile>;
   openDirectory(path: string): Promise<GuardedDirectory>;
-  /** A place for creating, replacing, moving or deleting: the parent is opened and verified, the last component is not followed. */
+  /**
+   * A place for creating, replacing, moving or deleting: the parent is opened and verified, the last component is not
+   * followed. `write` refuses read-only directories (`read_only`), and places that are or hold an allowed directory
+   * (`allowed_directory`), since moving or deleting one would change what is allowed.
+   */
   place(path: string, options?: { write?: boolean; createParents?: boolean }): Promise<GuardedPlace>;
   readLink(path: string): Promise<LinkTarget>;
-  /** Whether an absolute real path lies inside the bound now (for watch events and walks). */
+  /** Whether an absolute real path lies inside the bound now (for watch events and walks), by its text alone. */
   contains(realPath: string): boolean;
-  /** Atomic: temporary file in the same directory, fsync, rename; mode and ownership kept; an inside link is written through. */
+  /**
+   * Writes a whole file, atomically: a temporary file in the same directory, fsync, rename. Mode and ownership of an
+   * existing file are kept; it becomes a new inode, so that a hard link elsewhere keeps the old content. A link that
+   * stays inside is written through, a dangling one too; one that leads outside is `denied`. A failure leaves nothing
+   * behind. Writers of this guard take turns from before `check` until after the replacement.
+   *
+   * @returns `path`: where the content is now, which is the link's target where it was written through
+   */
   writeFile(
     path: string,
     content: Uint8Array,
@@ -118,6 +131,11 @@ export interface PathGuard {
   ): Promise<{ created: boolean; path: string }>;
   /** Creates the directory and its missing parents; returns those created, outermost first (none: it was there). */
   createDirectory(path: string): Promise<string[]>;
-  /** Atomic move; a link is moved as a link. Without `overwrite` an existing target is a `conflict`, decided by the file system. */
+  /**
+   * Atomic within one file system; across two a copy that gets its name when it is whole, then the source is removed.
+   * A link is moved as a link, its text unchanged. Without `overwrite` an existing target is a `conflict`, decided by
+   * the file system; with it a file replaces a file or link, a directory an empty directory. An allowed directory, and
+   * what holds one, stays where it is (`denied`, `allowed_directory`).
+   */
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
 }

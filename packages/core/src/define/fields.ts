@@ -9,7 +9,7 @@ export const limit = (standard: number, most: number) =>
 /** Where to go on. */
 export const cursor = z
   .string()
-  .max(4096)
+  .max(8192)
   .optional()
   .describe("The next_cursor of the call before; leave out to start.");
 

@@ -64,13 +64,10 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("of nothing is refused with one error", async () => {
+  it.each([0, 1001, 100_000])("of %i messages is refused with one error", async (size) => {
     const wire = await Wire.legacy(VERSION);
-    expect(await wire.answer([])).toEqual({
-      jsonrpc: "2.0",
-      id: null,
-      error: { code: -32600, message: expect.any(String) },
-    });
+    const error = { code: -32600, message: expect.stringContaining(`not ${size}`) };
+    expect(await wire.answer(new Array(size).fill(1))).toEqual({ jsonrpc: "2.0", id: null, error });
     await wire.handle.close();
   });
 
@@ -85,7 +82,7 @@ describe("a batch under 2025-03-26", () => {
 
   it("may be larger than the limit of unanswered requests", async () => {
     const wire = await Wire.legacy(VERSION, { maxInFlight: 4 });
-    const ids = Array.from({ length: 100 }, (_, id) => id);
+    const ids = Array.from({ length: 1000 }, (_, id) => id);
     const answers = await answer(
       wire,
       ids.map((id) => call(id, "sleep", { ms: 1 })),

@@ -14,6 +14,7 @@ import type { Runtime } from "../bind/runtime.ts";
 import { bind } from "../bind/server.ts";
 import type { Session } from "../bind/session.ts";
 import { Subscriptions } from "../bind/subscriptions.ts";
+import { asUri } from "../bind/uri.ts";
 import type { OptionTable } from "../define/options.ts";
 
 /** A connection being served. */
@@ -81,13 +82,14 @@ class Listening implements Transport {
     this.#inner.onclose = () => this.onclose?.();
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      if (isJSONRPCRequest(message) && message.method === "subscriptions/listen") {
+      const method = "method" in message ? message.method : undefined;
+      if (method === "subscriptions/listen" && isJSONRPCRequest(message)) {
         void this.#listen(message).then((narrowed) => {
           if (narrowed !== undefined) this.onmessage?.(narrowed, extra);
         });
         return;
       }
-      if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+      if (method === "notifications/cancelled" && isJSONRPCNotification(message)) {
         this.#unlisten(cancellation.safeParse(message.params).data?.requestId);
       }
       this.onmessage?.(message, extra);
@@ -113,7 +115,7 @@ class Listening implements Transport {
     if (params === undefined || this.#watched.has(request.id)) return request;
     const watched: string[] = [];
     this.#watched.set(request.id, watched);
-    for (const uri of new Set(params.notifications.resourceSubscriptions)) {
+    for (const uri of new Set(params.notifications.resourceSubscriptions.map(asUri))) {
       try {
         await this.#subscriptions.add(uri);
         watched.push(uri);

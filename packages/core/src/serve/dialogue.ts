@@ -34,6 +34,9 @@ export interface DialogueOptions {
   readonly onerror: (error: Error) => void;
 }
 
+/** All answers to a batch are held until the last: their number must be bounded. */
+const MOST_ENTRIES = 1000;
+
 /** A request that the SDK has and has not answered. */
 interface Pending {
   /** `subscriptions/listen` stays open until it is cancelled and counts for no limit. */
@@ -60,7 +63,7 @@ export class Dialogue {
   /** The server's own questions to a legacy client. */
   readonly #questions = new Set<RequestId>();
   /** What is left of a batch. */
-  #entries: Iterator<() => void> | undefined;
+  #batch: { readonly values: Iterator<[number, unknown]>; readonly batch: Batch } | undefined;
   #handshake: RequestId | undefined;
 
   constructor(options: DialogueOptions) {
@@ -91,12 +94,15 @@ export class Dialogue {
 
   /** Takes the next entry of the batch under way. @returns whether there was one. */
   takeEntry(): boolean {
-    const entry = this.#entries?.next();
-    if (entry === undefined || entry.done === true) {
-      this.#entries = undefined;
+    if (this.#batch === undefined) return false;
+    const { values, batch } = this.#batch;
+    const entry = values.next();
+    if (entry.done === true) {
+      this.#batch = undefined;
       return false;
     }
-    entry.value();
+    const [index, value] = entry.value;
+    this.#takeValue(value, { batch, index });
     return true;
   }
 
@@ -131,11 +137,11 @@ export class Dialogue {
       const now =
         version === undefined ? "before initialize agreed on a version" : `in protocol version ${version}`;
       this.#refuse(undefined, invalidRequest(`Batches are not allowed ${now}; send one message per line.`));
-    } else if (values.length === 0) {
-      this.#refuse(undefined, invalidRequest("A batch must have at least one message."));
+    } else if (values.length === 0 || values.length > MOST_ENTRIES) {
+      const size = `A batch must have from 1 to ${MOST_ENTRIES} messages, not ${values.length}.`;
+      this.#refuse(undefined, invalidRequest(size));
     } else {
-      const batch = new Batch(values.length, this.#options.write);
-      this.#entries = values.map((value, index) => () => this.#takeValue(value, { batch, index })).values();
+      this.#batch = { values: values.entries(), batch: new Batch(values.length, this.#options.write) };
     }
   }
 
@@ -262,7 +268,7 @@ export class Dialogue {
     for (const [id, { slot }] of this.#pending) this.#refuse(id, error, slot);
     this.#pending.clear();
     this.#unanswered = 0;
-    this.#entries = undefined;
+    this.#batch = undefined;
   }
 
   #settle(id: RequestId, pending: Pending): void {

@@ -17,17 +17,18 @@ import { protectStdout } from "./stdout.ts";
 export async function run<Context, Table extends OptionTable>(
   definition: ServerDefinition<Context, Table>,
 ): Promise<void> {
+  const stdout = protectStdout();
   const prepared = await prepare(definition, process.argv.slice(2), process.env);
   if (prepared.kind === "print") {
     process.stderr.write(prepared.stderr);
-    process.stdout.write(prepared.stdout);
+    stdout.write(prepared.stdout);
     process.exitCode = prepared.exitCode;
     return;
   }
   const { runtime } = prepared;
   const transport = new StdioTransport({
     input: process.stdin,
-    output: protectStdout(),
+    output: stdout,
     maxLineBytes: runtime.options.maxMessageBytes,
     note: (line) => runtime.log.warning(line),
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),

@@ -63,11 +63,9 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     const child = await open({ closing: "hang" });
     child.process.kill("SIGINT");
     await child.says("ending: SIGINT");
-    const since = performance.now();
     child.process.kill("SIGINT");
     expect(await child.exit).toEqual({ code: 0, signal: null });
-    // The deadline alone would take two seconds.
-    expect(performance.now() - since).toBeLessThan(1900);
+    expect(child.stderr).not.toContain("closing takes longer");
   });
 });
 
@@ -77,14 +75,14 @@ describe("exiting", () => {
     child.process.stdin.end();
     expect(await child.exit).toEqual({ code: 0, signal: null });
     expect(child.stderr).toContain("context closed");
+    expect(child.stderr).not.toContain("closing takes longer");
   });
 
   it("does not wait for a context that never closes", async () => {
     const child = await open({ closing: "hang" });
-    const since = performance.now();
     child.process.stdin.end();
     expect(await child.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - since).toBeLessThan(4500);
+    expect(child.stderr).toContain("closing takes longer than 2000 ms");
     expect(child.stderr).not.toContain("context closed");
   });
 

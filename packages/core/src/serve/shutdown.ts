@@ -53,7 +53,13 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
     ending = true;
     log.debug(`ending: ${why}`);
     killAfter(killAfterMs);
-    setTimeout(() => process.exit(code), Math.max(LEAST_MS, withinMs - (performance.now() - since)));
+    setTimeout(
+      () => {
+        log.error(`closing takes longer than ${withinMs} ms; exiting now`);
+        process.exit(code);
+      },
+      Math.max(LEAST_MS, withinMs - (performance.now() - since)),
+    );
     void closeAndExit(code);
   }
 

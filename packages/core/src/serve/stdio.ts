@@ -30,7 +30,9 @@ export interface StdioTransportOptions {
   readonly note?: (line: string) => void;
 }
 
+/** How long closing waits for a client that does not read; after a grace for calls, less is left for the rest. */
 const FLUSH_MS = 1000;
+const LEAST_FLUSH_MS = 200;
 /** How many messages are taken in one turn of the event loop: by as many answers the queue may exceed its limit. */
 const AT_ONCE = 128;
 const MOST_NOTES = 50;
@@ -140,7 +142,8 @@ export class StdioTransport implements Transport {
     input.off("close", this.#onInputEnd);
     input.pause();
     this.#dialogue.abandon();
-    await this.#writer.flush(FLUSH_MS);
+    const waited = this.#ended === undefined ? 0 : performance.now() - this.#ended;
+    await this.#writer.flush(Math.max(LEAST_FLUSH_MS, FLUSH_MS - waited));
     this.#writer.release();
     this.onclose?.();
   }

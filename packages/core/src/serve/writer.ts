@@ -6,6 +6,9 @@ const LINE_SEPARATORS = /[\u2028\u2029]/g;
 /** About what a pipe holds: as much as is worth one write. */
 const SOON = 65_536;
 
+/** Half of what a string can hold. */
+const LONGEST_WRITE = 2 ** 28;
+
 export interface LineWriterOptions {
   /** From how many queued characters on the output counts as full. */
   readonly maxQueued: number;
@@ -16,8 +19,8 @@ export interface LineWriterOptions {
 }
 
 /**
- * Writes lines to a stream: all lines of one tick in one `write`, one `write` at a time, so that what the reader
- * does not take yet is counted here and nowhere else.
+ * Writes lines to a stream: all lines of one tick in one `write`, and the next `write` after that, so that what
+ * the reader does not take yet is counted here.
  */
 export class LineWriter {
   readonly #output: Writable;
@@ -54,6 +57,7 @@ export class LineWriter {
   /** Queues one line of JSON, without its newline. */
   write(json: string): void {
     if (this.#broken) return;
+    if (this.#queue.length + json.length > LONGEST_WRITE) this.#flushNow();
     this.#queue += `${json.replace(LINE_SEPARATORS, escapeSeparator)}\n`;
     if (this.#queue.length > SOON && this.#writing === 0) this.#flushNow();
     else this.#schedule();
@@ -102,20 +106,20 @@ export class LineWriter {
     const lines = this.#queue;
     this.#queue = "";
     this.#queuedNotifications.clear();
-    this.#writing = lines.length;
-    this.#output.write(lines, "utf8", this.#onWritten);
+    this.#writing += lines.length;
+    this.#output.write(lines, "utf8", (error) => this.#onWritten(lines.length, error));
   };
 
-  readonly #onWritten = (error?: Error | null): void => {
-    this.#writing = 0;
+  #onWritten(length: number, error: Error | null | undefined): void {
     if (error) {
       this.#onError(error);
       return;
     }
-    if (this.#queue !== "") this.#flushNow();
-    else this.#wake();
+    this.#writing -= length;
+    if (this.#writing === 0) this.#flushNow();
+    if (this.#isIdle) this.#wake();
     this.#options.onDrain();
-  };
+  }
 
   readonly #onError = (error: Error): void => {
     if (this.#broken) return;
