@@ -32,3 +32,27 @@ export function journalFacts(receipt: Receipt | undefined): { change_id?: string
     ...(receipt?.final === undefined ? {} : { not_undoable: receipt.final }),
   };
 }
+
+/** The official server's parameter for what to leave out. */
+export const excludePatterns = z
+  .array(z.string())
+  .max(100)
+  .default([])
+  .describe("Globs to leave out, for example node_modules or **/*.test.ts.");
+
+export const includeIgnored = z
+  .boolean()
+  .default(false)
+  .describe("Include what .gitignore, .ignore and --ignore hide.");
+
+/** An entry of a directory in an answer. */
+export const listedEntry = {
+  name: z.string(),
+  type: z.string(),
+  target: z.string().optional(),
+  /** Whether a link leads into an allowed directory. */
+  target_inside: z.boolean().optional(),
+};
+
+/** What a caller should know about the answer, in sentences. */
+export const notes = z.array(z.string()).optional();

@@ -26,11 +26,12 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open({ options: { journal, journalDir, maxReadChars }, bound }) {
+  open({ options: { ignore, journal, journalDir, maxReadChars }, bound }) {
     return new Files({
       guard: createPathGuard(bound),
       journal,
       maxReadChars,
+      ignored: ignore,
       ...(journalDir === undefined ? {} : { journalDirectories: [journalDir] }),
     });
   },

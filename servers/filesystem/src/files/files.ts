@@ -10,13 +10,17 @@ import type { Ground } from "./ground.ts";
 import { type FileInfo, getInfo } from "./info.ts";
 import { Journal } from "./journal.ts";
 import { type ChangePage, type ListChanges, listChanges } from "./list-changes.ts";
+import { type Listing, type ListRequest, listDirectory } from "./list-directory.ts";
 import { Locks } from "./locks.ts";
 import { type Media, readMedia } from "./media.ts";
 import { type Moved, type MoveRequest, move, moveQuestion } from "./move.ts";
 import { type ManyTexts, readMany } from "./read-many.ts";
 import { type ReadTextOptions, readText, type TextPart } from "./read-text.ts";
 import { readWhole, type Whole } from "./read-whole.ts";
+import { type NameSearch, type NamesFound, searchNames } from "./search-names.ts";
+import { type TextFound, type TextSearch, TextSearcher } from "./search-text.ts";
 import { stateDirectories } from "./state-directory.ts";
+import { drawTree, type TreeRequest } from "./tree.ts";
 import { type Undone, undo } from "./undo.ts";
 import { Watchers } from "./watch.ts";
 import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./write.ts";
@@ -35,6 +39,8 @@ export interface FilesOptions {
   readonly journalDirectories?: readonly string[];
   /** Characters of a range of text that is asked for explicitly (`--max-read-chars`). */
   readonly maxReadChars: number;
+  /** What trees and searches hide besides what ignore files name (`--ignore`); none by default. */
+  readonly ignored?: readonly string[];
 }
 
 /** Files and directories inside the bound: what the tools of this server work on. */
@@ -43,11 +49,15 @@ export class Files {
   readonly #ground: Ground;
   readonly #maxReadChars: number;
   readonly #watchers: Watchers;
+  readonly #ignored: readonly string[];
+  readonly #textSearcher: TextSearcher;
 
   constructor(options: FilesOptions) {
     const { guard } = options;
     this.guard = guard;
     this.#watchers = new Watchers(guard);
+    this.#ignored = options.ignored ?? [];
+    this.#textSearcher = new TextSearcher(guard, this.#ignored);
     const directories = options.journalDirectories ?? stateDirectories();
     const journal = new Journal({ directories, bound: guard.bound, enabled: options.journal });
     this.#ground = { guard, locks: new Locks(), journal };
@@ -84,6 +94,22 @@ export class Files {
 
   info(path: string, signal?: AbortSignal): Promise<FileInfo> {
     return getInfo(this.guard, path, signal);
+  }
+
+  list(request: ListRequest): Promise<Listing> {
+    return listDirectory(this.guard, request);
+  }
+
+  tree(request: TreeRequest): Promise<string> {
+    return drawTree(this.guard, request, this.#ignored);
+  }
+
+  searchNames(request: NameSearch): Promise<NamesFound> {
+    return searchNames(this.guard, request, this.#ignored);
+  }
+
+  searchText(request: TextSearch): Promise<TextFound> {
+    return this.#textSearcher.search(request);
   }
 
   write(request: WriteRequest): Promise<Written> {
@@ -154,9 +180,9 @@ export class Files {
     return this.#watchers.watch(path, changed);
   }
 
-  /** Releases what is held: the watchers. */
-  close(): Promise<void> {
-    return this.#watchers.close();
+  /** Releases what is held: watchers and threads. */
+  async close(): Promise<void> {
+    await Promise.all([this.#watchers.close(), this.#textSearcher.close()]);
   }
 
   undo(id: string, signal?: AbortSignal): Promise<Undone> {

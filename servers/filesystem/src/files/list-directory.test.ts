@@ -57,21 +57,23 @@ describe("listDirectory", () => {
       ["small", 1],
       ["dir", undefined],
     ]);
-    expect(bySize.summary).toEqual({ files: 3, directories: 1, links: 0, others: 0, size: 9 });
+    expect(bySize).toMatchObject({ total: 4, total_files: 3, total_directories: 1, total_size: 9 });
     expect(bySize.entries.at(2)?.modified).toBe("2001-09-09T01:46:40.000Z");
     const byTime = await list(tree, { details: true, sort: "mtime" });
     expect(byTime.entries.map(({ name }) => name).slice(-2)).toEqual(["small", "big"]);
   });
 
   it.each(["name", "size", "mtime"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
-    const tree = await makeTree(Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, "x".repeat(i % 3)])));
+    const tree = await makeTree(
+      Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, "x".repeat(i % 3)])),
+    );
     const names: string[] = [];
     let cursor: string | undefined;
     let pages = 0;
     do {
       const page = await list(tree, { sort, details: true, limit: 7, cursor });
       expect(page.total).toBe(25);
-      expect(page.summary === undefined).toBe(cursor !== undefined);
+      expect(page.total_size === undefined).toBe(cursor !== undefined);
       names.push(...page.entries.map(({ name }) => name));
       cursor = page.next_cursor;
       pages += 1;
@@ -95,8 +97,15 @@ describe("listDirectory", () => {
     const tree = await makeTree({ "a/x": "", "a/y": "", b: "" });
     const { next_cursor } = await list(tree, { limit: 1 });
     expect(next_cursor).toBeDefined();
-    for (const request of [{ cursor: "rubbish" }, { cursor: next_cursor, path: tree.at("a") }, { cursor: next_cursor, sort: "size" as const }]) {
-      await expect(list(tree, request)).rejects.toMatchObject({ kind: "invalid", hint: expect.stringContaining("cursor") });
+    for (const request of [
+      { cursor: "rubbish" },
+      { cursor: next_cursor, path: tree.at("a") },
+      { cursor: next_cursor, sort: "size" as const },
+    ]) {
+      await expect(list(tree, request)).rejects.toMatchObject({
+        kind: "invalid",
+        hint: expect.stringContaining("cursor"),
+      });
     }
   });
 
@@ -109,7 +118,11 @@ describe("listDirectory", () => {
   });
 
   it("keeps to its budget whatever the names", async () => {
-    const tree = await makeTree(Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}-${"\n".repeat(100)}${"ä".repeat(70)}`, ""])));
+    const tree = await makeTree(
+      Object.fromEntries(
+        Array.from({ length: 300 }, (_, i) => [`${i}-${"\n".repeat(100)}${"ä".repeat(70)}`, ""]),
+      ),
+    );
     const page = await list(tree, { limit: 1000 });
     expect(JSON.stringify(page).length).toBeLessThan(20_000);
     expect(page.entries.length).toBeGreaterThan(20);

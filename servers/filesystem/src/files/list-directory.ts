@@ -41,8 +41,10 @@ export interface Listing {
   entries: ListedEntry[];
   /** All entries of the directory. */
   total: number;
-  /** Only with `details`, on the first page. */
-  summary?: { files: number; directories: number; links: number; others: number; size: number };
+  /** With `details`, on the first page: how many of them are files and directories, and all files' bytes. */
+  total_files?: number;
+  total_directories?: number;
+  total_size?: number;
   next_cursor?: string;
   notes?: string[];
 }
@@ -67,7 +69,11 @@ const FRAME = 1_000;
 export async function listDirectory(guard: PathGuard, request: ListRequest): Promise<Listing> {
   const directory = await guard.openDirectory(request.path);
   try {
-    const cursors = cursorsOf("list_directory", [directory.realPath, request.sort, request.details], position);
+    const cursors = cursorsOf(
+      "list_directory",
+      [directory.realPath, request.sort, request.details],
+      position,
+    );
     const after = cursors.decode(request.cursor);
     const seen = await look(directory, request, after);
     const entries = await describe(guard, directory, seen.leading.slice(0, request.limit), request);
@@ -79,7 +85,7 @@ export async function listDirectory(guard: PathGuard, request: ListRequest): Pro
       path: directory.path,
       entries: shown,
       total: seen.total,
-      ...(request.details && after === undefined ? { summary: seen.summary } : {}),
+      ...(request.details && after === undefined ? seen.sums : {}),
       ...(last !== undefined && seen.leading.length > shown.length
         ? { next_cursor: cursors.encode([last.key, last.name]) }
         : {}),
@@ -94,7 +100,7 @@ async function look(directory: GuardedDirectory, request: ListRequest, after: [n
   const all = await entriesOf(directory);
   const pace = new Pace(request.signal);
   const leading = new Leading<Found>(request.limit + 1, compareFound);
-  const summary = { files: 0, directories: 0, links: 0, others: 0, size: 0 };
+  const sums = { total_files: 0, total_directories: 0, total_size: 0 };
   // Sizes of all are needed for the sum, on the first page, and to sort by them.
   const sizes = request.sort !== "name" || (request.details && after === undefined);
   let total = 0;
@@ -104,15 +110,16 @@ async function look(directory: GuardedDirectory, request: ListRequest, after: [n
     const stat = sizes ? statOf(directory, dirent.name) : undefined;
     if (sizes && stat === undefined) continue;
     total += 1;
-    summary[PLURALS[type]] += 1;
-    if (type === "file") summary.size += stat?.size ?? 0;
+    if (type === "directory") sums.total_directories += 1;
+    if (type === "file") {
+      sums.total_files += 1;
+      sums.total_size += stat?.size ?? 0;
+    }
     const found = { name: dirent.name, type, key: keyOf(request.sort, type, stat) };
     if (after === undefined || compareFound(found, { key: after[0], name: after[1] }) > 0) leading.add(found);
   }
-  return { total, summary, leading: leading.take() };
+  return { total, sums, leading: leading.take() };
 }
-
-const PLURALS = { file: "files", directory: "directories", link: "links", other: "others" } as const;
 
 function keyOf(sort: ListRequest["sort"], type: EntryType, stat: Stats | undefined): number {
   if (sort === "mtime") return stat?.mtimeMs ?? 0;
@@ -129,10 +136,14 @@ async function entriesOf(directory: GuardedDirectory) {
   try {
     return await readdir(directory.entry(""), { withFileTypes: true });
   } catch (error) {
-    throw new ToolError("denied", `The system does not let this server read ${JSON.stringify(directory.path)}.`, {
-      hint: "Ask the user to change its permissions, or list another directory.",
-      cause: error,
-    });
+    throw new ToolError(
+      "denied",
+      `The system does not let this server read ${JSON.stringify(directory.path)}.`,
+      {
+        hint: "Ask the user to change its permissions, or list another directory.",
+        cause: error,
+      },
+    );
   }
 }
 
@@ -164,7 +175,10 @@ async function describe(
   return entries;
 }
 
-async function targetOf(guard: PathGuard, path: string): Promise<Pick<ListedEntry, "target" | "target_inside">> {
+async function targetOf(
+  guard: PathGuard,
+  path: string,
+): Promise<Pick<ListedEntry, "target" | "target_inside">> {
   try {
     const { target, inside } = await guard.readLink(path);
     return { target, target_inside: inside };

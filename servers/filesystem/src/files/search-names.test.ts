@@ -23,14 +23,24 @@ function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[]
 }
 
 /** The paths below the root. */
-async function paths(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []): Promise<string[]> {
+async function paths(
+  tree: Tree,
+  request: Partial<NameSearch> = {},
+  ignored: string[] = [],
+): Promise<string[]> {
   const { matches } = await search(tree, request, ignored);
   return matches.map(({ path }) => path.slice(tree.root.length + 1));
 }
 
 describe("searchNames", () => {
   it("finds files, directories and links by name at any depth, or by path", async () => {
-    const tree = await makeTree({ "a.ts": "", "src/b.ts": "", "src/deep/c.ts/x": "", "src/l.ts": { link: "b.ts" }, "README.md": "" });
+    const tree = await makeTree({
+      "a.ts": "",
+      "src/b.ts": "",
+      "src/deep/c.ts/x": "",
+      "src/l.ts": { link: "b.ts" },
+      "README.md": "",
+    });
     expect((await search(tree, { pattern: "*.ts" })).matches).toEqual([
       { path: tree.at("a.ts"), type: "file" },
       { path: tree.at("src/b.ts"), type: "file" },
@@ -40,7 +50,10 @@ describe("searchNames", () => {
     expect(await paths(tree, { pattern: "*.ts", type: "file" })).toEqual(["a.ts", "src/b.ts"]);
     expect(await paths(tree, { pattern: "*.ts", type: "directory" })).toEqual(["src/deep/c.ts"]);
     expect(await paths(tree, { pattern: "src/*.ts" })).toEqual(["src/b.ts", "src/l.ts"]);
-    expect(await paths(tree, { pattern: "deep/**", path: "src" })).toEqual(["src/deep/c.ts", "src/deep/c.ts/x"]);
+    expect(await paths(tree, { pattern: "deep/**", path: "src" })).toEqual([
+      "src/deep/c.ts",
+      "src/deep/c.ts/x",
+    ]);
   });
 
   it("honours ignore rules, says how many entries they hide, and can show them", async () => {
@@ -59,19 +72,33 @@ describe("searchNames", () => {
       hidden: 4,
       notes: ["4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones."],
     });
-    expect(await paths(tree, { pattern: "a.ts", includeIgnored: true }, ["tmp/"])).toEqual(["dist/a.ts", "src/a.ts", "tmp/a.ts"]);
+    expect(await paths(tree, { pattern: "a.ts", includeIgnored: true }, ["tmp/"])).toEqual([
+      "dist/a.ts",
+      "src/a.ts",
+      "tmp/a.ts",
+    ]);
   });
 
   it("excludes as the official server does", async () => {
-    const tree = await makeTree({ "node_modules/a.ts": "", "src/node_modules/a.ts": "", "src/a.ts": "", "src/a.test.ts": "" });
-    expect(await paths(tree, { pattern: "*.ts", exclude: ["node_modules", "**/*.test.ts"] })).toEqual(["src/a.ts"]);
+    const tree = await makeTree({
+      "node_modules/a.ts": "",
+      "src/node_modules/a.ts": "",
+      "src/a.ts": "",
+      "src/a.test.ts": "",
+    });
+    expect(await paths(tree, { pattern: "*.ts", exclude: ["node_modules", "**/*.test.ts"] })).toEqual([
+      "src/a.ts",
+    ]);
   });
 
   it.each(["path", "mtime", "size"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
     const tree = await makeTree(
-      Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i % 4}/e${i % 3}/f${i}`, "x".repeat(i % 5)])),
+      Object.fromEntries(
+        Array.from({ length: 40 }, (_, i) => [`d${i % 4}/e${i % 3}/f${i}`, "x".repeat(i % 5)]),
+      ),
     );
-    for (let i = 0; i < 40; i += 3) await utimes(tree.at(`d${i % 4}/e${i % 3}/f${i}`), 1e9 + (i % 7), 1e9 + (i % 7));
+    for (let i = 0; i < 40; i += 3)
+      await utimes(tree.at(`d${i % 4}/e${i % 3}/f${i}`), 1e9 + (i % 7), 1e9 + (i % 7));
     const whole = await paths(tree, { pattern: "f*", sort });
     expect(whole.length).toBe(40);
     const paged: string[] = [];
@@ -90,7 +117,9 @@ describe("searchNames", () => {
     await utimes(tree.at("a"), 2e9, 2e9);
     await utimes(tree.at("b"), 1e9, 1e9);
     await utimes(tree.at("c"), 1.5e9, 1.5e9);
-    expect((await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [path.at(-1), modified])).toEqual([
+    expect(
+      (await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [path.at(-1), modified]),
+    ).toEqual([
       ["a", "2033-05-18T03:33:20.000Z"],
       ["c", "2017-07-14T02:40:00.000Z"],
       ["b", "2001-09-09T01:46:40.000Z"],
@@ -99,7 +128,9 @@ describe("searchNames", () => {
   });
 
   it("answers in parts where the time is up, and goes on there", async () => {
-    const tree = await makeTree(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])));
+    const tree = await makeTree(
+      Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])),
+    );
     const first = await search(tree, { pattern: "f*", budgetMs: 0, limit: 1000 });
     if (first.next_cursor !== undefined) {
       expect(first.total).toBeUndefined();
@@ -118,7 +149,9 @@ describe("searchNames", () => {
 
   it("keeps to its budget with long paths", async () => {
     const long = Array.from({ length: 8 }, () => "d".repeat(200)).join("/");
-    const tree = await makeTree(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])));
+    const tree = await makeTree(
+      Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])),
+    );
     const page = await search(tree, { pattern: "f*" });
     expect(JSON.stringify(page).length).toBeLessThan(20_000);
     expect(page.next_cursor).toBeDefined();
@@ -128,13 +161,17 @@ describe("searchNames", () => {
   it("suggests wildcards where an exact name is not there", async () => {
     const tree = await makeTree({ "config.json": "" });
     const { notes } = await search(tree, { pattern: "config" });
-    expect(notes).toEqual(['The pattern has no wildcard and matches only this exact name; "*config*" matches names that hold it.']);
+    expect(notes).toEqual([
+      'The pattern has no wildcard and matches only this exact name; "*config*" matches names that hold it.',
+    ]);
   });
 
   it("refuses a cursor of another search", async () => {
     const tree = await makeTree({ a: "", b: "" });
     const { next_cursor } = await search(tree, { limit: 1 });
-    await expect(search(tree, { limit: 1, pattern: "b*", cursor: next_cursor })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(search(tree, { limit: 1, pattern: "b*", cursor: next_cursor })).rejects.toMatchObject({
+      kind: "invalid",
+    });
   });
 
   it("shows nothing from outside while a directory is swapped for a link", async () => {

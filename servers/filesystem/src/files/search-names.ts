@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cursorsOf, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, cursorsOf, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { compileExclusion, compileGlob, type Glob } from "./glob.ts";
@@ -56,8 +56,8 @@ interface Match {
 
 const position = z.tuple([z.number(), z.string()]);
 const BUDGET_MS = 20_000;
-/** What an answer has besides its matches, in characters. */
-const FRAME = 1_500;
+/** What an answer has besides its matches and cursor, in characters. */
+const FRAME = 1_000;
 
 /**
  * Files and directories below `path` whose name or path matches a glob, in pages. Links are met, not followed.
@@ -97,7 +97,9 @@ export async function searchNames(
 
     const all = collector.leading.take();
     const described = all.slice(0, request.limit).map((match) => describe(root, match, sort));
-    const matches = described.slice(0, fitting(described, request.budget - FRAME));
+    // The cursor holds a path as well, in a longer form.
+    const reserved = FRAME + 2 * Math.max(0, ...described.map(({ path }) => path.length));
+    const matches = described.slice(0, fitting(described, request.budget - reserved));
     const last = all[matches.length - 1];
     const first = after === undefined;
     return {
@@ -123,7 +125,7 @@ class Collector {
     this.#request = request;
     this.#glob = glob;
     this.#after = after && { key: after[0], path: after[1] };
-    this.leading = new Leading(request.limit + 1, compareMatches);
+    this.leading = new Leading<Match>(request.limit + 1, compareMatches);
   }
 
   visit({ path, name, type, parent }: Met): "stop" | undefined {
@@ -169,7 +171,9 @@ function next(
 function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: number): string[] {
   const notes: string[] = [];
   if (report.ended === "late") {
-    notes.push(`The time for one search was up at ${JSON.stringify(oneLine(report.last ?? ""))}; next_cursor goes on there.`);
+    notes.push(
+      `The time for one search was up at ${JSON.stringify(oneLine(clip(report.last ?? "", 200)))}; next_cursor goes on there.`,
+    );
   }
   if (request.cursor !== undefined) return notes;
   if (report.hidden > 0 && !request.includeIgnored) {
@@ -178,7 +182,9 @@ function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: num
   }
   if (report.unreadable > 0) notes.push(`${grouped(report.unreadable)} directories could not be read.`);
   if (total === 0 && !glob.hasWildcard && report.ended === "complete") {
-    notes.push(`The pattern has no wildcard and matches only this exact name; "*${request.pattern}*" matches names that hold it.`);
+    notes.push(
+      `The pattern has no wildcard and matches only this exact name; "*${request.pattern}*" matches names that hold it.`,
+    );
   }
   return notes;
 }
@@ -189,7 +195,11 @@ function withNotes(notes: string[]): { notes?: string[] } {
 
 function tooLate(request: NameSearch): ToolError {
   const seconds = (request.budgetMs ?? BUDGET_MS) / 1000;
-  return new ToolError("timeout", `The search was not finished after ${seconds} s, and sorting by ${request.sort} needs all of it.`, {
-    hint: 'Search a subdirectory, exclude large ones, or use sort="path", which answers in parts.',
-  });
+  return new ToolError(
+    "timeout",
+    `The search was not finished after ${seconds} s, and sorting by ${request.sort} needs all of it.`,
+    {
+      hint: 'Search a subdirectory, exclude large ones, or use sort="path", which answers in parts.',
+    },
+  );
 }

@@ -1,0 +1,235 @@
+import { join } from "node:path";
+import { type CursorCodec, cursorsOf, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import * as z from "zod";
+import type { FoundLine } from "./line-extract.ts";
+import type { ScanPool } from "./scan-pool.ts";
+import type { TextPattern } from "./text-pattern.ts";
+
+export interface FoundFile {
+  /** Absolute. */
+  path: string;
+  /** How many lines match; only in mode `counts`. */
+  lines?: number;
+  /** Only in mode `content`. */
+  matches?: FoundLine[];
+}
+
+/** What decides how a page looks. */
+export interface PageRequest {
+  readonly mode: "content" | "files" | "counts";
+  readonly context: number;
+  /** Lines in mode `content`, files in the others. */
+  readonly limit: number;
+  /** How many characters the answer may have. */
+  readonly budget: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Where the files are. */
+export interface PagePlace {
+  readonly guard: PathGuard;
+  readonly pool: ScanPool;
+  /** The directory that is searched, or the file. */
+  readonly realPath: string;
+  /** The same as the caller named it. */
+  readonly path: string;
+}
+
+export interface TextPage {
+  files: FoundFile[];
+  next_cursor?: string;
+}
+
+/** The last line that was shown; `DONE` where nothing of the file is left. */
+export type TextPosition = readonly [path: string, line: number];
+export const DONE = Number.MAX_SAFE_INTEGER;
+const position = z.tuple([z.string(), z.number()]);
+
+/** The longest text of a line, in characters. */
+const WIDTH = 300;
+/** Files that are read ahead. */
+const AHEAD = 8;
+/** What an answer has besides its files and cursor, in characters. */
+const FRAME = 1_000;
+
+/**
+ * Reads what a page shows. Each file is opened through the guard and looked into again, whatever found it; only
+ * what matches there is shown.
+ */
+export class TextPages {
+  /** Where the page begins. */
+  readonly after: TextPosition | undefined;
+  readonly #place: PagePlace;
+  readonly #request: PageRequest;
+  readonly #pattern: TextPattern;
+  readonly #signal: AbortSignal;
+  readonly #cursors: CursorCodec<[string, number]>;
+
+  /**
+   * @param query all that decides what is found, for the cursor.
+   * @throws ToolError `invalid` for a cursor of another search.
+   */
+  constructor(
+    place: PagePlace,
+    request: PageRequest,
+    pattern: TextPattern,
+    query: unknown,
+    signal: AbortSignal,
+  ) {
+    this.#place = place;
+    this.#request = request;
+    this.#pattern = pattern;
+    this.#signal = signal;
+    this.#cursors = cursorsOf("search_text", [place.realPath, request.mode, pattern, query], position);
+    this.after = this.#cursors.decode(request.cursor);
+  }
+
+  /**
+   * @param paths of candidates in order, below the directory; "" is the file itself.
+   * @param more whether there are candidates behind them.
+   */
+  async show(paths: readonly string[], more: boolean): Promise<TextPage> {
+    const page = new Page(this.#request, this.#place.path, paths);
+    for (let at = 0; at < paths.length; at += AHEAD) {
+      const ahead = paths.slice(at, at + AHEAD);
+      const read = await Promise.all(ahead.map((path) => this.#read(path, page.left)));
+      for (const [index, path] of ahead.entries()) {
+        const last = at + index === paths.length - 1 && !more;
+        const stop = page.add(path, read[index], last);
+        if (stop !== undefined) return { files: page.files, ...this.#next(stop.next) };
+      }
+    }
+    const last = paths.at(-1);
+    return { files: page.files, ...this.#next(more && last !== undefined ? [last, DONE] : undefined) };
+  }
+
+  /** How many lines of the file `path` match; 0 where it cannot be read or is no text. */
+  async count(path: string): Promise<number> {
+    return (
+      (await this.#withFile(path, async ({ handle: { fd } }) => {
+        const answer = await this.#place.pool.run(
+          { kind: "count-open", pattern: this.#pattern, fd },
+          this.#signal,
+        );
+        return "counts" in answer ? answer.counts[0] : undefined;
+      })) ?? 0
+    );
+  }
+
+  async #read(path: string, most: number): Promise<Read> {
+    const { mode, context } = this.#request;
+    if (mode === "counts") return { lines: await this.count(path), matches: [], more: false };
+    const from = this.after?.[0] === path ? this.after[1] + 1 : 1;
+    const wanted = mode === "files" ? 1 : most;
+    const extract = await this.#withFile(path, async ({ handle: { fd } }) => {
+      const request = { from, most: wanted, context: mode === "files" ? 0 : context, width: WIDTH };
+      const answer = await this.#place.pool.run(
+        { kind: "extract", pattern: this.#pattern, fd, extract: request },
+        this.#signal,
+      );
+      return "extract" in answer ? answer.extract : undefined;
+    });
+    return { lines: extract?.lines.length ?? 0, matches: extract?.lines ?? [], more: extract?.more ?? false };
+  }
+
+  /** Undefined where the file is gone, swapped for a link or not to be read. */
+  async #withFile<Value>(
+    path: string,
+    work: (file: GuardedFile) => Promise<Value>,
+  ): Promise<Value | undefined> {
+    const { guard, realPath } = this.#place;
+    const expected = join(realPath, path);
+    let file: GuardedFile;
+    try {
+      file = await guard.openFile(expected);
+    } catch (error) {
+      if (error instanceof ToolError) return undefined;
+      throw error;
+    }
+    try {
+      return file.realPath === expected ? await work(file) : undefined;
+    } finally {
+      await file.handle.close();
+    }
+  }
+
+  #next(next: TextPosition | undefined): { next_cursor?: string } {
+    return next === undefined ? {} : { next_cursor: this.#cursors.encode([...next]) };
+  }
+}
+
+/** What was found in a file: how many lines, and those to show. */
+interface Read {
+  readonly lines: number;
+  readonly matches: readonly FoundLine[];
+  /** Whether more lines match behind those. */
+  readonly more: boolean;
+}
+
+/** A page that is being filled. */
+class Page {
+  readonly files: FoundFile[] = [];
+  /** How many lines or files still fit by number. */
+  left: number;
+  readonly #mode: PageRequest["mode"];
+  readonly #base: string;
+  #chars: number;
+  /** The file that was shown last. */
+  #last: string | undefined;
+
+  constructor({ mode, limit, budget }: PageRequest, base: string, paths: readonly string[]) {
+    this.#mode = mode;
+    this.#base = base;
+    this.left = limit;
+    // The cursor holds a path as well, in a longer form.
+    const longest = paths.reduce((most, path) => Math.max(most, path.length), 0);
+    this.#chars = budget - FRAME - 2 * longest;
+  }
+
+  /**
+   * @param last whether no candidate follows.
+   * @returns where the next page begins, if at all, when this one is full.
+   */
+  add(path: string, read: Read | undefined, last: boolean): { next: TextPosition | undefined } | undefined {
+    if (read === undefined || read.lines === 0) return undefined;
+    const before: TextPosition | undefined = this.#last === undefined ? undefined : [this.#last, DONE];
+    const file: FoundFile = { path: path === "" ? this.#base : join(this.#base, path) };
+    if (this.#mode === "counts") file.lines = read.lines;
+    const frame = JSON.stringify(file).length + 16;
+    if (this.#mode !== "content") return this.#addFile(file, frame, path, before, last);
+
+    const shown: FoundLine[] = [];
+    let chars = frame;
+    for (const match of read.matches.slice(0, this.left)) {
+      const cost = JSON.stringify(match).length + 1;
+      const first = this.files.length === 0 && shown.length === 0;
+      if (chars + cost > this.#chars && !first) break;
+      chars += cost;
+      shown.push(match);
+    }
+    if (shown.length === 0) return { next: before };
+    this.files.push({ ...file, matches: shown });
+    this.#last = path;
+    this.#chars -= chars;
+    this.left -= shown.length;
+    const line = shown.at(-1)?.line ?? 0;
+    if (shown.length < read.matches.length || read.more) return { next: [path, line] };
+    return this.left === 0 ? { next: last ? undefined : [path, line] } : undefined;
+  }
+
+  #addFile(
+    file: FoundFile,
+    chars: number,
+    path: string,
+    before: TextPosition | undefined,
+    last: boolean,
+  ): { next: TextPosition | undefined } | undefined {
+    if (chars > this.#chars && this.files.length > 0) return { next: before };
+    this.files.push(file);
+    this.#last = path;
+    this.#chars -= chars;
+    this.left -= 1;
+    return this.left === 0 ? { next: last ? undefined : [path, DONE] } : undefined;
+  }
+}

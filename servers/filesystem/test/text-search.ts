@@ -1,0 +1,39 @@
+import { onTestFinished } from "vitest";
+import { type Engine, type TextFound, type TextSearch, TextSearcher } from "../src/files/search-text.ts";
+import type { Tree } from "./tree.ts";
+
+export const ENGINES: readonly Engine[] = ["ripgrep", "workers"];
+
+export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;
+
+/** Searches a tree with the tool's defaults; its threads end with the test. */
+export function searcherOf(tree: Tree, engine: Engine, ignored: readonly string[] = []): Search {
+  const searcher = new TextSearcher(tree.guard, ignored, engine);
+  onTestFinished(() => searcher.close());
+  return (request) =>
+    searcher.search({
+      path: tree.root,
+      pattern: "x",
+      literal: false,
+      ignoreCase: false,
+      mode: "content",
+      context: 0,
+      limit: 100,
+      includeIgnored: false,
+      budget: 20_000,
+      ...request,
+    });
+}
+
+/** The lines below the root in the form `path:line:text`. */
+export function lines(tree: Tree, { files }: TextFound): string[] {
+  return files.flatMap(({ path, matches }) =>
+    (matches ?? []).map(({ line, text }) => `${path.slice(tree.root.length + 1)}:${line}:${text}`),
+  );
+}
+
+/** A text in UTF-16 with a byte order mark. */
+export function utf16(text: string, big = false): Buffer {
+  const bytes = Buffer.from(`\uFEFF${text}`, "utf16le");
+  return big ? bytes.swap16() : bytes;
+}
