@@ -1,0 +1,45 @@
+import { type Fields, fieldsAt, isFields } from "./revisions.ts";
+
+/**
+ * The schema of 2024-11-05, which no published package carries, out of that of 2025-03-26: all that the later one
+ * has to say about messages was added ("Key Changes" of 2025-03-26), so taking it out gives the earlier one. Both
+ * files of the specification were compared for this list: nothing else differs but descriptions and a definition
+ * (`Annotations`) that was written out where it is used.
+ *
+ * Added were: audio, in four unions; batches; `annotations` of a tool; `message` of a progress notification; the
+ * `completions` capability.
+ */
+export function earliestSchema(schema2025_03_26: Fields): Fields {
+  const schema = structuredClone(schema2025_03_26);
+  const definitions = fieldsAt(schema, "definitions");
+  for (const name of ["AudioContent", "ToolAnnotations", "JSONRPCBatchRequest", "JSONRPCBatchResponse"]) {
+    take(definitions, name);
+  }
+  take(fieldsAt(definitions, "Tool", "properties"), "annotations");
+  take(fieldsAt(definitions, "ServerCapabilities", "properties"), "completions");
+  take(fieldsAt(definitions, "ProgressNotification", "properties", "params", "properties"), "message");
+  const isAudio = (option: Fields): boolean => option.$ref === "#/definitions/AudioContent";
+  dropOptions(fieldsAt(definitions, "CallToolResult", "properties", "content", "items"), isAudio, 1);
+  for (const name of ["PromptMessage", "SamplingMessage", "CreateMessageResult"]) {
+    dropOptions(fieldsAt(definitions, name, "properties", "content"), isAudio, 1);
+  }
+  dropOptions(fieldsAt(definitions, "JSONRPCMessage"), (option) => option.type === "array", 2);
+  return schema;
+}
+
+/** Removes a member that must be there. */
+function take(fields: Fields, name: string): void {
+  if (!(name in fields)) throw new Error(`The schema of 2025-03-26 has no ${name} where it was added.`);
+  delete fields[name];
+}
+
+function dropOptions(union: Fields, drops: (option: Fields) => boolean, count: number): void {
+  const { anyOf } = union;
+  if (!Array.isArray(anyOf))
+    throw new Error("The schema of 2025-03-26 has no union where options were added.");
+  const kept = anyOf.filter((option) => !(isFields(option) && drops(option)));
+  if (kept.length !== anyOf.length - count) {
+    throw new Error(`${anyOf.length - kept.length} options were added, not ${count}.`);
+  }
+  union.anyOf = kept;
+}

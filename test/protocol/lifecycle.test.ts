@@ -1,0 +1,246 @@
+import { describe, expect, it } from "vitest";
+import { CLIENT_INFO, metaOf } from "./client.ts";
+import { conversation } from "./conversation.ts";
+import { keyOf } from "./exchange.ts";
+import { probeLauncher } from "./probe.ts";
+import { Recorder } from "./recorder.ts";
+import { type Fields, fieldsAt, LEGACY_REVISIONS, MODERN, REVISIONS } from "./revisions.ts";
+
+const launch = probeLauncher();
+const slow = (ms: number) => ({ name: "probe_slow", arguments: { ms } });
+const codeOf = (reply: Fields | undefined) => fieldsAt(reply, "error").code;
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+/** What `probe_log` says, from the least on. */
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical"];
+
+describe.each(REVISIONS)("%s, requests", (revision) => {
+  const talk = conversation(() => launch("--roots", "off"), revision);
+  const isModern = revision === MODERN;
+
+  /** The notifications that came while a tool ran. */
+  async function during(name: string, meta: Fields = {}): Promise<Fields[]> {
+    const { recorder } = talk;
+    const from = recorder.messages.length;
+    await recorder.request("tools/call", { name, arguments: name === "probe_slow" ? { ms: 1 } : {} }, meta);
+    await recorder.alive();
+    return recorder.messages.slice(from).filter(({ method }) => method !== undefined);
+  }
+
+  it.each([0, -1, 9007199254740991, "", "1", "日本 😀", "x".repeat(1000)])(
+    "with the id %j are answered with it",
+    async (id) => {
+      expect((await talk.recorder.sendRequest({ ...talk.recorder.message("tools/list"), id })).id).toBe(id);
+    },
+  );
+
+  it("run beside each other and are answered in the order in which they are done", async () => {
+    const { recorder } = talk;
+    const long = recorder.request("tools/call", slow(600));
+    const short = recorder.request("tools/call", slow(1));
+    expect(await Promise.race([long.then(() => "long"), short.then(() => "short")])).toBe("short");
+    await long;
+  });
+
+  it("end without a word when they are cancelled", async () => {
+    const { recorder } = talk;
+    const call = recorder.message("tools/call", slow(60_000), { progressToken: "of the cancelled" });
+    const isAbout = (message: Fields) =>
+      keyOf(message.id) === keyOf(call.id) ||
+      fieldsAt(message, "params").progressToken === "of the cancelled";
+    recorder.expect(call);
+    recorder.write(JSON.stringify(call));
+    await recorder.find(({ method }) => method === "notifications/progress");
+    recorder.notify("notifications/cancelled", { requestId: call.id, reason: "No longer needed." });
+    const from = recorder.messages.length;
+    await recorder.alive();
+    expect(recorder.messages.slice(from).filter(isAbout)).toEqual([]);
+  });
+
+  it("with an id that is in flight are refused", async () => {
+    const { recorder } = talk;
+    const call = recorder.message("tools/call", slow(300));
+    const from = recorder.messages.length;
+    const isAnswer = (message: Fields) => !("method" in message) && message.id === call.id;
+    for (const message of [call, { ...recorder.message("tools/list"), id: call.id }]) {
+      recorder.expect(message);
+      recorder.write(JSON.stringify(message));
+    }
+    await recorder.find((message) => isAnswer(message) && "result" in message, from);
+    const answers = recorder.messages.slice(from).filter(isAnswer);
+    expect(answers.map(codeOf)).toEqual([-32600, undefined]);
+  });
+
+  it.each(["token", "", 0, -7])("report progress under the token %j", async (progressToken) => {
+    const notes = await during("probe_log", { progressToken });
+    const progress = notes.filter(({ method }) => method === "notifications/progress");
+    expect(progress.map(({ params }) => params)).toEqual(
+      [0.5, 1, 2].map((done) => ({ progressToken, progress: done })),
+    );
+  });
+
+  it("report progress that increases and ends with the answer, however careless the tool is", async () => {
+    const meta = { progressToken: "careless", [LOG_LEVEL]: "debug" };
+    const notes = await during("probe_careless", meta);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const progress = notes.filter(({ method }) => method === "notifications/progress");
+    expect(progress.map(({ params }) => fieldsAt(params).progress)).toEqual([1, 3, 4]);
+  });
+
+  it("report no progress without a token", async () => {
+    expect((await during("probe_slow")).filter(({ method }) => method === "notifications/progress")).toEqual(
+      [],
+    );
+  });
+
+  it.each(LEVELS)("log from the level %s on", async (level) => {
+    if (!isModern)
+      expect(await talk.recorder.request("logging/setLevel", { level })).toMatchObject({ result: {} });
+    const notes = await during("probe_log", isModern ? { [LOG_LEVEL]: level } : {});
+    const logged = notes.filter(({ method }) => method === "notifications/message");
+    expect(logged.map(({ params }) => fieldsAt(params).level)).toEqual(LEVELS.slice(LEVELS.indexOf(level)));
+  });
+
+  it("in batches are answered in a batch by 2025-03-26 and refused by all others", async () => {
+    const { recorder } = talk;
+    const calls = ["tools/list", "prompts/list", "nothing/such"].map((method) => recorder.message(method));
+    const note = { jsonrpc: "2.0", method: "notifications/nothing" };
+    const before = { messages: recorder.messages.length, batches: recorder.batches.length };
+    const answersBatches = revision === "2025-03-26";
+    if (answersBatches) for (const call of calls) recorder.expect(call);
+    recorder.write(JSON.stringify([...calls, note, 5]));
+    recorder.write(JSON.stringify([note, note]));
+    recorder.write("[]");
+    await recorder.alive();
+    const since = recorder.messages.slice(before.messages).slice(0, -1);
+    if (answersBatches) {
+      // The batch of notifications is not answered; the empty one is, by a single error.
+      expect(recorder.batches).toHaveLength(before.batches + 1);
+      expect(since.map(codeOf).sort()).toEqual([-32600, -32600, -32601, undefined, undefined].sort());
+    } else {
+      expect(since.map(codeOf)).toEqual([-32600, -32600, -32600]);
+    }
+  });
+});
+
+describe.each(LEGACY_REVISIONS)("%s, ping", (revision) => {
+  it("is answered by nothing but an answer", async () => {
+    const recorder = new Recorder(launch(), revision);
+    await recorder.open();
+    expect(await recorder.request("ping")).toEqual({ jsonrpc: "2.0", id: expect.anything(), result: {} });
+    expect(await recorder.finish()).toEqual([]);
+  });
+});
+
+describe("2026-07-28, the claims of a request", () => {
+  const talk = conversation(() => launch("--roots", "off"), MODERN);
+
+  it("let nothing be logged where they name no level", async () => {
+    const { recorder } = talk;
+    const from = recorder.messages.length;
+    await recorder.request("tools/call", { name: "probe_log", arguments: {} });
+    await recorder.alive();
+    expect(recorder.messages.slice(from).filter(({ method }) => method === "notifications/message")).toEqual(
+      [],
+    );
+  });
+
+  it.each(["1900-01-01", "2025-11-25", "2024-11-05", "2026-07-28-draft", ""])(
+    "are refused for the version %j, whatever is asked for, at any time",
+    async (version) => {
+      const methods = [
+        "server/discover",
+        "tools/list",
+        "tools/call",
+        "resources/read",
+        "subscriptions/listen",
+        "x/y",
+      ];
+      for (const method of methods) {
+        const params = { ...slow(1), uri: "probe://count", notifications: {}, _meta: metaOf({}, version) };
+        const reply = await talk.recorder.sendRequest({ ...talk.recorder.message(method), params });
+        expect(codeOf(reply)).toBe(-32022);
+        expect(fieldsAt(reply, "error").data).toEqual({ supported: [MODERN], requested: version });
+      }
+    },
+  );
+});
+
+describe("the opening", () => {
+  const initialize = (recorder: Recorder, protocolVersion: unknown): Fields => {
+    const params = { protocolVersion, capabilities: {}, clientInfo: CLIENT_INFO };
+    return { ...recorder.message("initialize"), params };
+  };
+
+  it.each(["1900-01-01", "2026-07-28", "9999-12-31", "", "latest"])(
+    "offers the newest handshake revision to a client of %j",
+    async (version) => {
+      const recorder = new Recorder(launch(), "2025-11-25");
+      const reply = await recorder.sendRequest(initialize(recorder, version));
+      expect(fieldsAt(reply, "result").protocolVersion).toBe("2025-11-25");
+      recorder.notify("notifications/initialized");
+      await recorder.alive();
+      expect(await recorder.finish()).toEqual([]);
+    },
+  );
+
+  it.each(LEGACY_REVISIONS)(
+    "of %s comes after a probe of the modern era, in the same process",
+    async (revision) => {
+      const recorder = new Recorder(launch(), revision);
+      const probe = { ...recorder.message("server/discover"), params: { _meta: metaOf({}, "2099-01-01") } };
+      expect(codeOf(await recorder.sendRequest(probe))).toBe(-32022);
+      expect((await recorder.open()).protocolVersion).toBe(revision);
+      await recorder.alive();
+      expect(await recorder.finish()).toEqual([]);
+    },
+  );
+
+  it("comes after lines that are none", async () => {
+    const recorder = new Recorder(launch(), "2025-06-18");
+    const lines = ["hello", "[]", "5", '{"jsonrpc":"2.0","method":7}', '{"id":5,"result":{}}', ""];
+    for (const line of lines) recorder.write(line);
+    await recorder.open();
+    expect(recorder.messages.map(codeOf)).toEqual([-32700, -32600, -32600, -32600, undefined]);
+    expect(await recorder.finish()).toEqual([]);
+  });
+
+  it.each(["server/discover", "subscriptions/listen"])("is not %s without the claims", async (method) => {
+    const recorder = new Recorder(launch(), "2025-11-25");
+    expect(codeOf(await recorder.sendRequest({ jsonrpc: "2.0", id: 1, method, params: {} }))).toBe(-32602);
+    // It decided nothing.
+    expect(codeOf(await recorder.sendRequest(initialize(recorder, "2025-11-25")))).toBeUndefined();
+    expect(await recorder.finish()).toEqual([]);
+  });
+
+  it("may begin with a byte order mark, and its lines may end as on Windows", async () => {
+    const recorder = new Recorder(launch("--roots", "off"), "2025-11-25");
+    for (const [mark, message] of [
+      ["\ufeff", initialize(recorder, "2025-11-25")],
+      ["", recorder.message("ping")],
+    ] as const) {
+      recorder.expect(message);
+      recorder.write(`${mark}${JSON.stringify(message)}\r`);
+      expect(await recorder.find(({ id }) => id === message.id)).toHaveProperty("result");
+    }
+    expect(await recorder.finish()).toEqual([]);
+  });
+
+  it("needs nothing before a modern request", async () => {
+    const recorder = new Recorder(launch("--roots", "off"), MODERN);
+    const reply = await recorder.request("tools/call", { name: "probe_echo", arguments: { text: "a" } });
+    expect(reply).toHaveProperty("result");
+    expect(await recorder.finish()).toEqual([]);
+  });
+});
+
+describe.each(REVISIONS)("%s, the end of the input", (revision) => {
+  it("lets calls in flight finish, and every line is whole", async () => {
+    const recorder = new Recorder(launch("--roots", "off"), revision);
+    await recorder.open();
+    const answers = [1, 100, 400].map((ms) =>
+      recorder.request("tools/call", slow(ms), { progressToken: ms }),
+    );
+    expect(await recorder.finish()).toEqual([]);
+    for (const answer of await Promise.all(answers)) expect(answer).toHaveProperty("result");
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CAPABILITIES, requestWriter } from "./client.ts";
+import { conversation } from "./conversation.ts";
+import { keyOf } from "./exchange.ts";
+import { type Bundle, bundleProbe } from "./fixtures/bundle.ts";
+import { malformedLines } from "./malformed.ts";
+import type { Outcome } from "./malformed-case.ts";
+import type { Recorder } from "./recorder.ts";
+import { type Fields, fieldsAt, REVISIONS } from "./revisions.ts";
+
+let bundle: Bundle | undefined;
+beforeAll(async () => {
+  bundle = await bundleProbe();
+});
+afterAll(() => bundle?.remove());
+
+const launch = () => ({ file: bundle?.file ?? "", args: ["--roots", "off", "--max-message-bytes", "65536"] });
+
+/** What a line brought, in short. */
+interface Replies {
+  /** The codes of errors that name no request. */
+  readonly refused: unknown[];
+  /** The codes of answers to the line's own id; a result has none. */
+  readonly answered: unknown[];
+}
+
+/** Sends a line and all that belongs to it, and waits until the server is done with it. */
+async function sent(recorder: Recorder, line: string | Uint8Array, outcome: Outcome): Promise<Replies> {
+  const from = recorder.messages.length;
+  const isOwn = (message: Fields): boolean =>
+    outcome.kind === "answered" && !("method" in message) && keyOf(message.id) === keyOf(outcome.message.id);
+  if (outcome.kind === "answered") recorder.expect(outcome.message);
+  recorder.write(line);
+  if (outcome.kind === "answered") await recorder.find(isOwn, from);
+  await recorder.alive();
+  const since = recorder.messages.slice(from).filter((message) => !("method" in message));
+  const codes = (messages: Fields[]) => messages.map((message) => fieldsAt(message, "error").code);
+  return {
+    refused: codes(since.filter(({ id }) => id === undefined || id === null)),
+    answered: codes(since.filter(isOwn)),
+  };
+}
+
+describe.each(REVISIONS)("%s, malformed input", (revision) => {
+  const talk = conversation(launch, revision);
+  let ids = 0;
+  const write = requestWriter(revision, CAPABILITIES[revision], () => {
+    ids += 1;
+    return `line ${ids}`;
+  });
+
+  beforeAll(async () => {
+    // A modern client that has only probed might still go on in the legacy era.
+    await talk.recorder.request("tools/list");
+  });
+
+  it.each(malformedLines(revision, write))("$name", async ({ line, outcome }) => {
+    const replies = await sent(talk.recorder, line, outcome);
+    if (outcome.kind === "refused") {
+      expect(replies.refused).toEqual(Array.from({ length: outcome.count }, () => outcome.code));
+    } else {
+      expect(replies.refused).toEqual([]);
+    }
+    if (outcome.kind === "answered") {
+      expect(replies.answered).toEqual([outcome.code ?? replies.answered[0]]);
+    }
+  });
+});

@@ -1,0 +1,22 @@
+import type { Case, Writer } from "./malformed-case.ts";
+import { badEnvelopes, badIds, badMeta, modernMeta } from "./malformed-envelope.ts";
+import { badParameters, legacyParameters, modernParameters, strangeResponses } from "./malformed-params.ts";
+import { badBytes, badJson, notMessages } from "./malformed-text.ts";
+import { MODERN, type Revision } from "./revisions.ts";
+
+/** The lines that no well-behaved client writes, with what has to come back in this revision. */
+export function malformedLines(revision: Revision, write: Writer): Case[] {
+  const era = revision === MODERN ? [modernMeta, modernParameters] : [legacyParameters];
+  const groups = [
+    badJson,
+    badBytes,
+    notMessages,
+    badEnvelopes,
+    badIds,
+    badMeta,
+    badParameters,
+    strangeResponses,
+    ...era,
+  ];
+  return groups.flatMap((group) => group(write, revision));
+}

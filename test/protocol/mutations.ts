@@ -1,0 +1,38 @@
+import { type Fields, isFields } from "./revisions.ts";
+
+/** A message with one value replaced, or one member gone. */
+export interface Mutation {
+  /** Where, and what was done: `result/tools/0/name: 5`. */
+  readonly path: string;
+  readonly message: unknown;
+}
+
+/** All ways to put a value of another type in the place of one value of a message. */
+export function mutations(message: Fields): Mutation[] {
+  return wrongTypes(message).slice(1);
+}
+
+function wrongTypes(value: unknown): Mutation[] {
+  const inner = Array.isArray(value)
+    ? value.flatMap((entry, index) =>
+        wrongTypes(entry).map(({ path, message }) => ({
+          path: `/${index}${path}`,
+          message: value.map((other, at) => (at === index ? message : other)),
+        })),
+      )
+    : isFields(value)
+      ? Object.entries(value).flatMap(([key, member]) =>
+          wrongTypes(member).map(({ path, message }) => ({
+            path: `/${key}${path}`,
+            message: { ...value, [key]: message },
+          })),
+        )
+      : [];
+  return [{ path: "", message: another(value) }, ...inner];
+}
+
+/** A value of another type, which no union of the protocol has instead of this one. */
+function another(value: unknown): unknown {
+  if (typeof value === "object") return "wrong";
+  return typeof value === "string" ? [5] : ["wrong"];
+}

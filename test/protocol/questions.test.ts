@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import { type Answerer, CAPABILITIES, likelyAnswer } from "./client.ts";
+import { conversation } from "./conversation.ts";
+import { probeLauncher } from "./probe.ts";
+import { Recorder } from "./recorder.ts";
+import { type Fields, fieldsAt, listAt, MODERN, REVISIONS } from "./revisions.ts";
+
+const launch = probeLauncher();
+
+/** All capabilities that any revision has, as a client declares them that always says all it can do. */
+const EVERYTHING = { ...CAPABILITIES["2025-11-25"], sampling: { tools: {}, context: {} }, experimental: {} };
+/** The revision that brought tools for the client's model. */
+const TOOLS_IN_SAMPLING = "2025-11-25";
+
+/** Each kind of question, the tool that asks it, and the revision that brought it. */
+const QUESTIONS = [
+  { capability: "elicitation", tool: "probe_form", first: "2025-06-18" },
+  { capability: "elicitation", tool: "probe_wipe", first: "2025-06-18" },
+  { capability: "elicitation", tool: "probe_visit", first: "2025-11-25" },
+  { capability: "sampling", tool: "probe_sample", first: "2024-11-05" },
+] as const;
+
+/** Whether a tool gave an answer, and no error of either kind. */
+const didWork = (reply: Fields): boolean => "content" in reply && reply.isError !== true;
+
+describe.each(REVISIONS)("%s, questions to the client", (revision) => {
+  let answer: Answerer = likelyAnswer;
+  const known = QUESTIONS.filter(({ first }) => revision >= first);
+  const talk = conversation(() => launch("--toolsets", "extra"), revision, {
+    answer: (method, params) => answer(method, params),
+  });
+
+  /** Calls a tool while the client answers in this way; the result. */
+  async function ask(tool: string, answers: Answerer = likelyAnswer): Promise<Fields> {
+    answer = answers;
+    const reply = await talk.recorder.complete("tools/call", { name: tool, arguments: {} });
+    await talk.recorder.alive();
+    return fieldsAt(reply, "result");
+  }
+
+  it.each(known)("$tool goes on with the answer", async ({ tool }) => {
+    expect(didWork(await ask(tool))).toBe(true);
+  });
+
+  it.each(known.filter(({ capability }) => capability === "elicitation"))(
+    "$tool does nothing where the user says no",
+    async ({ tool }) => {
+      for (const action of ["decline", "cancel"]) {
+        const no: Answerer = (method, params) =>
+          method === "elicitation/create" ? { action } : likelyAnswer(method, params);
+        expect(await ask(tool, no)).toMatchObject({ isError: true });
+      }
+    },
+  );
+
+  it.each([
+    ["nothing", {}],
+    ["lists of the wrong type", { roots: 5, content: 5, action: 5 }],
+    [
+      "members of the wrong type",
+      { roots: [{ uri: 5 }], action: "accept", content: { text: {} }, role: "x" },
+    ],
+    ["an unknown action", { action: "perhaps", roots: [], role: "assistant", content: [] }],
+    ["null", { action: null, roots: null, role: null, content: null, model: null }],
+    ["a URI that is none", { roots: [{ uri: "nowhere" }, { uri: "http://example.com" }], action: "accept" }],
+  ])("survives a client that answers %s", async (_name, response) => {
+    for (const name of ["probe_extra", ...known.map(({ tool }) => tool)]) {
+      const result = await ask(name, () => response);
+      // Nothing may be taken for a yes.
+      if (name === "probe_wipe") expect(result).not.toHaveProperty("structuredContent");
+    }
+  });
+
+  it("asks for roots and uses them", async () => {
+    const roots = [{ uri: "file:///nowhere/a" }, { uri: "file:///nowhere/b", name: "b" }];
+    const [block] = listAt(
+      await ask("probe_extra", (method, params) =>
+        method === "roots/list" ? { roots } : likelyAnswer(method, params),
+      ),
+      "content",
+    );
+    expect(JSON.parse(String(block?.text))).toEqual(roots);
+  });
+});
+
+describe.each(REVISIONS)("%s, questions that the client cannot answer", (revision) => {
+  /** Calls tools on a connection of its own, in which every line must be valid; whether each did its work. */
+  async function ask(capabilities: Fields, ...tools: string[]): Promise<boolean[]> {
+    const recorder = new Recorder(launch(), revision, { capabilities });
+    await recorder.open();
+    const did: boolean[] = [];
+    for (const name of tools) {
+      did.push(didWork(fieldsAt(await recorder.complete("tools/call", { name, arguments: {} }), "result")));
+    }
+    await recorder.alive();
+    expect(await recorder.finish()).toEqual([]);
+    return did;
+  }
+  const none = (tools: readonly string[]) => tools.map(() => false);
+
+  it("are not asked where the client has declared nothing", async () => {
+    const tools = [...QUESTIONS.map(({ tool }) => tool), "probe_delegate"];
+    expect(await ask({}, ...tools)).toEqual(none(tools));
+  });
+
+  it("are not asked where the revision does not have them, whatever the client declares", async () => {
+    // A client may declare what its newest revision has; what was agreed on counts.
+    const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(({ tool }) => tool);
+    if (revision < TOOLS_IN_SAMPLING) tools.push("probe_delegate");
+    expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
+  });
+
+  it("are not asked where the client has declared another kind only", async () => {
+    const sampling = { ...CAPABILITIES[revision], sampling: {} };
+    expect(await ask(sampling, "probe_delegate")).toEqual([false]);
+    expect(await ask({ elicitation: { form: {} } }, "probe_visit")).toEqual([false]);
+    expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([false, false]);
+  });
+
+  it("may bring tools to the client's model where it has declared that", async () => {
+    const knows = revision >= TOOLS_IN_SAMPLING;
+    const declared = { ...CAPABILITIES[revision], sampling: { tools: {} } };
+    expect(await ask(declared, "probe_delegate")).toEqual([knows]);
+  });
+});
+
+describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
+  "%s, requests of the server",
+  (revision) => {
+    it("are answered with an error by some clients, and never by others", async () => {
+      const errors = new Recorder(launch("--toolsets", "extra"), revision, { answer: () => undefined });
+      await errors.open();
+      const question = errors.find(({ method }) => method === "sampling/createMessage");
+      const reply = errors.request("tools/call", { name: "probe_sample", arguments: {} });
+      // The tool waits for the roots first, which this client never tells.
+      const roots = await errors.find(({ method }) => method === "roots/list");
+      errors.write(
+        JSON.stringify({ jsonrpc: "2.0", id: roots.id, error: { code: -32601, message: "No roots." } }),
+      );
+      const { id } = await question;
+      errors.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -1, message: "The user said no." } }));
+      expect(fieldsAt(await reply, "result").isError ?? "error" in (await reply)).toBe(true);
+      await errors.alive();
+      expect(await errors.finish()).toEqual([]);
+    });
+
+    it("end with the call that asked", async () => {
+      const silent: Answerer = (method, params) =>
+        method === "sampling/createMessage" ? undefined : likelyAnswer(method, params);
+      const recorder = new Recorder(launch("--toolsets", "extra"), revision, { answer: silent });
+      await recorder.open();
+      const call = recorder.message("tools/call", { name: "probe_sample", arguments: {} });
+      recorder.expect(call);
+      recorder.write(JSON.stringify(call));
+      await recorder.find(({ method }) => method === "sampling/createMessage");
+      recorder.notify("notifications/cancelled", { requestId: call.id, reason: "Too slow." });
+      await recorder.alive();
+      expect(recorder.messages.filter(({ id, method }) => id === call.id && method === undefined)).toEqual(
+        [],
+      );
+      expect(await recorder.finish()).toEqual([]);
+    });
+
+    it("are made again when the roots change", async () => {
+      const recorder = new Recorder(launch("--toolsets", "extra"), revision);
+      await recorder.open();
+      const first = await recorder.find(({ method }) => method === "roots/list");
+      const second = recorder.next(({ method }) => method === "roots/list");
+      recorder.notify("notifications/roots/list_changed");
+      expect((await second).id).not.toBe(first.id);
+      await recorder.alive();
+      expect(await recorder.finish()).toEqual([]);
+    });
+  },
+);
+
+describe("2026-07-28, the state of a question", () => {
+  const call = { name: "probe_wipe", arguments: {} };
+
+  /** A connection with the first question of `probe_wipe` open: its state, and an answer to it. */
+  async function asked() {
+    const recorder = new Recorder(launch("--roots", "off"), MODERN);
+    await recorder.open();
+    const { inputRequests, requestState } = fieldsAt(await recorder.request("tools/call", call), "result");
+    const [key = ""] = Object.keys(fieldsAt(inputRequests));
+    const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
+    return { recorder, requestState: String(requestState), inputResponses };
+  }
+  const codeOf = (reply: Fields) => fieldsAt(reply, "error").code;
+  const typeOf = (reply: Fields) => fieldsAt(reply, "result").resultType;
+
+  it("is refused where it was changed", async () => {
+    const { recorder, requestState, inputResponses } = await asked();
+    const middle = Math.floor(requestState.length / 2);
+    const swapped = requestState[middle] === "A" ? "B" : "A";
+    const forged = [
+      requestState.slice(0, -1),
+      `${requestState.slice(0, middle)}${swapped}${requestState.slice(middle + 1)}`,
+      requestState.slice(requestState.indexOf(".") + 1),
+    ];
+    for (const state of forged) {
+      const reply = await recorder.request("tools/call", { ...call, inputResponses, requestState: state });
+      expect(codeOf(reply)).toBe(-32602);
+    }
+    expect(await recorder.finish()).toEqual([]);
+  });
+
+  it("asks again for what is missing", async () => {
+    const { recorder, requestState, inputResponses } = await asked();
+    expect(typeOf(await recorder.request("tools/call", { ...call, requestState, inputResponses: {} }))).toBe(
+      "input_required",
+    );
+    const next = await recorder.request("tools/call", { ...call, requestState, inputResponses });
+    expect(typeOf(next)).toBe("input_required");
+    expect(JSON.stringify(next)).toContain("Why?");
+    expect(await recorder.finish()).toEqual([]);
+  });
+
+  it("serves no other call", async () => {
+    const { recorder, requestState, inputResponses } = await asked();
+    const second = await recorder.request("tools/call", { ...call, requestState, inputResponses });
+    const carried = fieldsAt(second, "result").requestState;
+    // The counter is another one now, so another loss would have to be agreed to.
+    await recorder.request("tools/call", { name: "probe_count", arguments: {} });
+    const later = await recorder.request("tools/call", { ...call, requestState: carried });
+    expect(JSON.stringify(later)).toContain("Lose the count of 1?");
+    const elsewhere = await recorder.request("prompts/get", { name: "probe_tour", requestState: carried });
+    expect(codeOf(elsewhere)).toBe(-32602);
+    expect(await recorder.finish()).toEqual([]);
+  });
+});
