@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { describe, expect, it } from "vitest";
+import { findBinaries } from "./binaries.ts";
+import { startPostgres } from "./start.ts";
+
+async function answer(url: string, statement: string): Promise<unknown> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ answer: unknown }>(statement);
+    return rows[0]?.answer;
+  } finally {
+    await client.end();
+  }
+}
+
+describe("startPostgres", () => {
+  it("gives an empty UTF-8 database, more of them, and leaves nothing behind", async () => {
+    const postgres = await startPostgres();
+    expect(await answer(postgres.url, "SELECT 'grün' || chr(128578) AS answer")).toBe("grün🙂");
+    const data = String(await answer(postgres.url, "SELECT current_setting('data_directory') AS answer"));
+    const second = await postgres.createDatabase();
+    expect(second).not.toBe(postgres.url);
+    await answer(second, "CREATE TABLE only_there (x int)");
+    expect(await answer(postgres.url, "SELECT to_regclass('only_there') AS answer")).toBeNull();
+    await postgres.stop();
+    await postgres.stop();
+    await expect(answer(postgres.url, "SELECT 1 AS answer")).rejects.toThrow();
+    if (process.env.TEST_DATABASE_URL === undefined) expect(existsSync(data)).toBe(false);
+  });
+
+  it("says what is wrong where the server does not start", async () => {
+    await expect(startPostgres({ binaries: tmpdir() })).rejects.toThrow(/ENOENT/);
+  });
+
+  it("ends when its parent is killed", async () => {
+    const keeper = fileURLToPath(new URL("./keeper.mjs", import.meta.url));
+    const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
+    const argument = JSON.stringify(JSON.stringify({ bin: findBinaries(), user }));
+    // A parent in between, that dies without a word.
+    const parent = spawn(
+      process.execPath,
+      [
+        "-e",
+        `const child = require("node:child_process").spawn(process.execPath, [${JSON.stringify(keeper)}, ${argument}], { stdio: ["pipe", "inherit", "inherit"] });
+         setInterval(() => child.pid, 1000);`,
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    let url = "";
+    for await (const line of createInterface({ input: parent.stdout })) {
+      url = line.slice("ready ".length);
+      break;
+    }
+    expect(await answer(url, "SELECT 1 AS answer")).toBe(1);
+    const folder = String(await answer(url, "SELECT current_setting('data_directory') AS answer"));
+    expect(existsSync(folder)).toBe(true);
+    parent.kill("SIGKILL");
+    await once(parent, "exit");
+    await expect.poll(() => existsSync(folder), { timeout: 20_000 }).toBe(false);
+  });
+});

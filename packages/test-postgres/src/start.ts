@@ -1,0 +1,105 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { findBinaries } from "./binaries.ts";
+
+/** A PostgreSQL that tests may do anything with. */
+export interface TestPostgres {
+  /** `postgres://…` of an empty database; the user is a superuser, unless TEST_DATABASE_URL names another. */
+  readonly url: string;
+  /** Creates another empty database on the same server and returns its URL; it goes when the server does. */
+  createDatabase(): Promise<string>;
+  /** Stops the server and removes all of it. A second call does nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a real PostgreSQL on a free loopback port, with a private data directory, never as root. It ends with
+ * `stop()`, and also when this process dies. With `TEST_DATABASE_URL` that server is used instead: databases with
+ * random names are created there and dropped by `stop()`.
+ *
+ * @param options.binaries the folder with `initdb` and `postgres`; default: see `findBinaries`.
+ * @throws Error where no server can be had; a suite that needs one fails then.
+ */
+export async function startPostgres(options: { binaries?: string } = {}): Promise<TestPostgres> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given !== undefined && given !== "" && options.binaries === undefined) return databasesOn(given, []);
+  const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
+  const bin = options.binaries ?? findBinaries();
+  const keeper = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("./keeper.mjs", import.meta.url)), JSON.stringify({ bin, user })],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  const url = await urlOf(keeper);
+  return databasesOn(url, [() => endOf(keeper)]);
+}
+
+async function urlOf(keeper: ChildProcess): Promise<string> {
+  if (keeper.stdout === null) throw new Error("The keeper of PostgreSQL has no stdout.");
+  for await (const line of createInterface({ input: keeper.stdout })) {
+    if (line.startsWith("ready ")) return line.slice("ready ".length);
+    if (line.startsWith("failed ")) throw new Error(`PostgreSQL: ${line.slice("failed ".length)}`);
+  }
+  throw new Error("The keeper of PostgreSQL ended without a word.");
+}
+
+async function endOf(keeper: ChildProcess): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+  const gone = once(keeper, "close");
+  keeper.stdin?.end();
+  await gone;
+}
+
+/** Databases with random names on the server of `url`; `ending` runs after the last of them is dropped. */
+async function databasesOn(url: string, ending: readonly (() => Promise<void>)[]): Promise<TestPostgres> {
+  const created: string[] = [];
+  let stopped = false;
+  const createDatabase = async () => {
+    const name = `refmcp_test_${randomBytes(6).toString("hex")}`;
+    await query(url, `CREATE DATABASE ${name}`);
+    created.push(name);
+    const own = new URL(url);
+    own.pathname = `/${name}`;
+    return own.href;
+  };
+  return {
+    url: await createDatabase(),
+    createDatabase,
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      // A server of ours goes with its data directory.
+      if (ending.length === 0)
+        for (const name of created) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      for (const end of ending) await end();
+    },
+  };
+}
+
+async function query(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL refuses to run as root, so it runs as `postgres` or `nobody`. */
+function unprivilegedUser(): { uid: number; gid: number } {
+  for (const name of ["postgres", "nobody"]) {
+    try {
+      const id = (flag: string) =>
+        Number(execFileSync("id", [flag, name], { stdio: ["ignore", "pipe", "ignore"] }));
+      return { uid: id("-u"), gid: id("-g") };
+    } catch {
+      // No such user here.
+    }
+  }
+  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody.");
+}
