@@ -1,0 +1,158 @@
+// The memory server beside the official one: filling, one write, searching, opening, reading, memory; at 1,000, 10,000
+// and 50,000 entities with two observations each, and this one alone at 500,000. Runs alone too, after a build:
+// node servers/memory/bench/graph.mjs
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+
+export const title = "a knowledge graph of 1,000 to 500,000 entities";
+
+const OFFICIAL = { "@modelcontextprotocol/server-memory": "2026.8.31" };
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const SIZES = [1_000, 10_000, 50_000];
+const LARGE = 500_000;
+const BATCH = 1_000;
+const RUNS = 9;
+const TOPICS = ["gardens", "railways", "comets", "violins", "bridges", "lighthouses", "recipes", "glaciers"];
+
+/** The same graph for both: names and facts with rare words (the number) and common ones. */
+const entity = (index) => ({
+  name: `Person ${index}`,
+  entityType: index % 10 === 0 ? "project" : "person",
+  observations: [
+    `writes about ${TOPICS[index % TOPICS.length]} since ${1900 + (index % 120)}`,
+    `keeps record r${index}x of the society`,
+  ],
+});
+
+async function fill(client, size) {
+  const started = performance.now();
+  for (let at = 0; at < size; at += BATCH) {
+    const entities = Array.from({ length: Math.min(BATCH, size - at) }, (_, offset) => entity(at + offset));
+    await client.call("create_entities", { entities });
+    const relations = entities.slice(0, 100).map(({ name }, offset) => ({
+      from: name,
+      to: entities[offset + 1]?.name ?? name,
+      relationType: "knows",
+    }));
+    await client.call("create_relations", { relations });
+  }
+  return performance.now() - started;
+}
+
+/** What is measured on a filled graph, by its row in the table. */
+function works(client, size) {
+  let fresh = 0;
+  const next = () => {
+    fresh += 1;
+    return `Fresh ${size} ${fresh}`;
+  };
+  const some = () => `Person ${(fresh * 7919) % size}`;
+  return {
+    "create one entity": () =>
+      client.call("create_entities", {
+        entities: [{ name: next(), entityType: "person", observations: ["is new"] }],
+      }),
+    "add one observation": () =>
+      client.call("add_observations", {
+        observations: [{ entityName: some(), contents: [`fact ${next()}`] }],
+      }),
+    "search, one match": () => client.call("search_nodes", { query: `r${(fresh * 7919 + 13) % size}x` }),
+    "search, an eighth matches": () => client.call("search_nodes", { query: "lighthouses" }),
+    "open one by name": () => client.call("open_nodes", { names: [some()] }),
+    read_graph: () => client.call("read_graph"),
+  };
+}
+
+export async function bench({ report }) {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-memory-"));
+  const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-memory/dist/index.js");
+  try {
+    const writes = [];
+    for (const size of SIZES) writes.push([size, await compare(report, folder, official, size)]);
+    writes.push([LARGE, await alone(report, folder)]);
+    report({
+      title: "Cost of one write as the graph grows, ms",
+      columns: ["entities", "official", "here"],
+      rows: writes.map(([size, { theirs, ours }]) => [
+        size.toLocaleString("en-US"),
+        figure(theirs),
+        figure(ours),
+      ]),
+      notes: [
+        "One create_entities call with one entity and one observation; here each is on the disk (fsync) when it is answered.",
+      ],
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function compare(report, folder, official, size) {
+  const theirs = new RawClient([process.execPath, official], {
+    env: { ...process.env, MEMORY_FILE_PATH: join(folder, `official-${size}.jsonl`) },
+  });
+  const ours = new RawClient([process.execPath, BIN, "--file", join(folder, `ours-${size}.db`)]);
+  await Promise.all([theirs.initialize(), ours.initialize()]);
+  const rows = [];
+  const add = (work, a, b, unit = "ms") =>
+    rows.push([`${work}, ${unit}`, figure(a), figure(b), ratio(b / a)]);
+  const filled = { ours: await fill(ours, size), theirs: await fill(theirs, size) };
+  add(`${size.toLocaleString("en-US")} creates, 1,000 a call`, filled.theirs, filled.ours);
+  const [a, b] = [works(theirs, size), works(ours, size)];
+  let write = {};
+  for (const name of Object.keys(a)) {
+    const taken = await inTurn(RUNS, { theirs: a[name], ours: b[name] });
+    add(name, median(taken.theirs), median(taken.ours));
+    if (name === "create one entity") write = { theirs: median(taken.theirs), ours: median(taken.ours) };
+  }
+  const answered = async (client) => {
+    const before = client.bytes;
+    await client.call("read_graph");
+    return (client.bytes - before) / 1000;
+  };
+  add("answer of read_graph", await answered(theirs), await answered(ours), "kB");
+  add("resident memory at its peak", (await theirs.memory()).peak, (await ours.memory()).peak, "MB");
+  await Promise.all([theirs.close(), ours.close()]);
+  report({
+    title: `${size.toLocaleString("en-US")} entities, ${(size * 2).toLocaleString("en-US")} observations`,
+    columns: ["work", "official", "here", "here / official"],
+    rows,
+  });
+  return write;
+}
+
+async function alone(report, folder) {
+  const file = join(folder, "large.db");
+  const client = new RawClient([process.execPath, BIN, "--file", file]);
+  await client.initialize();
+  const rows = [
+    [`${LARGE.toLocaleString("en-US")} creates, 1,000 a call, ms`, figure(await fill(client, LARGE))],
+  ];
+  let ours = Number.NaN;
+  for (const [name, work] of Object.entries(works(client, LARGE))) {
+    const taken = await inTurn(RUNS, { ours: work });
+    rows.push([`${name}, ms`, figure(median(taken.ours))]);
+    if (name === "create one entity") ours = median(taken.ours);
+  }
+  rows.push(["resident memory at its peak, MB", figure((await client.memory()).peak)]);
+  await client.close();
+  rows.push(["size on the disk, MB", figure((await stat(file)).size / 1e6)]);
+  report({
+    title: `${LARGE.toLocaleString("en-US")} entities, ${(LARGE * 2).toLocaleString("en-US")} observations, here alone`,
+    columns: ["work", "here"],
+    rows,
+  });
+  return { theirs: Number.NaN, ours };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bench({
+    report: ({ title: name, columns, rows, notes = [] }) =>
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n${notes.map((note) => `${note}\n`).join("")}`,
+      ),
+  });
+}

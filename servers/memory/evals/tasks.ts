@@ -1,0 +1,170 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Task, World } from "@refmcp/core/testing";
+import { entitiesOf, relationsOf } from "../src/graph/export.ts";
+import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import type { Entity, Relation } from "../src/graph/types.ts";
+
+const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
+
+/** What the memory of the world holds now. */
+async function kept(world: World): Promise<{ entities: Map<string, Entity>; relations: Relation[] }> {
+  const store = await openSqliteStore(world.args[1] ?? "");
+  const entities = new Map<string, Entity>();
+  const relations: Relation[] = [];
+  await store.read(async (reader) => {
+    for await (const batch of entitiesOf(reader))
+      for (const entity of batch) entities.set(entity.name, entity);
+    for await (const batch of relationsOf(reader)) relations.push(...batch);
+  });
+  await store.close();
+  return { entities, relations };
+}
+
+const related = (relations: readonly Relation[], from: string, to: string) =>
+  relations.some((relation) => relation.from === from && relation.to === to);
+
+export const tasks: readonly Task[] = [
+  {
+    name: "recall what is known of a person",
+    prompt: "What do you know about the person who likes tea?",
+    async reference(call) {
+      const found = await call("search_nodes", { query: "likes tea", types: ["person"] });
+      return `${found}\n${await call("open_nodes", { names: ["Ada"] })}`;
+    },
+    check: (answer) => answer.includes("Ada") && answer.includes("wrote the first program"),
+  },
+  {
+    name: "remember a new person and how she belongs to others",
+    prompt: "Remember: Sophia De Morgan is a friend of Mary's; she met Ada at Charles's house in 1834.",
+    async reference(call) {
+      await call("search_nodes", { query: "Sophia De Morgan" });
+      const entity = {
+        name: "Sophia De Morgan",
+        entityType: "person",
+        observations: ["met Ada at Charles's house in 1834"],
+      };
+      await call("create_entities", { entities: [entity], source: "the user" });
+      await call("create_relations", {
+        relations: [{ from: "Sophia De Morgan", to: "Mary", relationType: "is a friend of" }],
+      });
+      return "Remembered.";
+    },
+    async check(_answer, world) {
+      const { entities, relations } = await kept(world);
+      const facts = entities.get("Sophia De Morgan")?.observations.join(" ") ?? "";
+      return facts.includes("1834") && related(relations, "Sophia De Morgan", "Mary");
+    },
+  },
+  {
+    name: "correct a fact",
+    prompt: "Ada does not like tea any more, she drinks coffee now.",
+    async reference(call) {
+      await call("delete_observations", { deletions: [{ entityName: "Ada", observations: ["likes tea"] }] });
+      await call("add_observations", { observations: [{ entityName: "Ada", contents: ["likes coffee"] }] });
+      return "Corrected.";
+    },
+    async check(_answer, world) {
+      const facts = (await kept(world)).entities.get("Ada")?.observations ?? [];
+      return !facts.includes("likes tea") && facts.some((fact) => fact.includes("coffee"));
+    },
+  },
+  {
+    name: "find the way between two things",
+    prompt: "How is Mary connected with the Analytical Engine?",
+    reference: (call) => call("find_related", { name: "Mary", to: "Analytical Engine", depth: 5 }),
+    check: (answer) => answer.includes('"path":["Mary","Ada","Charles","Analytical Engine"]'),
+  },
+  {
+    name: "give somebody her full name",
+    prompt: "Mary is Mary Somerville. Use her full name from now on.",
+    async reference(call) {
+      await call("update_entities", { updates: [{ name: "Mary", new_name: "Mary Somerville" }] });
+      return "Done.";
+    },
+    async check(_answer, world) {
+      const { entities, relations } = await kept(world);
+      return (
+        entities.has("Mary Somerville") &&
+        !entities.has("Mary") &&
+        related(relations, "Mary Somerville", "Ada")
+      );
+    },
+  },
+  {
+    name: "join two entries of one person",
+    prompt:
+      "Remember that Babbage had a house in Dorset Street. … Oh, Babbage is Charles, make that one person.",
+    async reference(call) {
+      const entity = {
+        name: "Babbage",
+        entityType: "person",
+        observations: ["had a house in Dorset Street"],
+      };
+      await call("create_entities", { entities: [entity] });
+      await call("update_entities", { updates: [{ name: "Babbage", merge_into: "Charles" }] });
+      return "One person now.";
+    },
+    async check(_answer, world) {
+      const { entities } = await kept(world);
+      const facts = entities.get("Charles")?.observations.join(" ") ?? "";
+      return !entities.has("Babbage") && facts.includes("Dorset Street");
+    },
+  },
+  {
+    name: "forget and bring back",
+    prompt: "Forget Mary. … No wait, bring her back.",
+    async reference(call) {
+      const { change_id } = dataOf(await call("delete_entities", { entityNames: ["Mary"] }));
+      await call("undo_memory_change", { change_id });
+      return `back again: ${await call("open_nodes", { names: ["Mary"] })}`;
+    },
+    check: async (answer, world) =>
+      answer.includes("teaches mathematics") && (await kept(world)).entities.has("Mary"),
+  },
+  {
+    name: "erase for good",
+    prompt: "Erase everything about Mary for good, nothing must stay.",
+    async reference(call) {
+      await call("delete_entities", { entityNames: ["Mary"], hard: true });
+      return "Erased.";
+    },
+    async check(_answer, world) {
+      const store = await openSqliteStore(world.args[1] ?? "");
+      const removed = await store.read((reader) => reader.removedNamed(["Mary"]));
+      await store.close();
+      return removed.length === 0 && !(await kept(world)).entities.has("Mary");
+    },
+  },
+  {
+    name: "take over an old memory file",
+    prompt: "I have an old memory in official.jsonl. Take it over and tell me what could not be read.",
+    reference: (call) => call("import_graph", { path: "official.jsonl" }),
+    check: async (answer, world) =>
+      answer.includes("not a line") && (await kept(world)).entities.has("Luigi"),
+  },
+  {
+    name: "draw a picture for a person",
+    prompt: "Save a picture of the memory as circle.svg.",
+    async reference(call) {
+      await call("export_graph", { format: "svg", path: "circle.svg" });
+      return "It is in circle.svg.";
+    },
+    async check(_answer, world) {
+      const picture = await readFile(join(world.args[3] ?? "", "circle.svg"), "utf8").catch(() => "");
+      return picture.startsWith("<svg") && picture.includes(">Analytical Engine</text>");
+    },
+  },
+  {
+    name: "count without reading all",
+    prompt: "How many readers do you know, and what kinds of things are in the memory?",
+    reference: (call) => call("memory_stats"),
+    check: (answer) => answer.includes('{"type":"reader","count":3000}') && answer.includes('"machine"'),
+  },
+  {
+    name: "tell what happened lately",
+    prompt: "What was remembered last, and where did it come from?",
+    reference: (call) => call("recent_changes", { limit: 3 }),
+    check: (answer) => answer.includes("3,000 entities") && answer.includes("the fixture"),
+  },
+];

@@ -1,0 +1,84 @@
+import { type Call, promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import type { Memory } from "./graph/memory.ts";
+
+export const tool = toolFor<Memory>();
+export const resource = resourceFor<Memory>();
+export const prompt = promptFor<Memory>();
+
+/** A count or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
+export const count = z.number();
+
+export const entity = z.object({
+  name: z.string(),
+  entityType: z.string(),
+  observations: z.array(z.string()),
+});
+
+/** An entity as a reading tool shows it. */
+export const shownEntity = z.object({
+  name: z.string(),
+  entityType: z.string(),
+  observations: z.array(z.string()).optional(),
+  observation_count: count.optional(),
+  clipped: count.optional(),
+});
+
+export const relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() });
+
+export const relationInput = z.strictObject({
+  from: z.string().describe("Name of the entity where it starts."),
+  to: z.string().describe("Name of the entity where it ends."),
+  relationType: z.string().describe("In active voice: works at."),
+});
+
+export const counts = z.object({ entities: count, observations: count, relations: count });
+
+/** A list in an input, 1 to 5,000 items. */
+export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(5_000);
+
+export const source = z
+  .string()
+  .optional()
+  .describe("Where this comes from, for the journal: a URL, a person.");
+
+export const hard = z.boolean().default(false).describe("Erase for good, without undo; asks the user.");
+
+export const deleted = z.object({
+  success: z.boolean(),
+  message: z.string(),
+  deleted: z.object({ entities: count, observations: count, relations: count }).partial(),
+  not_found: z.array(z.string()).optional(),
+  change_id: count.optional(),
+  not_shown: count.optional(),
+});
+
+/** The facts of a change for the journal. */
+export function factsOf(action: string, call: Call, from?: string) {
+  if (from !== undefined && (from.trim() === "" || from.length > 500))
+    throw new ToolError(
+      "invalid",
+      `source has ${from.length} characters; it takes 1 to 500, or leave it out.`,
+    );
+  return { action, signal: call.signal, source: from?.toWellFormed() };
+}
+
+/** How a hard deletion asks the user. */
+export function confirming(call: Call, isHard: boolean) {
+  return { hard: isHard, confirm: (loss: string) => call.confirm(loss) };
+}
+
+/**
+ * A time from an input → milliseconds since 1970.
+ *
+ * @throws ToolError `invalid` for what is no ISO 8601 date or time.
+ */
+export function timeOf(text: string | undefined, argument: string): number | undefined {
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is no date.`, {
+    hint: "Give an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
+  });
+}

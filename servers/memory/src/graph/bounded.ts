@@ -1,0 +1,23 @@
+/**
+ * Cuts the lists of an answer so that it keeps to the budget, and says how many items are not shown. A change is
+ * done when it is answered, so its echo may be cut and must never fail.
+ *
+ * @param budget characters of JSON.
+ */
+export function bounded<Answer extends object>(
+  answer: Answer,
+  budget: number,
+): Answer & { not_shown?: number } {
+  let left = budget - 500;
+  let cut = 0;
+  const fits = (item: unknown) => {
+    left -= JSON.stringify(item).length + 1;
+    if (left < 0) cut += 1;
+    return left >= 0;
+  };
+  const shown = structuredClone(answer);
+  for (const value of Object.values(shown)) {
+    if (Array.isArray(value)) value.splice(0, value.length, ...value.filter(fits));
+  }
+  return cut === 0 ? shown : { ...shown, not_shown: cut };
+}

@@ -1,0 +1,203 @@
+import type { NewObservation, NewRelation, Store, Writer } from "./store.ts";
+import type { ChangeItem, EntityRow, ItemOp, Kind, ObservationRow, RelationRow } from "./types.ts";
+
+/** Who changes something, by which tool. */
+export interface ChangeFacts {
+  /** The tool, for example `create_entities`. */
+  readonly action: string;
+  /** Where the facts come from, in the caller's words. */
+  readonly source?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The change that is taken back. */
+  readonly undoes?: number;
+  /** Rows are erased for good. */
+  readonly hard?: boolean;
+}
+
+/** A row and the entities that it hangs on. */
+interface Place {
+  readonly id: number;
+  readonly entityId: number;
+  readonly otherId: number | null;
+}
+
+/**
+ * One change in the making: every row it touches is written and noted together, so that the journal tells exactly
+ * what happened and can take it back.
+ */
+export class ChangeLog {
+  readonly writer: Writer;
+  /** The time of the change, milliseconds since 1970. */
+  readonly at: number;
+  readonly #facts: ChangeFacts;
+  readonly #items: ChangeItem[] = [];
+  readonly #touched = new Set<number>();
+  /** Entities of this change, which have its time already. */
+  readonly #fresh = new Set<number>();
+  #id: number | undefined;
+
+  constructor(writer: Writer, facts: ChangeFacts) {
+    this.writer = writer;
+    this.#facts = facts;
+    this.at = Date.now();
+  }
+
+  /** The change's id; the first call enters it in the journal. */
+  async id(): Promise<number> {
+    this.#id ??= await this.writer.insertChange({
+      at: this.at,
+      action: this.#facts.action,
+      source: this.#facts.source ?? null,
+      undoes: this.#facts.undoes ?? null,
+      hard: this.#facts.hard ?? false,
+    });
+    return this.#id;
+  }
+
+  async addEntities(rows: readonly { name: string; type: string }[]): Promise<number[]> {
+    const ids = await this.writer.insertEntities(rows, this.at);
+    this.#note("entity", "add", ids.map(entityPlace));
+    for (const id of ids) this.#fresh.add(id);
+    return ids;
+  }
+
+  async addObservations(rows: readonly NewObservation[]): Promise<void> {
+    const ids = await this.writer.insertObservations(rows, this.at);
+    const places = rows.map(({ entityId }, index) => ({ id: ids[index] ?? 0, entityId, otherId: null }));
+    this.#note("observation", "add", places);
+  }
+
+  async addRelations(rows: readonly NewRelation[]): Promise<void> {
+    const ids = await this.writer.insertRelations(rows, this.at);
+    const places = rows.map(({ fromId, toId }, index) => ({
+      id: ids[index] ?? 0,
+      entityId: fromId,
+      otherId: toId,
+    }));
+    this.#note("relation", "add", places);
+  }
+
+  removeEntities(rows: readonly EntityRow[]): Promise<void> {
+    return this.#remove(
+      "entity",
+      rows.map(({ id }) => entityPlace(id)),
+    );
+  }
+
+  removeObservations(rows: readonly ObservationRow[]): Promise<void> {
+    return this.#remove("observation", rows.map(observationPlace));
+  }
+
+  removeRelations(rows: readonly RelationRow[]): Promise<void> {
+    return this.#remove("relation", rows.map(relationPlace));
+  }
+
+  /** Removes rows that a change in the journal speaks of. */
+  removeItems(items: readonly ChangeItem[]): Promise<void> {
+    return eachKind(items, (kind, of) => this.#remove(kind, of.map(itemPlace)));
+  }
+
+  /** Brings back rows that a change in the journal deleted. */
+  restoreItems(items: readonly ChangeItem[]): Promise<void> {
+    return eachKind(items, async (kind, of) => {
+      await this.writer.restore(
+        kind,
+        of.map(({ rowId }) => rowId),
+      );
+      this.#note(kind, "restore", of.map(itemPlace));
+    });
+  }
+
+  async rename(entity: { id: number; name: string }, name: string): Promise<void> {
+    await this.writer.rename(entity.id, name);
+    this.#note("entity", "rename", [entityPlace(entity.id)], entity.name, name);
+  }
+
+  async retype(entity: { id: number; type: string }, type: string): Promise<void> {
+    await this.writer.retype(entity.id, type);
+    this.#note("entity", "retype", [entityPlace(entity.id)], entity.type, type);
+  }
+
+  async moveObservation(id: number, from: number, to: number): Promise<void> {
+    await this.writer.moveObservation(id, to);
+    this.#note("observation", "move", [{ id, entityId: to, otherId: from }], String(from), String(to));
+  }
+
+  /** @param from and `to` are pairs of entity ids: where the relation begins and where it ends. */
+  async moveRelation(
+    id: number,
+    from: readonly [number, number],
+    to: readonly [number, number],
+  ): Promise<void> {
+    await this.writer.moveRelation(id, ...to);
+    this.#note("relation", "move", [{ id, entityId: to[0], otherId: to[1] }], from.join(" "), to.join(" "));
+  }
+
+  /** Enters what was noted; undefined where nothing changed, and then the journal has no entry. */
+  async finish(): Promise<number | undefined> {
+    if (this.#items.length === 0) return this.#id;
+    const id = await this.id();
+    await this.writer.insertItems(id, this.#items);
+    await this.writer.touch(
+      [...this.#touched].filter((entityId) => !this.#fresh.has(entityId)),
+      this.at,
+    );
+    return id;
+  }
+
+  async #remove(kind: Kind, places: readonly Place[]): Promise<void> {
+    if (places.length === 0) return;
+    await this.writer.remove(
+      kind,
+      places.map(({ id }) => id),
+      await this.id(),
+    );
+    this.#note(kind, "remove", places);
+  }
+
+  #note(
+    kind: Kind,
+    op: ItemOp,
+    places: readonly Place[],
+    before: string | null = null,
+    after: string | null = null,
+  ): void {
+    for (const { id, entityId, otherId } of places) {
+      this.#items.push({ kind, op, rowId: id, entityId, otherId, before, after });
+      this.#touched.add(entityId);
+      if (otherId !== null) this.#touched.add(otherId);
+    }
+  }
+}
+
+const entityPlace = (id: number): Place => ({ id, entityId: id, otherId: null });
+const observationPlace = ({ id, entityId }: ObservationRow): Place => ({ id, entityId, otherId: null });
+const relationPlace = ({ id, fromId, toId }: RelationRow): Place => ({ id, entityId: fromId, otherId: toId });
+const itemPlace = ({ rowId, entityId, otherId }: ChangeItem): Place => ({ id: rowId, entityId, otherId });
+
+async function eachKind(
+  items: readonly ChangeItem[],
+  work: (kind: Kind, items: readonly ChangeItem[]) => Promise<void>,
+): Promise<void> {
+  for (const kind of ["entity", "observation", "relation"] as const) {
+    const of = items.filter((item) => item.kind === kind);
+    if (of.length > 0) await work(kind, of);
+  }
+}
+
+/**
+ * Writes one change: all of it, or, where `work` throws, nothing.
+ *
+ * @returns what `work` returns, and the change's id where anything changed.
+ */
+export function change<Value>(
+  store: Store,
+  facts: ChangeFacts,
+  work: (log: ChangeLog) => Promise<Value>,
+): Promise<{ value: Value; changeId: number | undefined }> {
+  return store.write(async (writer) => {
+    const log = new ChangeLog(writer, facts);
+    const value = await work(log);
+    return { value, changeId: await log.finish() };
+  }, facts.signal);
+}

@@ -1,0 +1,85 @@
+import { grouped, nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import type { Reader } from "./store.ts";
+import { foldedName, wordsOf } from "./text.ts";
+
+/** Longest texts, in UTF-16 units. */
+export const MOST = { name: 10_000, type: 500, observation: 50_000, source: 500 } as const;
+
+const WHAT = {
+  name: "An entity's name",
+  type: "A type",
+  observation: "An observation",
+  source: "A source",
+} as const;
+
+/** What is wrong with a text that is to be remembered, as a clause; undefined where it is fine. */
+export function textProblem(kind: keyof typeof MOST, text: string): string | undefined {
+  if (text.trim() === "") return `${WHAT[kind]} must not be empty`;
+  if (text.length > MOST[kind])
+    return `${WHAT[kind]} has at most ${grouped(MOST[kind])} characters; this one has ${grouped(text.length)}`;
+  return undefined;
+}
+
+/**
+ * Checks a text and returns it well-formed: half a surrogate pair, which no store keeps, becomes U+FFFD.
+ *
+ * @param where the argument, for example `entities.0.name`.
+ * @throws ToolError `invalid`.
+ */
+export function checkedText(kind: keyof typeof MOST, text: string, where: string): string {
+  const problem = textProblem(kind, text);
+  if (problem === undefined) return text.toWellFormed();
+  throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {
+    hint: "Nothing was changed. Correct it and repeat the whole call.",
+  });
+}
+
+/** A foreign text inside a sentence of ours: on one line, in quotes, cut where it is long. */
+export function quote(text: string): string {
+  const line = oneLine(text.slice(0, 120));
+  return `"${line.length < text.length && text.length > 80 ? `${line.slice(0, 80)}…` : line}"`;
+}
+
+/** Several names in a sentence, at most five. */
+export function quoteAll(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map(quote).join(", ");
+  return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
+}
+
+/** Names that exist and are like this one, best first: the same apart from case and accents, or a few letters away. */
+export async function namesLike(reader: Reader, name: string, most = 3): Promise<string[]> {
+  const folded = foldedName(name);
+  const candidates = new Map<string, string>();
+  const add = (names: Iterable<{ name: string }>) => {
+    for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
+  };
+  add(await reader.namesFrom(folded.slice(0, 2), 500));
+  for (const word of wordsOf(folded).slice(0, 3)) {
+    const { matches } = await reader.matches(word, "word", 100);
+    add((await reader.entitiesById(matches.slice(0, 100).map(({ entityId }) => entityId))).values());
+  }
+  const near = nearest(folded, candidates.keys(), most);
+  const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
+  return [...near, ...longer].slice(0, most).map((key) => candidates.get(key) ?? key);
+}
+
+/** The error for entities that do not exist, with those that are like them. */
+export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
+  const near = new Set<string>();
+  for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
+  const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
+  const hints = [
+    near.size === 0 ? "" : `Like it there is ${quoteAll([...near])}.`,
+    removed.length === 0
+      ? ""
+      : `Deleted: ${quoteAll([...new Set(removed)])}; recent_changes and undo_memory_change bring it back.`,
+    "Find names with search_nodes, or make the entity with create_entities.",
+  ];
+  return new ToolError(
+    "not_found",
+    names.length === 1
+      ? `There is no entity ${quoteAll(names)}.`
+      : `There are no entities ${quoteAll(names)}.`,
+    { hint: hints.filter((hint) => hint !== "").join(" "), code: "unknown_entity" },
+  );
+}

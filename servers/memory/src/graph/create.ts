@@ -1,0 +1,245 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { checkedText, quote, unknownEntities } from "./checks.ts";
+import type { NewObservation, Store } from "./store.ts";
+import type { Entity, EntityRow, Relation } from "./types.ts";
+
+/** What to do with an entity whose name exists. */
+export type OnConflict = "skip" | "merge" | "error";
+
+export interface AddedObservations {
+  readonly entityName: string;
+  readonly addedObservations: string[];
+  /** Those that it had already. */
+  readonly duplicates?: string[];
+}
+
+export interface CreatedEntities {
+  readonly entities: Entity[];
+  /** Names that existed and were left as they are. */
+  readonly skipped?: string[];
+  /** What was added to entities that existed. */
+  readonly merged?: AddedObservations[];
+  readonly change_id?: number;
+}
+
+/**
+ * Creates entities with their observations.
+ *
+ * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
+ */
+export async function createEntities(
+  store: Store,
+  given: readonly Entity[],
+  options: { onConflict: OnConflict } & ChangeFacts,
+): Promise<CreatedEntities> {
+  const wanted = given.map(checkedEntity);
+  const { value, changeId } = await change(store, options, async (log) => {
+    const existing = await log.writer.entitiesNamed(wanted.map(({ name }) => name));
+    const fresh = new Map<string, { name: string; entityType: string; observations: string[] }>();
+    const merging: Entity[] = [];
+    const skipped: string[] = [];
+    for (const entity of wanted) {
+      const twin = fresh.get(entity.name);
+      if (twin === undefined && !existing.has(entity.name)) {
+        fresh.set(entity.name, { ...entity, observations: [...new Set(entity.observations)] });
+      } else if (options.onConflict === "error") {
+        throw conflict(entity.name, existing.get(entity.name));
+      } else if (options.onConflict === "skip") {
+        skipped.push(entity.name);
+      } else if (twin !== undefined) {
+        twin.observations = [...new Set([...twin.observations, ...entity.observations])];
+      } else {
+        merging.push(entity);
+      }
+    }
+    const entities = [...fresh.values()];
+    await insertEntities(log, entities, options.source);
+    const merged = await addTo(
+      log,
+      merging.map(({ name, observations }) => ({ name, contents: observations })),
+      existing,
+      options.source,
+    );
+    return { entities, skipped, merged };
+  });
+  return {
+    entities: value.entities,
+    ...(value.skipped.length === 0 ? {} : { skipped: value.skipped }),
+    ...(value.merged.length === 0 ? {} : { merged: value.merged }),
+    ...(changeId === undefined ? {} : { change_id: changeId }),
+  };
+}
+
+function checkedEntity(entity: Entity, index: number): Entity {
+  return {
+    name: checkedText("name", entity.name, `entities.${index}.name`),
+    entityType: checkedText("type", entity.entityType, `entities.${index}.entityType`),
+    observations: entity.observations.map((text, at) =>
+      checkedText("observation", text, `entities.${index}.observations.${at}`),
+    ),
+  };
+}
+
+function conflict(name: string, existing: EntityRow | undefined): ToolError {
+  const what =
+    existing === undefined
+      ? `The entity ${quote(name)} stands twice in the call.`
+      : `The entity ${quote(name)} exists already, with type ${quote(existing.type)}.`;
+  return new ToolError("conflict", `${what} Nothing was created.`, {
+    hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
+    code: "exists",
+  });
+}
+
+/** Inserts entities that do not exist, with their observations. */
+export async function insertEntities(
+  log: ChangeLog,
+  entities: readonly Entity[],
+  source: string | undefined,
+): Promise<Map<string, number>> {
+  const ids = await log.addEntities(entities.map(({ name, entityType }) => ({ name, type: entityType })));
+  const observations = entities.flatMap((entity, index) =>
+    entity.observations.map((content) => ({ entityId: ids[index] ?? 0, content, source: source ?? null })),
+  );
+  await log.addObservations(observations);
+  return new Map(entities.map(({ name }, index) => [name, ids[index] ?? 0]));
+}
+
+/** Adds what is new to entities that exist; tells for each what was new and what it had. */
+export async function addTo(
+  log: ChangeLog,
+  additions: readonly { name: string; contents: readonly string[] }[],
+  existing: ReadonlyMap<string, { id: number }>,
+  source: string | undefined,
+): Promise<AddedObservations[]> {
+  const rows: NewObservation[] = [];
+  const results: AddedObservations[] = [];
+  const known = new Map<number, Set<string>>();
+  for (const { name, contents } of additions) {
+    const id = existing.get(name)?.id;
+    if (id === undefined) continue;
+    const had = known.get(id) ?? new Set<string>();
+    known.set(id, had);
+    for (const { content } of await log.writer.observationsMatching(id, contents)) had.add(content);
+    const added: string[] = [];
+    const duplicates: string[] = [];
+    for (const content of contents) {
+      (had.has(content) ? duplicates : added).push(content);
+      had.add(content);
+    }
+    rows.push(...added.map((content) => ({ entityId: id, content, source: source ?? null })));
+    results.push({
+      entityName: name,
+      addedObservations: added,
+      ...(duplicates.length === 0 ? {} : { duplicates }),
+    });
+  }
+  await log.addObservations(rows);
+  return results;
+}
+
+/**
+ * Adds observations to entities.
+ *
+ * @throws ToolError `not_found` where an entity does not exist; nothing is added then.
+ */
+export async function addObservations(
+  store: Store,
+  given: readonly { entityName: string; contents: readonly string[] }[],
+  facts: ChangeFacts,
+): Promise<{ results: AddedObservations[]; change_id?: number }> {
+  const additions = given.map(({ entityName, contents }, index) => ({
+    name: entityName.toWellFormed(),
+    contents: contents.map((text, at) =>
+      checkedText("observation", text, `observations.${index}.contents.${at}`),
+    ),
+  }));
+  const { value, changeId } = await change(store, facts, async (log) => {
+    const existing = await log.writer.entitiesNamed(additions.map(({ name }) => name));
+    const missing = additions.map(({ name }) => name).filter((name) => !existing.has(name));
+    if (missing.length > 0) throw await unknownEntities(log.writer, [...new Set(missing)]);
+    return addTo(log, additions, existing, facts.source);
+  });
+  return { results: value, ...(changeId === undefined ? {} : { change_id: changeId }) };
+}
+
+export interface CreatedRelations {
+  readonly relations: Relation[];
+  /** Those that existed. */
+  readonly duplicates?: Relation[];
+  /** Entities that were made because a relation named them. */
+  readonly created_entities?: string[];
+  readonly change_id?: number;
+}
+
+/** The type of an entity that is only known because a relation names it. */
+export const UNKNOWN_TYPE = "unknown";
+
+/**
+ * Creates relations between entities.
+ *
+ * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
+ */
+export async function createRelations(
+  store: Store,
+  given: readonly Relation[],
+  options: { onMissing: "error" | "create" } & ChangeFacts,
+): Promise<CreatedRelations> {
+  const wanted = given.map(checkedRelation);
+  const { value, changeId } = await change(store, options, async (log) => {
+    const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
+    const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
+    const missing = names.filter((name) => !ids.has(name));
+    if (missing.length > 0 && options.onMissing === "error")
+      throw relationEnd(await unknownEntities(log.writer, missing));
+    const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
+    for (const [name, id] of await insertEntities(log, made, options.source)) ids.set(name, id);
+    return { ...(await insertRelations(log, wanted, ids)), missing };
+  });
+  return {
+    relations: value.relations,
+    ...(value.duplicates.length === 0 ? {} : { duplicates: value.duplicates }),
+    ...(value.missing.length === 0 ? {} : { created_entities: value.missing }),
+    ...(changeId === undefined ? {} : { change_id: changeId }),
+  };
+}
+
+function checkedRelation({ from, to, relationType }: Relation, index: number): Relation {
+  return {
+    from: checkedText("name", from, `relations.${index}.from`),
+    to: checkedText("name", to, `relations.${index}.to`),
+    relationType: checkedText("type", relationType, `relations.${index}.relationType`),
+  };
+}
+
+function relationEnd(error: ToolError): ToolError {
+  return new ToolError(error.kind, `${error.message} No relation was created.`, {
+    hint: `${error.hint ?? ""} Or pass on_missing create.`,
+    code: "unknown_entity",
+  });
+}
+
+/** Inserts the relations that do not exist; `ids` has the id of every name. */
+export async function insertRelations(
+  log: ChangeLog,
+  wanted: readonly Relation[],
+  ids: ReadonlyMap<string, number>,
+): Promise<{ relations: Relation[]; duplicates: Relation[] }> {
+  const key = (fromId: number, toId: number, type: string) => JSON.stringify([fromId, toId, type]);
+  const ends = wanted.map(({ from, to }) => ({ fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0 }));
+  const seen = new Set<string>();
+  for (const row of await log.writer.relationsBetween(ends)) seen.add(key(row.fromId, row.toId, row.type));
+  const relations: Relation[] = [];
+  const duplicates: Relation[] = [];
+  const rows = [];
+  for (const [index, relation] of wanted.entries()) {
+    const { fromId, toId } = ends[index] ?? { fromId: 0, toId: 0 };
+    const own = key(fromId, toId, relation.relationType);
+    (seen.has(own) ? duplicates : relations).push(relation);
+    if (!seen.has(own)) rows.push({ fromId, toId, type: relation.relationType });
+    seen.add(own);
+  }
+  await log.addRelations(rows);
+  return { relations, duplicates };
+}

@@ -1,0 +1,136 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { addTo, insertEntities, insertRelations, UNKNOWN_TYPE } from "./create.ts";
+import { parseMemory, type Reject } from "./jsonl.ts";
+import type { Store } from "./store.ts";
+import type { Entity, Relation } from "./types.ts";
+
+const BATCH = 1_000;
+
+export interface Imported {
+  /** New entities and relations, and observations added to entities that existed. */
+  readonly entities: number;
+  readonly observations: number;
+  readonly relations: number;
+  /** Entities, observations and relations that were there already. */
+  readonly duplicates: number;
+  /** Entities that were made because a relation named them; the official server keeps such relations without. */
+  readonly created_for_relations: number;
+  readonly rejects: Reject[];
+  readonly changeId: number | undefined;
+}
+
+type Tally = { -readonly [Key in Exclude<keyof Imported, "rejects" | "changeId">]: number };
+
+interface ImportExtras {
+  /** Called with the number of entities and relations done so far. */
+  readonly progress?: (items: number) => void;
+  /** A note to keep with the import; where one is there already, nothing is imported. */
+  readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
+}
+
+/**
+ * Imports an official memory file in one change: all that can be read of it, or, where it is cancelled or the store
+ * fails, nothing. Entities that exist get what is new.
+ */
+export async function importMemory(
+  store: Store,
+  bytes: Uint8Array,
+  facts: ChangeFacts & ImportExtras,
+): Promise<Imported> {
+  const rejects: Reject[] = [];
+  const { value, changeId } = await change(store, facts, async (log) => {
+    const tally: Tally = {
+      entities: 0,
+      observations: 0,
+      relations: 0,
+      duplicates: 0,
+      created_for_relations: 0,
+    };
+    const { once } = facts;
+    if (once !== undefined && (await log.writer.meta(once.key)) !== undefined) return tally;
+    // Relations may stand before the entities that they name.
+    const relations: Relation[] = [];
+    let entities: Entity[] = [];
+    let done = 0;
+    const flush = async () => {
+      await importEntities(log, entities, facts.source, tally);
+      done += entities.length;
+      entities = [];
+      await pause(facts, done);
+    };
+    for (const parsed of parseMemory(bytes)) {
+      if (parsed.kind === "rejected") rejects.push(parsed.reject);
+      else if (parsed.kind === "relation") relations.push(parsed.relation);
+      else if (entities.push(parsed.entity) >= BATCH) await flush();
+    }
+    await flush();
+    for (let at = 0; at < relations.length; at += BATCH) {
+      const part = relations.slice(at, at + BATCH);
+      await importRelations(log, part, facts.source, tally);
+      done += part.length;
+      await pause(facts, done);
+    }
+    if (once !== undefined) await log.writer.setMeta(once.key, once.note(tally, rejects.length));
+    return tally;
+  });
+  return { ...value, rejects, changeId };
+}
+
+/** Lets the process answer others between two batches, and stops where the caller gave up. */
+async function pause(facts: ChangeFacts & ImportExtras, done: number): Promise<void> {
+  facts.progress?.(done);
+  await turn();
+  facts.signal?.throwIfAborted();
+}
+
+async function importEntities(
+  log: ChangeLog,
+  batch: readonly Entity[],
+  source: string | undefined,
+  tally: Tally,
+): Promise<void> {
+  const existing = await log.writer.entitiesNamed(batch.map(({ name }) => name));
+  const fresh = new Map<string, Entity>();
+  const more: { name: string; contents: readonly string[] }[] = [];
+  for (const entity of batch) {
+    if (existing.has(entity.name) || fresh.has(entity.name)) {
+      more.push({ name: entity.name, contents: entity.observations });
+      tally.duplicates += 1;
+    } else {
+      const observations = [...new Set(entity.observations)];
+      tally.duplicates += entity.observations.length - observations.length;
+      tally.observations += observations.length;
+      fresh.set(entity.name, { ...entity, observations });
+    }
+  }
+  tally.entities += fresh.size;
+  const ids = await insertEntities(log, [...fresh.values()], source);
+  const known = new Map([...existing, ...[...ids].map(([name, id]) => [name, { id }] as const)]);
+  for (const { addedObservations, duplicates } of await addTo(log, more, known, source)) {
+    tally.observations += addedObservations.length;
+    tally.duplicates += duplicates?.length ?? 0;
+  }
+}
+
+async function importRelations(
+  log: ChangeLog,
+  batch: readonly Relation[],
+  source: string | undefined,
+  tally: Tally,
+): Promise<void> {
+  const names = [...new Set(batch.flatMap(({ from, to }) => [from, to]))];
+  const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
+  const missing = names.filter((name) => !ids.has(name));
+  const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
+  for (const [name, id] of await insertEntities(log, made, source)) ids.set(name, id);
+  const { relations, duplicates } = await insertRelations(log, batch, ids);
+  tally.created_for_relations += missing.length;
+  tally.relations += relations.length;
+  tally.duplicates += duplicates.length;
+}
+
+/** The content of a `.rejects` file: one JSON object on each line, with the line of the source, the reason and the text. */
+export function rejectsFile(rejects: readonly Reject[]): string {
+  return rejects.map((reject) => `${JSON.stringify(reject)}\n`).join("");
+}

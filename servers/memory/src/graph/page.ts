@@ -1,0 +1,127 @@
+import { clip } from "@refmcp/core/answer";
+import type { Reader } from "./store.ts";
+import type { EntityRow, Relation, RelationRow } from "./types.ts";
+
+/** An entity in an answer. */
+export interface ShownEntity {
+  readonly name: string;
+  readonly entityType: string;
+  readonly observations?: string[];
+  /** How many it has, where they are not all shown here. */
+  readonly observation_count?: number;
+  /** How many observations are cut because they are long. */
+  readonly clipped?: number;
+}
+
+/** Where a list of entities, then of their relations, goes on. */
+export type Position =
+  | { readonly part: "entities"; readonly at: number; readonly after: number }
+  | { readonly part: "relations"; readonly after: number };
+
+/** The longest observation in an answer, in characters of JSON; the entity's resource and an export have all of it. */
+const LONGEST_SHOWN = 12_000;
+const RELATION_BATCH = 200;
+const OBSERVATION_BATCH = 100;
+
+/** An answer that fills up to its budget. The first thing always goes in, so that every page moves on. */
+export class Page {
+  readonly entities: ShownEntity[] = [];
+  readonly relations: Relation[] = [];
+  #left: number;
+
+  /** @param budget characters of JSON. */
+  constructor(budget: number) {
+    this.#left = budget;
+  }
+
+  get isEmpty(): boolean {
+    return this.entities.length === 0 && this.relations.length === 0;
+  }
+
+  /** Takes the room for a value; false where there is not enough and the page has something already. */
+  reserve(value: unknown, force = this.isEmpty): boolean {
+    const size = JSON.stringify(value).length + 1;
+    if (size > this.#left && !force) return false;
+    this.#left -= size;
+    return true;
+  }
+
+  addRelation({ from, to, type }: RelationRow): boolean {
+    const relation = { from, to, relationType: type };
+    if (!this.reserve(relation)) return false;
+    this.relations.push(relation);
+    return true;
+  }
+
+  /**
+   * Adds an entity with its observations after the id `after`, as many as fit.
+   *
+   * @returns "whole" where all are in, "none" where not even its name fits, else the last observation's id.
+   */
+  async addEntity(reader: Reader, row: EntityRow, after: number): Promise<"whole" | "none" | number> {
+    const observations: string[] = [];
+    const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
+    const first = this.isEmpty;
+    if (!this.reserve(head)) return "none";
+    let last = after;
+    let clipped = 0;
+    let outcome: "whole" | number | undefined;
+    while (outcome === undefined) {
+      const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH);
+      for (const { id, content } of batch) {
+        const shown = clipJson(content);
+        if (!this.reserve(shown, first && observations.length === 0)) {
+          outcome = last;
+          break;
+        }
+        if (shown !== content) clipped += 1;
+        observations.push(shown);
+        last = id;
+      }
+      if (batch.length < OBSERVATION_BATCH) outcome ??= "whole";
+    }
+    if (observations.length === 0 && outcome !== "whole" && outcome === after && !first) return "none";
+    const count = outcome === "whole" && after === 0 ? undefined : await countOf(reader, row.id);
+    this.entities.push({
+      name: row.name,
+      entityType: row.type,
+      observations,
+      ...(count === undefined ? {} : { observation_count: count }),
+      ...(clipped === 0 ? {} : { clipped }),
+    });
+    return outcome;
+  }
+
+  /** Adds relations of the entities (of all where undefined) after an id; returns where to go on, if anywhere. */
+  async addRelations(
+    reader: Reader,
+    entityIds: readonly number[] | undefined,
+    start: number,
+  ): Promise<Position | undefined> {
+    let after = start;
+    for (;;) {
+      const batch =
+        entityIds === undefined
+          ? await reader.relationPage(after, RELATION_BATCH)
+          : await reader.relationsTouching(entityIds, after, RELATION_BATCH);
+      for (const row of batch) {
+        if (!this.addRelation(row)) return { part: "relations", after };
+        after = row.id;
+      }
+      if (batch.length < RELATION_BATCH) return undefined;
+    }
+  }
+}
+
+async function countOf(reader: Reader, entityId: number): Promise<number> {
+  return (await reader.observationCounts([entityId])).get(entityId) ?? 0;
+}
+
+/** Cuts a text so that its JSON keeps to the longest that is shown. */
+function clipJson(text: string): string {
+  if (text.length * 6 <= LONGEST_SHOWN) return text;
+  let shown = text;
+  while (JSON.stringify(shown).length > LONGEST_SHOWN)
+    shown = `${clip(shown, Math.floor(shown.length * Math.min(0.9, LONGEST_SHOWN / JSON.stringify(shown).length)))}…`;
+  return shown;
+}

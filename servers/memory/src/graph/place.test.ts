@@ -1,0 +1,78 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { placeOf, spaceProblem } from "./place.ts";
+
+const base = { file: undefined, store: undefined, space: "default", project: "/home/ada/My Project" };
+
+describe("placeOf", () => {
+  beforeEach(() => {
+    vi.stubEnv("XDG_DATA_HOME", resolve("/data"));
+    vi.stubEnv("LOCALAPPDATA", resolve("/data"));
+  });
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it("keeps the memory in the platform's data directory", () => {
+    const data = {
+      darwin: join(homedir(), "Library", "Application Support", "refmcp"),
+      win32: join(resolve("/data"), "refmcp", "Data"),
+    };
+    const folder =
+      process.platform === "darwin" || process.platform === "win32" ? data[process.platform] : "/data/refmcp";
+    expect(placeOf(base)).toEqual({
+      kind: "sqlite",
+      space: "default",
+      file: join(folder, "memory", "memory.db"),
+    });
+  });
+
+  it("puts the database of an official file beside it", () => {
+    const file = resolve("/x/memory.jsonl");
+    expect(placeOf({ ...base, file })).toEqual({
+      kind: "sqlite",
+      space: "default",
+      file: resolve("/x/memory.db"),
+      importFrom: file,
+    });
+    expect(placeOf({ ...base, file: resolve("/x/old.JSON") })).toMatchObject({ file: resolve("/x/old.db") });
+    expect(placeOf({ ...base, file: resolve("/x/graph.sqlite") })).toEqual({
+      kind: "sqlite",
+      space: "default",
+      file: resolve("/x/graph.sqlite"),
+    });
+  });
+
+  it("gives each space a file, and each project a space that stays the same", () => {
+    const file = resolve("/x/memory.db");
+    expect(placeOf({ ...base, file, space: "work" })).toEqual({
+      kind: "sqlite",
+      space: "work",
+      file: join(resolve("/x"), "memory.work.db"),
+    });
+    const auto = placeOf({ ...base, file, space: "auto" });
+    expect(auto.space).toMatch(/^my_project_[0-9a-f]{8}$/);
+    expect(spaceProblem(auto.space)).toBeUndefined();
+    expect(placeOf({ ...base, file, space: "auto" })).toEqual(auto);
+    expect(placeOf({ ...base, file, space: "auto", project: "/other/My Project" }).space).not.toBe(
+      auto.space,
+    );
+    expect(spaceProblem(placeOf({ ...base, file, space: "auto", project: "/" }).space)).toBeUndefined();
+  });
+
+  it("takes PostgreSQL before a file, and no other address", () => {
+    const store = "postgres://u:p@h/d";
+    expect(placeOf({ ...base, store, file: "/x/memory.jsonl" })).toEqual({
+      kind: "postgres",
+      space: "default",
+      url: store,
+    });
+    for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
+      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is no PostgreSQL address/);
+  });
+
+  it("knows a good name of a space", () => {
+    expect(["a", "work_2", "0"].map(spaceProblem)).toEqual([undefined, undefined, undefined]);
+    for (const wrong of ["", "Work", "a-b", "../x", "x".repeat(41), "_a"])
+      expect(spaceProblem(wrong)).toContain("lower case");
+  });
+});

@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { basename, dirname, extname, join } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import envPaths from "env-paths";
+
+/** Where a memory is kept. */
+export type Place =
+  | { readonly kind: "sqlite"; readonly space: string; readonly file: string; readonly importFrom?: string }
+  | { readonly kind: "postgres"; readonly space: string; readonly url: string };
+
+export const DEFAULT_SPACE = "default";
+
+/**
+ * @param file an absolute path; a `.jsonl` or `.json` file is imported into a database beside it.
+ * @param store a `postgres://` URL, which goes before `file`.
+ * @param space a name, or `auto` for one made from the project's directory.
+ * @param project the directory that `auto` stands for.
+ * @throws ToolError `invalid` for a store that is no PostgreSQL URL.
+ */
+export function placeOf(options: {
+  file: string | undefined;
+  store: string | undefined;
+  space: string;
+  project: string;
+}): Place {
+  const space = options.space === "auto" ? projectSpace(options.project) : options.space;
+  if (options.store !== undefined) return { kind: "postgres", space, url: postgresUrl(options.store) };
+  const file = options.file ?? defaultFile();
+  const isOfficial = [".jsonl", ".json"].includes(extname(file).toLowerCase());
+  const stem = isOfficial ? file.slice(0, -extname(file).length) : file;
+  const database = isOfficial ? `${stem}.db` : file;
+  if (space === DEFAULT_SPACE)
+    return { kind: "sqlite", space, file: database, ...(isOfficial ? { importFrom: file } : {}) };
+  const ending = extname(database);
+  const named = `${basename(database, ending)}.${space}${ending}`;
+  return { kind: "sqlite", space, file: join(dirname(database), named) };
+}
+
+/** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
+export function defaultFile(): string {
+  return join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
+}
+
+/** What is wrong with a space's name, as a clause after "it"; undefined where it is fine. */
+export function spaceProblem(space: string): string | undefined {
+  return /^[a-z0-9][a-z0-9_]{0,39}$/.test(space)
+    ? undefined
+    : "takes 1 to 40 lower case letters, digits and _, or auto";
+}
+
+/** The same directory gives the same name; two directories of one name give two. */
+function projectSpace(directory: string): string {
+  const name = basename(directory)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .slice(0, 30);
+  const key = createHash("sha256").update(directory).digest("hex").slice(0, 8);
+  return name === "" ? `p_${key}` : `${name}_${key}`;
+}
+
+function postgresUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && url.pathname.length > 1)
+    return text;
+  // The text may hold a password, so it is not repeated.
+  throw new ToolError("invalid", "--store is no PostgreSQL address with a database.", {
+    hint: "It looks like postgres://user:password@host:5432/database. For a SQLite file use --file.",
+  });
+}

@@ -1,0 +1,49 @@
+import { ToolError } from "@refmcp/core/answer";
+
+/** What PostgreSQL or the network said: a SQLSTATE (`53100`) or a system error (`ECONNREFUSED`). */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** An error of PostgreSQL as what the agent can do about it; other errors come back as they are. */
+export function explained(error: unknown, location: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof ToolError || !(error instanceof Error)) return error;
+  const unavailable = (message: string, hint: string) =>
+    new ToolError("unavailable", message, { hint, cause: error });
+  if (code === "53100" || code === "53200")
+    return unavailable(
+      `PostgreSQL at ${location} has no ${code === "53100" ? "disk space" : "memory"} left; nothing was written.`,
+      "Free some on the database's machine, then repeat the call.",
+    );
+  if (code === "55P03")
+    return unavailable(
+      `Another writer has held the memory's lock at ${location} for 30 s.`,
+      "Repeat the call later; pg_stat_activity shows who holds it.",
+    );
+  if (code === "57014")
+    return unavailable(
+      `PostgreSQL at ${location} stopped the statement.`,
+      "Ask for less, or repeat the call.",
+    );
+  if (code === "25006" || code === "42501")
+    return new ToolError("denied", `This user may not write at ${location}.`, {
+      hint: "Give the user of --store the right to create a schema in the database, and let it point at the primary server.",
+      cause: error,
+    });
+  if (code !== undefined && /^28|^3D000$/.test(code))
+    return unavailable(
+      `PostgreSQL at ${location} refused the connection (${code === "3D000" ? "no such database" : "user or password"}).`,
+      "Check --store: postgres://user:password@host:port/database.",
+    );
+  const lost =
+    code === undefined
+      ? /connection terminated|timeout exceeded/i.test(error.message)
+      : /^E[A-Z]+$|^08|^57P/.test(code);
+  if (lost)
+    return unavailable(
+      `PostgreSQL at ${location} cannot be reached${code === undefined ? "" : ` (${code})`}.`,
+      "Check that it runs and that --store names it, then look with recent_changes whether the last write arrived.",
+    );
+  return error;
+}

@@ -1,0 +1,78 @@
+import { startPostgres, type TestPostgres } from "@refmcp/test-postgres";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Store } from "../store.ts";
+import { create, entity } from "../suite/help.ts";
+import { storeSuite } from "../suite/index.ts";
+import { openPostgresStore } from "./store.ts";
+
+storeSuite("a graph in PostgreSQL", async () => {
+  const postgres = await startPostgres();
+  const spaces = new Map<Store, string>();
+  let count = 0;
+  const open = async (space: string) => {
+    const store = await openPostgresStore(postgres.url, space);
+    spaces.set(store, space);
+    return store;
+  };
+  return {
+    fresh() {
+      count += 1;
+      return open(`s${count}`);
+    },
+    again: (store: Store) => open(spaces.get(store) ?? "none"),
+    dispose: () => postgres.stop(),
+  };
+});
+
+describe("PostgreSQL with few rights", () => {
+  let postgres: TestPostgres | undefined;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres?.stop());
+
+  async function as(url: string, ...statements: string[]): Promise<void> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+
+  /** The URL of a new user without any rights but to connect. */
+  async function stranger(database: string, name: string): Promise<string> {
+    await as(database, `CREATE ROLE ${name} LOGIN PASSWORD 'p'`);
+    const url = new URL(database);
+    url.username = name;
+    url.password = "p";
+    return url.href;
+  }
+
+  it("is refused with what is missing where no schema may be made", async () => {
+    const database = (await postgres?.createDatabase()) ?? "";
+    await expect(openPostgresStore(await stranger(database, "stranger"), "s")).rejects.toMatchObject({
+      kind: "denied",
+      hint: expect.stringContaining("right to create a schema"),
+    });
+  });
+
+  it("finds parts of words by reading where pg_trgm may not be installed", async () => {
+    const database = (await postgres?.createDatabase()) ?? "";
+    const url = await stranger(database, "guest");
+    await as(database, "CREATE SCHEMA refmcp_memory_s AUTHORIZATION guest");
+    const store = await openPostgresStore(url, "s");
+    await create(store, [entity("Kaiserschmarrn"), entity("other")]);
+    expect((await store.read((reader) => reader.matches("schmarr", "substring", 10))).matches).toHaveLength(
+      1,
+    );
+    await store.close();
+  });
+
+  it("is made once by processes that start at the same time", async () => {
+    const database = (await postgres?.createDatabase()) ?? "";
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openPostgresStore(database, "s")));
+    await Promise.all(stores.map((store, index) => create(store, [entity(`e${index}`)])));
+    expect(await stores[0]?.read((reader) => reader.counts())).toMatchObject({ entities: 4 });
+    for (const store of stores) await store.close();
+  });
+});

@@ -1,0 +1,125 @@
+import type { Pool, PoolClient } from "pg";
+import { SqlReader } from "../sql/reader.ts";
+import { SqlWriter } from "../sql/writer.ts";
+import type { Reader, Store, Writer } from "../store.ts";
+import { explained } from "./failures.ts";
+import { migrate } from "./schema.ts";
+import { PostgresSession } from "./session.ts";
+
+const INT8 = 20;
+
+/**
+ * Opens (or makes) a memory in PostgreSQL: one schema `refmcp_memory_SPACE` for each space.
+ *
+ * @param url `postgres://user:password@host:port/database`; the password is shown nowhere.
+ * @param space lower case letters, digits and `_`.
+ * @throws ToolError `unavailable` where the server cannot be reached or refuses, `denied` without the right to create.
+ */
+export async function openPostgresStore(url: string, space: string): Promise<Store> {
+  const { Pool, types } = (await import("pg")).default;
+  const { host, pathname } = new URL(url);
+  const location = `postgres://${host}${pathname}`;
+  const pool = new Pool({
+    connectionString: url,
+    max: 4,
+    application_name: "refmcp-memory",
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 60_000,
+    types: {
+      // Ids and times are far below 2^53.
+      getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", () => undefined);
+  const schema = `refmcp_memory_${space}`;
+  try {
+    const client = await pool.connect();
+    try {
+      await migrate(client, schema);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    await pool.end();
+    throw explained(error, location);
+  }
+  return new PostgresStore(pool, location, schema);
+}
+
+/** A graph in one schema of a PostgreSQL database, shared by any number of machines. */
+class PostgresStore implements Store {
+  readonly kind = "postgres";
+  readonly location: string;
+  readonly #pool: Pool;
+  readonly #schema: string;
+
+  constructor(pool: Pool, location: string, schema: string) {
+    this.#pool = pool;
+    this.location = `${location} (schema ${schema})`;
+    this.#schema = schema;
+  }
+
+  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value> {
+    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", (client) =>
+      work(new SqlReader(new PostgresSession(client))),
+    );
+  }
+
+  /** Writers of a space wait for each other, so that what a write looked up still holds when it commits. */
+  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    return this.#transaction("BEGIN", async (client) => {
+      signal?.throwIfAborted();
+      await client.query("SET LOCAL lock_timeout = '30s'");
+      await client.query("SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))", [
+        this.#schema,
+      ]);
+      const value = await work(new SqlWriter(new PostgresSession(client)));
+      // The last moment at which a cancelled call can still leave no trace.
+      signal?.throwIfAborted();
+      return value;
+    });
+  }
+
+  async #transaction<Value>(begin: string, work: (client: PoolClient) => Promise<Value>): Promise<Value> {
+    let broken = false;
+    try {
+      const client = await this.#pool.connect();
+      try {
+        await client.query(`${begin}; SET LOCAL search_path TO "${this.#schema}"`);
+        const value = await work(client);
+        await client.query("COMMIT");
+        return value;
+      } catch (error) {
+        broken = await client.query("ROLLBACK").then(
+          () => false,
+          () => true,
+        );
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    } catch (error) {
+      throw explained(error, this.location);
+    }
+  }
+
+  /** Writers take turns, so the newest change's id grows with each commit. */
+  version(): Promise<number> {
+    return this.read(async (reader) => (await reader.changes(undefined, 1))[0]?.id ?? 0);
+  }
+
+  size(): Promise<number> {
+    return this.#transaction("BEGIN READ ONLY", async (client) => {
+      const { rows } = await client.query<{ size: number }>(
+        "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 AS size FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r'",
+        [`"${this.#schema}"`],
+      );
+      return rows[0]?.size ?? 0;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}

@@ -1,0 +1,199 @@
+import { cursorsOf, grouped } from "@refmcp/core/answer";
+import * as z from "zod";
+import { namesLike, quoteAll, unknownEntities } from "./checks.ts";
+import { Page, type Position, type ShownEntity } from "./page.ts";
+import type { Reader, Store } from "./store.ts";
+import type { Counts, EntityRow, Relation } from "./types.ts";
+
+const position = z.discriminatedUnion("part", [
+  z.object({ part: z.literal("entities"), at: z.int().min(0), after: z.int().min(0) }),
+  z.object({ part: z.literal("relations"), after: z.int().min(0) }),
+]);
+
+/** Room in the budget for what stands beside the lists. */
+const FRAME = 600;
+const ENTITY_BATCH = 200;
+/** The most entities that `depth` gathers. */
+const MOST_NEIGHBOURS = 500;
+
+export interface GraphPage {
+  readonly entities: ShownEntity[];
+  readonly relations: Relation[];
+  readonly total?: Counts;
+  readonly not_found?: string[];
+  readonly note?: string;
+  readonly next_cursor?: string;
+}
+
+/**
+ * The whole graph where it fits the budget, as the official server answers it; else in pages: names, types and
+ * counts (`concise`), or everything (`full`), entities first, then relations.
+ */
+export async function readGraph(
+  store: Store,
+  {
+    detail,
+    limit,
+    cursor,
+    budget,
+  }: { detail: "concise" | "full"; limit: number; cursor: string | undefined; budget: number },
+): Promise<GraphPage> {
+  const cursors = cursorsOf("read_graph", [detail], position);
+  const start = cursors.decode(cursor);
+  return store.read(async (reader) => {
+    const total = await reader.counts();
+    if (start === undefined && total.entities <= limit) {
+      const whole = new Page(budget - FRAME);
+      if (
+        (await fillGraph(reader, whole, { part: "entities", at: 0, after: 0 }, "full", limit)) === undefined
+      )
+        return { entities: whole.entities, relations: whole.relations };
+    }
+    const page = new Page(budget - FRAME);
+    const next = await fillGraph(reader, page, start ?? { part: "entities", at: 0, after: 0 }, detail, limit);
+    return {
+      entities: page.entities,
+      relations: page.relations,
+      total,
+      ...(next === undefined
+        ? {}
+        : { note: graphNote(page, total, detail), next_cursor: cursors.encode(next) }),
+    };
+  });
+}
+
+function graphNote(page: Page, total: Counts, detail: string): string {
+  const shown =
+    page.relations.length === 0
+      ? `${grouped(page.entities.length)} of ${grouped(total.entities)} entities${detail === "concise" ? ", without their observations" : ""}`
+      : `${grouped(page.entities.length)} entities and ${grouped(page.relations.length)} of ${grouped(total.relations)} relations`;
+  return `${shown}. Continue with cursor, or look for something with search_nodes; open_nodes shows entities whole.`;
+}
+
+/** Fills a page from a position on; here `at` is the id of the last entity that is done. */
+async function fillGraph(
+  reader: Reader,
+  page: Page,
+  start: Position,
+  detail: "concise" | "full",
+  limit: number,
+): Promise<Position | undefined> {
+  if (start.part === "relations") return page.addRelations(reader, undefined, start.after);
+  let { at, after } = start;
+  for (;;) {
+    const batch = await reader.entityPage(at, ENTITY_BATCH);
+    const counts =
+      detail === "concise" ? await reader.observationCounts(batch.map(({ id }) => id)) : undefined;
+    for (const row of batch) {
+      if (page.entities.length >= limit) return { part: "entities", at, after };
+      if (counts !== undefined) {
+        const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
+        if (!page.reserve(shown)) return { part: "entities", at, after: 0 };
+        page.entities.push(shown);
+      } else {
+        const outcome = await page.addEntity(reader, row, after);
+        if (outcome !== "whole") return { part: "entities", at, after: outcome === "none" ? after : outcome };
+      }
+      at = row.id;
+      after = 0;
+    }
+    if (batch.length < ENTITY_BATCH) return page.addRelations(reader, undefined, 0);
+  }
+}
+
+/**
+ * Entities by their exact names with all observations, then the relations that touch them; with `depth`, also the
+ * entities around them.
+ *
+ * @throws ToolError `not_found` where none of the names exists.
+ */
+export async function openNodes(
+  store: Store,
+  {
+    names,
+    depth,
+    cursor,
+    budget,
+  }: { names: readonly string[]; depth: number; cursor: string | undefined; budget: number },
+): Promise<GraphPage> {
+  const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
+  const cursors = cursorsOf("open_nodes", [wanted, depth], position);
+  const start = cursors.decode(cursor) ?? { part: "entities", at: 0, after: 0 };
+  return store.read(async (reader) => {
+    const known = await reader.entitiesNamed(wanted);
+    const missing = wanted.filter((name) => !known.has(name));
+    if (known.size === 0 && wanted.length > 0) throw await unknownEntities(reader, missing);
+    const named = wanted.flatMap((name) => known.get(name) ?? []);
+    const { rows, isCut } = await around(reader, named, depth);
+    const page = new Page(budget - FRAME);
+    page.reserve(missing, true);
+    const next = await fillNodes(reader, page, rows, start);
+    const notes = [
+      ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
+      ...(isCut ? [`Only the nearest ${grouped(MOST_NEIGHBOURS)} entities around them are gathered.`] : []),
+    ];
+    return {
+      entities: page.entities,
+      relations: page.relations,
+      ...(missing.length === 0 ? {} : { not_found: missing }),
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+      ...(next === undefined ? {} : { next_cursor: cursors.encode(next) }),
+    };
+  });
+}
+
+async function missingNote(reader: Reader, missing: readonly string[]): Promise<string> {
+  const near = new Set<string>();
+  for (const name of missing.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
+  const like = near.size === 0 ? "" : ` Like them there is ${quoteAll([...near])}.`;
+  return `Not found: ${quoteAll(missing)}.${like} Names are exact; search_nodes finds them.`;
+}
+
+/** The given entities and those within `depth` relations, by distance. */
+async function around(
+  reader: Reader,
+  start: readonly EntityRow[],
+  depth: number,
+): Promise<{ rows: EntityRow[]; isCut: boolean }> {
+  const rows = new Map(start.map((row) => [row.id, row]));
+  let edge = [...rows.keys()];
+  for (let step = 0; step < depth && edge.length > 0; step++) {
+    const relations = await reader.relationsFrom({
+      ids: edge,
+      direction: "both",
+      types: undefined,
+      limit: 5_000,
+    });
+    const found = new Set(
+      relations.flatMap(({ fromId, toId }) => [fromId, toId]).filter((id) => !rows.has(id)),
+    );
+    const fresh = [...(await reader.entitiesById([...found])).values()].sort((a, b) => a.id - b.id);
+    edge = [];
+    for (const row of fresh) {
+      if (rows.size >= start.length + MOST_NEIGHBOURS) return { rows: [...rows.values()], isCut: true };
+      rows.set(row.id, row);
+      edge.push(row.id);
+    }
+  }
+  return { rows: [...rows.values()], isCut: false };
+}
+
+/** Fills a page; here `at` is the place in the list of entities. */
+async function fillNodes(
+  reader: Reader,
+  page: Page,
+  rows: readonly EntityRow[],
+  start: Position,
+): Promise<Position | undefined> {
+  const ids = rows.map(({ id }) => id);
+  if (start.part === "relations") return page.addRelations(reader, ids, start.after);
+  let after = start.after;
+  for (let at = start.at; at < rows.length; at++) {
+    const row = rows[at];
+    if (row === undefined) break;
+    const outcome = await page.addEntity(reader, row, after);
+    if (outcome !== "whole") return { part: "entities", at, after: outcome === "none" ? after : outcome };
+    after = 0;
+  }
+  return page.addRelations(reader, ids, 0);
+}

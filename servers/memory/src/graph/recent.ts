@@ -1,0 +1,77 @@
+import { cursorsOf } from "@refmcp/core/answer";
+import * as z from "zod";
+import { Page } from "./page.ts";
+import type { Reader, Store } from "./store.ts";
+import type { ChangeRow } from "./types.ts";
+import { describeItems } from "./undo.ts";
+
+const NAMES = 5;
+const FRAME = 300;
+
+/** A change of the journal as it is shown. */
+export interface ShownChange {
+  readonly change_id: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly action: string;
+  readonly summary: string;
+  /** Some of the entities that it touched. */
+  readonly names: string[];
+  readonly source?: string;
+  readonly undone_by?: number;
+  readonly undoes?: number;
+  /** Cannot be taken back. */
+  readonly permanent?: true;
+}
+
+export interface ChangesPage {
+  readonly changes: ShownChange[];
+  readonly next_cursor?: string;
+}
+
+/** The journal, newest first. */
+export async function recentChanges(
+  store: Store,
+  { limit, cursor, budget }: { limit: number; cursor: string | undefined; budget: number },
+): Promise<ChangesPage> {
+  const cursors = cursorsOf("recent_changes", [], z.object({ before: z.int().min(1) }));
+  const before = cursors.decode(cursor)?.before;
+  return store.read(async (reader) => {
+    const rows = await reader.changes(before, limit + 1);
+    const page = new Page(budget - FRAME);
+    const changes: ShownChange[] = [];
+    for (const shown of await showChanges(reader, rows.slice(0, limit))) {
+      if (!page.reserve(shown, changes.length === 0)) break;
+      changes.push(shown);
+    }
+    const last = changes.at(-1);
+    return {
+      changes,
+      ...(last === undefined || rows.length <= changes.length
+        ? {}
+        : { next_cursor: cursors.encode({ before: last.change_id }) }),
+    };
+  });
+}
+
+async function showChanges(reader: Reader, rows: readonly ChangeRow[]): Promise<ShownChange[]> {
+  const ids = rows.map(({ id }) => id);
+  const counts = await reader.itemCounts(ids);
+  const touched = await reader.touchedBy(ids, NAMES);
+  const entities = await reader.entitiesById([...new Set(touched.map(({ entityId }) => entityId))]);
+  return rows.map((row) => ({
+    change_id: row.id,
+    at: new Date(row.at).toISOString(),
+    action: row.action,
+    summary:
+      describeItems(counts.filter(({ changeId }) => changeId === row.id)) ||
+      (row.hard ? "erased for good" : "nothing left of it"),
+    names: touched.flatMap(({ changeId, entityId }) =>
+      changeId === row.id ? (entities.get(entityId)?.name.slice(0, 200).toWellFormed() ?? []) : [],
+    ),
+    ...(row.source === null ? {} : { source: row.source }),
+    ...(row.undoneBy === null ? {} : { undone_by: row.undoneBy }),
+    ...(row.undoes === null ? {} : { undoes: row.undoes }),
+    ...(row.hard ? { permanent: true as const } : {}),
+  }));
+}

@@ -1,0 +1,59 @@
+import { unknownEntities } from "./checks.ts";
+import type { Store } from "./store.ts";
+
+/** Most observations and relations of one record. */
+const MOST = 5_000;
+
+/** All that is kept about one entity, with times (ISO 8601) and sources. */
+export interface EntityRecord {
+  readonly name: string;
+  readonly entityType: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly observations: { content: string; at: string; source?: string }[];
+  readonly relations: { from: string; to: string; relationType: string }[];
+  /** Set where there are more than 5,000 of either; open_nodes pages through all. */
+  readonly is_cut?: true;
+}
+
+/** @throws ToolError `not_found` for an unknown entity. */
+export function entityRecord(store: Store, given: string): Promise<EntityRecord> {
+  const name = given.toWellFormed();
+  return store.read(async (reader) => {
+    const entity = (await reader.entitiesNamed([name])).get(name);
+    if (entity === undefined) throw await unknownEntities(reader, [name]);
+    const observations = await reader.observationPage(entity.id, 0, MOST + 1);
+    const relations = await reader.relationsTouching([entity.id], 0, MOST + 1);
+    return {
+      name,
+      entityType: entity.type,
+      created_at: new Date(entity.createdAt).toISOString(),
+      updated_at: new Date(entity.updatedAt).toISOString(),
+      observations: observations.slice(0, MOST).map(({ content, createdAt, source }) => ({
+        content,
+        at: new Date(createdAt).toISOString(),
+        ...(source === null ? {} : { source }),
+      })),
+      relations: relations.slice(0, MOST).map(({ from, to, type }) => ({ from, to, relationType: type })),
+      ...(observations.length > MOST || relations.length > MOST ? { is_cut: true as const } : {}),
+    };
+  });
+}
+
+/** Names that begin with a text, whatever the case and accents, for completion. */
+export function namesBeginning(store: Store, foldedPrefix: string, most: number): Promise<string[]> {
+  return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, most)).map(({ name }) => name));
+}
+
+/** The entities that changed last. */
+export function latestEntities(store: Store, most: number): Promise<{ name: string; type: string }[]> {
+  return store.read((reader) =>
+    reader.recentEntities({
+      since: undefined,
+      until: undefined,
+      types: undefined,
+      before: undefined,
+      limit: most,
+    }),
+  );
+}

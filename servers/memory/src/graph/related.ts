@@ -1,0 +1,149 @@
+import { grouped } from "@refmcp/core/answer";
+import { unknownEntities } from "./checks.ts";
+import { Page } from "./page.ts";
+import type { Reader, Store } from "./store.ts";
+import type { Direction, EntityRow, Relation, RelationRow } from "./types.ts";
+
+/** Entities that one walk visits at most. */
+const MOST_VISITED = 20_000;
+const BATCH = 1_000;
+const FRAME = 600;
+
+export interface RelatedQuery {
+  readonly name: string;
+  /** The other end of a path; left out, the neighbourhood is shown. */
+  readonly to: string | undefined;
+  readonly depth: number;
+  readonly direction: Direction;
+  readonly types: readonly string[] | undefined;
+  readonly limit: number;
+  readonly budget: number;
+}
+
+export interface Related {
+  readonly entities: { name: string; entityType: string; distance: number }[];
+  readonly relations: Relation[];
+  /** The names from one end of the shortest path to the other. */
+  readonly path?: string[];
+  readonly note?: string;
+}
+
+/** How an entity was first reached. */
+interface Step {
+  readonly distance: number;
+  readonly via: RelationRow | undefined;
+  readonly from: number | undefined;
+}
+
+/**
+ * What is around an entity, nearest first, or the shortest way from it to another one.
+ *
+ * @throws ToolError `not_found` for an unknown entity.
+ */
+export async function findRelated(store: Store, query: RelatedQuery): Promise<Related> {
+  const names = [query.name, ...(query.to === undefined ? [] : [query.to])].map((name) =>
+    name.toWellFormed(),
+  );
+  return store.read(async (reader) => {
+    const known = await reader.entitiesNamed(names);
+    const [start, end] = names.map((name) => known.get(name));
+    const missing = names.filter((name) => !known.has(name));
+    if (start === undefined || missing.length > 0) throw await unknownEntities(reader, missing);
+    return end === undefined ? neighbourhood(reader, start, query) : path(reader, start, end, query);
+  });
+}
+
+/** Walks breadth first; stops where `until` was reached, `depth` was, or too much was visited. */
+async function walk(
+  reader: Reader,
+  start: number,
+  { direction, types, depth }: Pick<RelatedQuery, "direction" | "types" | "depth">,
+  until?: number,
+): Promise<{ steps: Map<number, Step>; isCut: boolean }> {
+  const steps = new Map<number, Step>([[start, { distance: 0, via: undefined, from: undefined }]]);
+  let edge = [start];
+  for (let distance = 1; distance <= depth && edge.length > 0; distance++) {
+    const next: number[] = [];
+    for (let at = 0; at < edge.length; at += BATCH) {
+      const ids = edge.slice(at, at + BATCH);
+      const inBatch = new Set(ids);
+      for (const via of await reader.relationsFrom({ ids, direction, types, limit: MOST_VISITED + 1 })) {
+        const ends: (readonly [number, number])[] = [];
+        if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
+        if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);
+        for (const [from, id] of ends) {
+          if (steps.has(id)) continue;
+          steps.set(id, { distance, via, from });
+          if (id === until) return { steps, isCut: false };
+          if (steps.size > MOST_VISITED) return { steps, isCut: true };
+          next.push(id);
+        }
+      }
+    }
+    edge = next;
+  }
+  return { steps, isCut: false };
+}
+
+async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQuery): Promise<Related> {
+  const { steps, isCut } = await walk(reader, start.id, query);
+  const order = [...steps].sort(([a, x], [b, y]) => x.distance - y.distance || a - b);
+  const kept = order.slice(0, query.limit + 1);
+  const rows = await reader.entitiesById(kept.map(([id]) => id));
+  const page = new Page(query.budget - FRAME);
+  const entities: Related["entities"] = [];
+  for (const [id, { distance }] of kept) {
+    const row = rows.get(id);
+    if (row === undefined) continue;
+    const shown = { name: row.name, entityType: row.type, distance };
+    // Half of the room is for the relations.
+    if (!page.reserve(shown, entities.length === 0) || JSON.stringify(entities).length > query.budget / 2)
+      break;
+    entities.push(shown);
+  }
+  const inside = new Set(kept.slice(0, entities.length).map(([id]) => id));
+  const relations = await reader.relationsFrom({
+    ids: [...inside],
+    direction: "out",
+    types: query.types,
+    limit: 5_000,
+  });
+  const between = relations.filter(({ toId }) => inside.has(toId));
+  const fits = between.every((relation) => page.addRelation(relation));
+  const missing = steps.size - entities.length;
+  const notes = [
+    ...(missing > 0
+      ? [`${grouped(missing)}${isCut ? " or more" : ""} further entities within this depth are not shown.`]
+      : []),
+    ...(fits ? [] : ["Not all relations between them are shown."]),
+    ...(missing > 0 || !fits ? ["Narrow with depth, direction or relation_types, or raise limit."] : []),
+  ];
+  return { entities, relations: page.relations, ...(notes.length === 0 ? {} : { note: notes.join(" ") }) };
+}
+
+async function path(reader: Reader, start: EntityRow, end: EntityRow, query: RelatedQuery): Promise<Related> {
+  const { steps, isCut } = await walk(reader, start.id, query, end.id);
+  if (!steps.has(end.id)) {
+    const why = isCut
+      ? `No way was found among the nearest ${grouped(MOST_VISITED)} entities.`
+      : `There is no way within ${query.depth} ${query.depth === 1 ? "step" : "steps"}${query.direction === "both" ? "" : ` in direction ${query.direction}`}${query.types === undefined ? "" : " over these relation types"}.`;
+    return {
+      entities: [],
+      relations: [],
+      note: `${why} A larger depth, direction both or other relation_types may find one.`,
+    };
+  }
+  const ids: number[] = [];
+  const relations: Relation[] = [];
+  for (let id: number | undefined = end.id; id !== undefined; id = steps.get(id)?.from) {
+    ids.unshift(id);
+    const via = steps.get(id)?.via;
+    if (via !== undefined) relations.unshift({ from: via.from, to: via.to, relationType: via.type });
+  }
+  const rows = await reader.entitiesById(ids);
+  const entities = ids.flatMap((id, distance) => {
+    const row = rows.get(id);
+    return row === undefined ? [] : [{ name: row.name, entityType: row.type, distance }];
+  });
+  return { entities, relations, path: entities.map(({ name }) => name) };
+}

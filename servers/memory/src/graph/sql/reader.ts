@@ -1,0 +1,292 @@
+import type { ItemCount, Reader, RecentQuery, RowState, WalkQuery } from "../store.ts";
+import type {
+  ChangeItem,
+  ChangeRow,
+  Counts,
+  EntityRow,
+  Kind,
+  Match,
+  MatchMode,
+  ObservationRow,
+  RelationRow,
+} from "../types.ts";
+import { digest } from "./digest.ts";
+import { type Session, TABLES, type Value } from "./session.ts";
+
+const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
+const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy"`;
+const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "from", t.name AS "to", r.type, r.removed_by AS "removedBy"`;
+const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
+const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
+
+type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
+
+/** The reading half of a store, in the SQL that SQLite and PostgreSQL share. */
+export class SqlReader implements Reader {
+  protected readonly session: Session;
+
+  constructor(session: Session) {
+    this.session = session;
+  }
+
+  async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
+    const rows = await this.session.among<EntityRow>(
+      `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NULL`,
+      names.map(digest),
+    );
+    return new Map(rows.map((row) => [row.name, row]));
+  }
+
+  removedNamed(names: readonly string[]): Promise<EntityRow[]> {
+    return this.session.among<EntityRow>(
+      `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id`,
+      names.map(digest),
+    );
+  }
+
+  async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
+    const rows = await this.session.among<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  entityPage(after: number, limit: number): Promise<EntityRow[]> {
+    return this.session.all<EntityRow>(
+      `SELECT ${ENTITY} FROM entities e WHERE e.id > ? AND e.removed_by IS NULL ORDER BY e.id LIMIT ?`,
+      after,
+      limit,
+    );
+  }
+
+  recentEntities({ since, until, types, before, limit }: RecentQuery): Promise<EntityRow[]> {
+    const params: Value[] = [];
+    let where = "e.removed_by IS NULL";
+    const and = (condition: string, ...values: Value[]) => {
+      where += ` AND ${condition}`;
+      params.push(...values);
+    };
+    if (since !== undefined) and("e.updated_at >= ?", since);
+    if (until !== undefined) and("e.updated_at <= ?", until);
+    if (types !== undefined) and(`e.type IN (${types.map(() => "?").join(", ")})`, ...types);
+    if (before !== undefined) and("(e.updated_at, e.id) < (?, ?)", before.updatedAt, before.id);
+    return this.session.all<EntityRow>(
+      `SELECT ${ENTITY} FROM entities e WHERE ${where} ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
+      ...params,
+      limit,
+    );
+  }
+
+  namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]> {
+    return this.session.all<EntityRow>(
+      `SELECT ${ENTITY} FROM entities e WHERE e.folded >= ? AND e.folded < ? AND e.removed_by IS NULL
+       ORDER BY e.folded, e.id LIMIT ?`,
+      foldedPrefix,
+      `${foldedPrefix}\u{10ffff}`,
+      limit,
+    );
+  }
+
+  observationsOf(entityIds: readonly number[]): Promise<ObservationRow[]> {
+    return this.session.among<ObservationRow>(
+      `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in} AND o.removed_by IS NULL ORDER BY o.id`,
+      entityIds,
+    );
+  }
+
+  observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]> {
+    return this.session.all<ObservationRow>(
+      `SELECT ${OBSERVATION} FROM observations o
+       WHERE o.entity_id = ? AND o.id > ? AND o.removed_by IS NULL ORDER BY o.id LIMIT ?`,
+      entityId,
+      after,
+      limit,
+    );
+  }
+
+  async observationCounts(entityIds: readonly number[]): Promise<Map<number, number>> {
+    const rows = await this.session.among<{ entityId: number; count: number }>(
+      `SELECT o.entity_id AS "entityId", count(*) AS count FROM observations o
+       WHERE o.entity_id {in} AND o.removed_by IS NULL GROUP BY o.entity_id`,
+      entityIds,
+    );
+    return new Map(rows.map((row) => [row.entityId, row.count]));
+  }
+
+  async observationsMatching(entityId: number, contents: readonly string[]): Promise<ObservationRow[]> {
+    return this.session.among<ObservationRow>(
+      `SELECT ${OBSERVATION} FROM observations o
+       WHERE o.content_key {in} AND o.entity_id = ? AND o.removed_by IS NULL ORDER BY o.id`,
+      contents.map(digest),
+      entityId,
+    );
+  }
+
+  relationPage(after: number, limit: number): Promise<RelationRow[]> {
+    return this.session.all<RelationRow>(
+      `SELECT ${RELATION} FROM ${RELATIONS} WHERE r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?`,
+      after,
+      limit,
+    );
+  }
+
+  async relationsTouching(
+    entityIds: readonly number[],
+    after: number,
+    limit: number,
+  ): Promise<RelationRow[]> {
+    // Two index look-ups instead of an OR, which SQLite would answer with a scan.
+    const side = (column: string) =>
+      this.session.among<RelationRow>(
+        `SELECT ${RELATION} FROM ${RELATIONS}
+         WHERE r.${column} {in} AND r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?`,
+        entityIds,
+        after,
+        limit,
+      );
+    const found = new Map<number, RelationRow>();
+    for (const row of [...(await side("from_id")), ...(await side("to_id"))]) found.set(row.id, row);
+    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  relationsBetween(ends: readonly { fromId: number; toId: number }[]): Promise<RelationRow[]> {
+    return this.session.amongPairs<RelationRow>(
+      `SELECT ${RELATION} FROM ${RELATIONS} WHERE (r.from_id, r.to_id) {pairs} AND r.removed_by IS NULL ORDER BY r.id`,
+      ends.map(({ fromId, toId }) => [fromId, toId]),
+    );
+  }
+
+  async relationsFrom({ ids, direction, types, limit }: WalkQuery): Promise<RelationRow[]> {
+    const found = new Map<number, RelationRow>();
+    const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
+    const typed = types === undefined ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    for (const column of columns) {
+      const rows = await this.session.among<RelationRow>(
+        `SELECT ${RELATION} FROM ${RELATIONS}
+         WHERE r.${column} {in} AND r.removed_by IS NULL${typed} ORDER BY r.id LIMIT ?`,
+        ids,
+        ...(types ?? []),
+        limit,
+      );
+      for (const row of rows) found.set(row.id, row);
+    }
+    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
+    return this.session.all(
+      `SELECT id AS "entityId", count(*) AS degree FROM (
+         SELECT from_id AS id FROM relations WHERE removed_by IS NULL
+         UNION ALL SELECT to_id FROM relations WHERE removed_by IS NULL
+       ) ends GROUP BY id ORDER BY count(*) DESC, id LIMIT ?`,
+      limit,
+    );
+  }
+
+  rows(kind: Kind, ids: readonly number[]): Promise<RowState[]> {
+    return this.session.among<RowState>(
+      `SELECT id, removed_by AS "removedBy" FROM ${TABLES[kind]} WHERE id {in} ORDER BY id`,
+      ids,
+    );
+  }
+
+  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }> {
+    return this.session.matches(term, mode, cap);
+  }
+
+  counts(): Promise<Counts> {
+    return this.#counts("IS NULL");
+  }
+
+  removedCounts(): Promise<Counts> {
+    return this.#counts("IS NOT NULL");
+  }
+
+  async #counts(condition: string): Promise<Counts> {
+    const count = (table: string) => `(SELECT count(*) FROM ${table} WHERE removed_by ${condition})`;
+    const [row] = await this.session.all<Counts>(
+      `SELECT ${count("entities")} AS entities, ${count("observations")} AS observations, ${count("relations")} AS relations`,
+    );
+    return row ?? { entities: 0, observations: 0, relations: 0 };
+  }
+
+  typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
+    return this.session.all(
+      `SELECT type, count(*) AS count FROM ${TABLES[kind]} WHERE removed_by IS NULL
+       GROUP BY type ORDER BY count(*) DESC, min(id) LIMIT ?`,
+      limit,
+    );
+  }
+
+  async orphans(limit: number): Promise<{ count: number; names: string[] }> {
+    const where = `e.removed_by IS NULL
+      AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.from_id = e.id AND r.removed_by IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.to_id = e.id AND r.removed_by IS NULL)`;
+    const [total] = await this.session.all<{ count: number }>(
+      `SELECT count(*) AS count FROM entities e WHERE ${where}`,
+    );
+    const rows = await this.session.all<{ name: string }>(
+      `SELECT e.name FROM entities e WHERE ${where} ORDER BY e.id LIMIT ?`,
+      limit,
+    );
+    return { count: total?.count ?? 0, names: rows.map((row) => row.name) };
+  }
+
+  async change(id: number): Promise<ChangeRow | undefined> {
+    const rows = await this.session.all<StoredChange>(`SELECT ${CHANGE} FROM changes c WHERE c.id = ?`, id);
+    return rows.map(changeOf)[0];
+  }
+
+  async changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
+    const rows = await this.session.all<StoredChange>(
+      `SELECT ${CHANGE} FROM changes c WHERE c.id < ? ORDER BY c.id DESC LIMIT ?`,
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    );
+    return rows.map(changeOf);
+  }
+
+  async changesSince(id: number, limit: number): Promise<ChangeRow[]> {
+    const rows = await this.session.all<StoredChange>(
+      `SELECT ${CHANGE} FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?`,
+      id,
+      limit,
+    );
+    return rows.map(changeOf);
+  }
+
+  itemsOf(changeId: number): Promise<ChangeItem[]> {
+    return this.session.all<ChangeItem>(
+      `SELECT i.kind, i.op, i.row_id AS "rowId", i.entity_id AS "entityId", i.other_id AS "otherId",
+              i.before_value AS "before", i.after_value AS "after"
+       FROM change_items i WHERE i.change_id = ? ORDER BY i.seq`,
+      changeId,
+    );
+  }
+
+  itemCounts(changeIds: readonly number[]): Promise<ItemCount[]> {
+    return this.session.among<ItemCount>(
+      `SELECT i.change_id AS "changeId", i.kind, i.op, count(*) AS count FROM change_items i
+       WHERE i.change_id {in} GROUP BY i.change_id, i.kind, i.op ORDER BY i.change_id, min(i.seq)`,
+      changeIds,
+    );
+  }
+
+  touchedBy(changeIds: readonly number[], each: number): Promise<{ changeId: number; entityId: number }[]> {
+    return this.session.among(
+      `SELECT change_id AS "changeId", entity_id AS "entityId" FROM (
+         SELECT i.change_id, i.entity_id, row_number() OVER (PARTITION BY i.change_id ORDER BY min(i.seq)) AS place
+         FROM change_items i WHERE i.change_id {in} GROUP BY i.change_id, i.entity_id
+       ) touched WHERE place <= ? ORDER BY change_id, place`,
+      changeIds,
+      each,
+    );
+  }
+
+  async meta(key: string): Promise<string | undefined> {
+    const [row] = await this.session.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
+    return row?.value;
+  }
+}
+
+function changeOf(row: StoredChange): ChangeRow {
+  return { ...row, hard: row.hard !== 0 };
+}

@@ -1,0 +1,53 @@
+import type { Kind, Match, MatchMode } from "../types.ts";
+
+export type Value = string | number | null | Uint8Array;
+
+/** The tables that rows are inserted into many at a time. */
+export type Table = "entities" | "observations" | "relations" | "changes" | "change_items";
+
+/** A row of the search index: an entity's name and type, or one observation. */
+export type Indexed =
+  | { readonly kind: "entity"; readonly id: number; readonly name: string; readonly type: string }
+  | {
+      readonly kind: "observation";
+      readonly id: number;
+      readonly entityId: number;
+      readonly content: string;
+    };
+
+/**
+ * A connection inside a transaction, and what SQLite and PostgreSQL do differently. Statements are written in
+ * the SQL that both understand, with `?` for parameters and `{in}` for "is one of" after a column.
+ */
+export interface Session {
+  all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]>;
+  run(statement: string, ...params: readonly Value[]): Promise<void>;
+  /**
+   * Runs a statement with one `{in}`, whose list is `values`; none where the list is empty. `params` are the other
+   * parameters in the order of the text.
+   */
+  among<Row extends object>(
+    statement: string,
+    values: readonly number[] | readonly string[],
+    ...params: readonly Value[]
+  ): Promise<Row[]>;
+  /** Runs a statement with one `{pairs}` after a pair of columns in parentheses: "is one of these pairs". */
+  amongPairs<Row extends object>(
+    statement: string,
+    pairs: readonly (readonly [number, number])[],
+  ): Promise<Row[]>;
+  /** Inserts rows and returns their ids in order; a table without an id column returns none. */
+  insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
+  /** Puts rows into the search index. */
+  index(rows: readonly Indexed[]): Promise<void>;
+  /** Takes rows out of the search index. */
+  unindex(kind: Kind, ids: readonly number[]): Promise<void>;
+  /** See `Reader.matches`. */
+  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }>;
+}
+
+export const TABLES: Readonly<Record<Kind, Table>> = {
+  entity: "entities",
+  observation: "observations",
+  relation: "relations",
+};

@@ -1,0 +1,85 @@
+import { sized, ToolError } from "@refmcp/core/answer";
+
+const RECOVERY =
+  "Nothing in it was changed. Move the file away (with its -wal and -shm files) and start anew, restore a backup, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW.";
+
+/** SQLite's result code of an error, for example `SQLITE_FULL`; undefined for other errors. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" && error.code.startsWith("SQLITE_") ? error.code : undefined;
+}
+
+/** Whether another process holds the lock for the moment. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
+}
+
+/** An error of SQLite as what the agent can do about it; other errors come back as they are. */
+export function explained(error: unknown, file: string): unknown {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const [, family = ""] = /^(SQLITE_[A-Z]+)/.exec(code) ?? [];
+  switch (family) {
+    case "SQLITE_NOTADB":
+    case "SQLITE_CORRUPT":
+      return damaged(file, error);
+    case "SQLITE_FULL":
+      return new ToolError("unavailable", `No space left for the memory in ${file}; nothing was written.`, {
+        hint: "Free space on that disk, then repeat the call. All that was remembered before is still there.",
+        code: "disk_full",
+        cause: error,
+      });
+    case "SQLITE_READONLY":
+    case "SQLITE_PERM":
+    case "SQLITE_AUTH":
+      return readOnly(file, error);
+    case "SQLITE_CANTOPEN":
+      return new ToolError("unavailable", `The memory file ${file} cannot be opened.`, {
+        hint: "Check that its folder exists and that this user may write there, or choose another place with --file.",
+        cause: error,
+      });
+    case "SQLITE_IOERR":
+      return new ToolError(
+        "unavailable",
+        `The disk failed while the memory in ${file} was used (${code}); this call changed nothing.`,
+        { hint: "Check the disk and its free space, then repeat the call.", cause: error },
+      );
+    default:
+      return error;
+  }
+}
+
+export function damaged(file: string, cause?: unknown): ToolError {
+  return new ToolError("unavailable", `${file} is no memory of this server, or it is damaged.`, {
+    hint: RECOVERY,
+    code: "damaged",
+    cause,
+  });
+}
+
+export function readOnly(file: string, cause?: unknown): ToolError {
+  return new ToolError("denied", `The memory file ${file} is read-only for this user; nothing was written.`, {
+    hint: "Make the file and its folder writable, or choose another place with --file. Reading tools go on working.",
+    code: "read_only",
+    cause,
+  });
+}
+
+/** After waiting for other writers. */
+export function lockHeld(file: string, seconds: number): ToolError {
+  return new ToolError(
+    "unavailable",
+    `Another process has held the write lock of ${file} for ${seconds} s.`,
+    {
+      hint: "Repeat the call later. If it stays, find the process that has the file open and end it.",
+      code: "locked",
+    },
+  );
+}
+
+/** For a file larger than is reasonable to read at once. */
+export function tooLarge(file: string, bytes: number, most: number): ToolError {
+  return new ToolError("too_large", `${file} has ${sized(bytes)}; at most ${sized(most)} are read.`, {
+    hint: "Split the file and import the parts.",
+  });
+}

@@ -1,0 +1,169 @@
+import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { Database } from "better-sqlite3";
+import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
+import type { Sqlite } from "./native.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+
+/** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */
+const BUSY_MS = 100;
+/** The largest read-only file that is copied into memory, in bytes. */
+const LARGEST_COPY = 1024 ** 3;
+
+/** An opened database file. */
+export interface OpenedFile {
+  readonly writer: Database | undefined;
+  readonly reader: Database;
+}
+
+/**
+ * Opens a memory file, and makes it (mode 0600, its folder 0700) where there is none. A file that cannot be written
+ * is opened for reading, without a writer.
+ *
+ * @throws ToolError `unavailable` for a damaged file or one of another program, which keeps its bytes;
+ *   `denied` for a read-only place without a file.
+ */
+export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile> {
+  createMissing(file);
+  let writer: Database | undefined;
+  try {
+    writer = await prepareWriter(Sqlite, file);
+    return { writer, reader: openReader(Sqlite, file) };
+  } catch (error) {
+    writer?.close();
+    throw explained(error, file);
+  }
+}
+
+function createMissing(file: string): void {
+  try {
+    if (statSync(file).isFile()) return;
+    throw new ToolError("invalid", `${file} is no regular file.`, {
+      hint: "Name a file with --file; it is made where it does not exist.",
+    });
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+  }
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  } catch (cause) {
+    throw new ToolError("unavailable", `The memory file ${file} cannot be made: ${reason(cause)}.`, {
+      hint: "Choose a place that this user may write to with --file.",
+      cause,
+    });
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+/** A connection that writes; undefined where the file is there and may only be read. */
+async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | undefined> {
+  if (!isWritable(file)) {
+    if (statSync(file).size === 0) throw readOnly(file);
+    const reader = openReader(Sqlite, file);
+    try {
+      checkOwner(reader, file);
+    } finally {
+      reader.close();
+    }
+    return undefined;
+  }
+  const db = new Sqlite(file, { timeout: BUSY_MS });
+  try {
+    // Looked at before anything is written, so that another program's file keeps its bytes.
+    checkOwner(db, file);
+    await patiently(() => db.pragma("journal_mode = WAL"));
+    // An acknowledged write survives a power cut (SQLite, "PRAGMA synchronous").
+    db.pragma("synchronous = FULL");
+    // Checkpoints move the WAL into the file; fewer of them make long imports faster and change no promise.
+    db.pragma("wal_autocheckpoint = 4000");
+    db.pragma("temp_store = MEMORY");
+    await patiently(() => migrate(db, file));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * A connection that only reads. SQLite cannot open a WAL file in a folder where it may not make the -shm file; such a
+ * file nobody can be writing to, so a copy of it in memory does.
+ */
+function openReader(Sqlite: Sqlite, file: string): Database {
+  try {
+    const reader = new Sqlite(file, { readonly: true, timeout: BUSY_MS });
+    reader.pragma("schema_version");
+    return reader;
+  } catch (error) {
+    const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error) ?? "");
+    const walSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    // What stands in a WAL file would be missing from the copy.
+    if (!noShm || walSize > 0 || isWritable(file)) throw error;
+    const { size } = statSync(file);
+    if (size > LARGEST_COPY) throw tooLarge(file, size, LARGEST_COPY);
+    const bytes = readFileSync(file);
+    // Bytes 18 and 19 say "WAL" (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
+    bytes.fill(1, 18, 20);
+    return new Sqlite(bytes, { readonly: true });
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    closeSync(openSync(file, constants.O_RDWR));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkOwner(db: Database, file: string): void {
+  const owner = db.pragma("application_id", { simple: true });
+  const version = Number(db.pragma("user_version", { simple: true }));
+  const tables = db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get();
+  if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0) {
+    throw new ToolError("unavailable", `${file} is a SQLite database of another program.`, {
+      hint: "Nothing in it was changed. Choose another place with --file.",
+      code: "foreign",
+    });
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new ToolError(
+      "unavailable",
+      `${file} was written by a newer version of this server (format ${version}; this one knows ${SCHEMA_VERSION}).`,
+      { hint: "Update this server: npx -y @refmcp/server-memory@latest. Nothing in the file was changed." },
+    );
+  }
+}
+
+function migrate(db: Database, file: string): void {
+  db.transaction(() => {
+    const version = db.pragma("user_version", { simple: true });
+    if (version === SCHEMA_VERSION) {
+      const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_items'").get();
+      if (known === undefined) throw damaged(file);
+      return;
+    }
+    db.exec(SCHEMA);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}
+
+/** Another process may be opening the same new file at this moment. */
+async function patiently(work: () => unknown): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 40));
+    }
+  }
+}

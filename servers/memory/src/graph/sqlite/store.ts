@@ -1,0 +1,124 @@
+import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ToolError } from "@refmcp/core/answer";
+import type { Database } from "better-sqlite3";
+import { Queue } from "../queue.ts";
+import { SqlReader } from "../sql/reader.ts";
+import { SqlWriter } from "../sql/writer.ts";
+import type { Reader, Store, Writer } from "../store.ts";
+import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
+import { type OpenedFile, openFile } from "./file.ts";
+import { loadSqlite } from "./native.ts";
+import { SqliteSession } from "./session.ts";
+
+/** How long a write waits for the writers of other processes, in milliseconds. */
+const LOCK_WAIT_MS = 30_000;
+
+/**
+ * Opens (or makes) a memory in a SQLite file.
+ *
+ * @param file an absolute path.
+ * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
+ */
+export async function openSqliteStore(file: string): Promise<Store> {
+  return new SqliteStore(file, await openFile(await loadSqlite(), file));
+}
+
+/**
+ * A graph in one SQLite file in WAL mode: readers never wait for the writer, one process writes at a time. This
+ * process has one connection for writing and one for reading, and works on each in turn.
+ */
+class SqliteStore implements Store {
+  readonly kind = "sqlite";
+  readonly location: string;
+  readonly #reader: Database;
+  readonly #writer: Database | undefined;
+  readonly #readSession: SqliteSession;
+  readonly #writeSession: SqliteSession | undefined;
+  readonly #reads = new Queue();
+  readonly #writes = new Queue();
+
+  constructor(file: string, { reader, writer }: OpenedFile) {
+    this.location = file;
+    this.#reader = reader;
+    this.#writer = writer;
+    this.#readSession = new SqliteSession(reader);
+    this.#writeSession = writer === undefined ? undefined : new SqliteSession(writer);
+  }
+
+  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value> {
+    return this.#reads.run(async () => {
+      try {
+        this.#reader.exec("BEGIN");
+        return await work(new SqlReader(this.#readSession));
+      } catch (error) {
+        throw explained(error, this.location);
+      } finally {
+        rollBack(this.#reader);
+      }
+    });
+  }
+
+  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    const db = this.#writer;
+    const session = this.#writeSession;
+    if (db === undefined || session === undefined) return Promise.reject(readOnly(this.location));
+    return this.#writes.run(async () => {
+      try {
+        await this.#lock(db, signal);
+        const value = await work(new SqlWriter(session));
+        // The last moment at which a cancelled call can still leave no trace.
+        signal?.throwIfAborted();
+        db.exec("COMMIT");
+        return value;
+      } catch (error) {
+        throw explained(error, this.location);
+      } finally {
+        rollBack(db);
+      }
+    });
+  }
+
+  /** Takes the write lock of the file; waits for other processes without blocking this one. */
+  async #lock(db: Database, signal: AbortSignal | undefined): Promise<void> {
+    const started = performance.now();
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        db.exec("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (performance.now() - started > LOCK_WAIT_MS) throw lockHeld(this.location, LOCK_WAIT_MS / 1000);
+        await sleep(5 + Math.random() * 20);
+      }
+    }
+  }
+
+  /** SQLite counts the commits of all other connections (`PRAGMA data_version`), our own writer's among them. */
+  async version(): Promise<number> {
+    return this.#reads.run(async () => Number(this.#reader.pragma("data_version", { simple: true })));
+  }
+
+  async size(): Promise<number> {
+    const bytes = async (file: string) => (await stat(file).catch(() => undefined))?.size ?? 0;
+    return (await bytes(this.location)) + (await bytes(`${this.location}-wal`));
+  }
+
+  async close(): Promise<void> {
+    // Work that is queued gets its turn; the connections are closed behind it.
+    await this.#reads.run(async () => this.#reader.close());
+    await this.#writes.run(async () => {
+      try {
+        this.#writer?.close();
+      } catch (error) {
+        if (codeOf(error) === undefined && !(error instanceof ToolError)) throw error;
+      }
+    });
+  }
+}
+
+/** Ends a transaction that was not committed. */
+function rollBack(db: Database): void {
+  if (db.open && db.inTransaction) db.exec("ROLLBACK");
+}

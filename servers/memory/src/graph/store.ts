@@ -1,0 +1,145 @@
+import type {
+  ChangeItem,
+  ChangeRow,
+  Counts,
+  Direction,
+  EntityRow,
+  Kind,
+  Match,
+  MatchMode,
+  ObservationRow,
+  RelationRow,
+} from "./types.ts";
+
+/** What can be asked of a store inside one consistent snapshot. Lists are in the order of their ids: as created. */
+export interface Reader {
+  entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>>;
+  /** Deleted ones of these names, the latest last. */
+  removedNamed(names: readonly string[]): Promise<EntityRow[]>;
+  /** Also deleted ones. */
+  entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>>;
+  entityPage(after: number, limit: number): Promise<EntityRow[]>;
+  /** Entities changed within the times, newest first; `before` continues after that one. */
+  recentEntities(query: RecentQuery): Promise<EntityRow[]>;
+  /** Entities whose folded name begins with the folded prefix, by name. */
+  namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]>;
+  observationsOf(entityIds: readonly number[]): Promise<ObservationRow[]>;
+  observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]>;
+  observationCounts(entityIds: readonly number[]): Promise<Map<number, number>>;
+  /** Live observations of one entity with these contents. */
+  observationsMatching(entityId: number, contents: readonly string[]): Promise<ObservationRow[]>;
+  relationPage(after: number, limit: number): Promise<RelationRow[]>;
+  /** Relations that begin or end at any of the entities, each once. */
+  relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]>;
+  /** All relations from one entity to another, for several pairs. */
+  relationsBetween(ends: readonly { fromId: number; toId: number }[]): Promise<RelationRow[]>;
+  /** Relations from the given entities on, in one direction, for walking the graph. */
+  relationsFrom(query: WalkQuery): Promise<RelationRow[]>;
+  degrees(limit: number): Promise<{ entityId: number; degree: number }[]>;
+  rows(kind: Kind, ids: readonly number[]): Promise<RowState[]>;
+  /** Entities in which a term occurs, from at most `cap` rows of the index; `complete` tells whether that was all. */
+  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }>;
+  counts(): Promise<Counts>;
+  removedCounts(): Promise<Counts>;
+  typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]>;
+  /** Entities without any relation. */
+  orphans(limit: number): Promise<{ count: number; names: string[] }>;
+  change(id: number): Promise<ChangeRow | undefined>;
+  /** The newest first; `before` continues below that id. */
+  changes(before: number | undefined, limit: number): Promise<ChangeRow[]>;
+  changesSince(id: number, limit: number): Promise<ChangeRow[]>;
+  itemsOf(changeId: number): Promise<ChangeItem[]>;
+  /** How many rows of each kind each change touched in each way. */
+  itemCounts(changeIds: readonly number[]): Promise<ItemCount[]>;
+  /** The entities that each change touched, at most `each` of one change. */
+  touchedBy(changeIds: readonly number[], each: number): Promise<{ changeId: number; entityId: number }[]>;
+  meta(key: string): Promise<string | undefined>;
+}
+
+export interface RecentQuery {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly before: { readonly updatedAt: number; readonly id: number } | undefined;
+  readonly limit: number;
+}
+
+export interface WalkQuery {
+  readonly ids: readonly number[];
+  readonly direction: Direction;
+  readonly types: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+export interface ItemCount {
+  readonly changeId: number;
+  readonly kind: Kind;
+  readonly op: ChangeItem["op"];
+  readonly count: number;
+}
+
+/** What a row of any kind is now, for undoing. */
+export interface RowState {
+  readonly id: number;
+  readonly removedBy: number | null;
+}
+
+export interface NewObservation {
+  readonly entityId: number;
+  readonly content: string;
+  readonly source: string | null;
+}
+
+export interface NewRelation {
+  readonly fromId: number;
+  readonly toId: number;
+  readonly type: string;
+}
+
+/** What can be done inside one write: all of it is kept, or nothing. Inserted ids come back in the order given. */
+export interface Writer extends Reader {
+  insertChange(change: {
+    at: number;
+    action: string;
+    source: string | null;
+    undoes: number | null;
+    hard: boolean;
+  }): Promise<number>;
+  insertItems(changeId: number, items: readonly ChangeItem[]): Promise<void>;
+  insertEntities(rows: readonly { name: string; type: string }[], at: number): Promise<number[]>;
+  insertObservations(rows: readonly NewObservation[], at: number): Promise<number[]>;
+  insertRelations(rows: readonly NewRelation[], at: number): Promise<number[]>;
+  /** Marks live rows as deleted by a change. */
+  remove(kind: Kind, ids: readonly number[], changeId: number): Promise<void>;
+  /** Brings deleted rows back. */
+  restore(kind: Kind, ids: readonly number[]): Promise<void>;
+  /** Erases rows, what the journal remembers of them, and for entities all that hangs on them. */
+  purge(kind: Kind, ids: readonly number[]): Promise<void>;
+  rename(entityId: number, name: string): Promise<void>;
+  retype(entityId: number, type: string): Promise<void>;
+  moveObservation(id: number, entityId: number): Promise<void>;
+  moveRelation(id: number, fromId: number, toId: number): Promise<void>;
+  touch(entityIds: readonly number[], at: number): Promise<void>;
+  setUndone(changeId: number, by: number | null): Promise<void>;
+  setMeta(key: string, value: string): Promise<void>;
+}
+
+/** Where a graph is kept. SQLite and PostgreSQL stand behind it; one suite tests both. */
+export interface Store {
+  readonly kind: "sqlite" | "postgres";
+  /** Where it is, for people, without secrets. */
+  readonly location: string;
+  /** Reads from one snapshot of the graph. */
+  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value>;
+  /**
+   * Writes atomically, one writer at a time over all processes: when it resolves, the write is on the disk.
+   *
+   * @throws ToolError `unavailable` where the store cannot be written now; nothing was changed then.
+   */
+  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
+  /** A number that is another one after anybody, in any process, has committed a write. */
+  version(): Promise<number>;
+  /** Bytes on the disk. */
+  size(): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from "vitest";
+import { addObservations } from "../create.ts";
+import { exportGraph } from "../export.ts";
+import { recentChanges } from "../recent.ts";
+import { deleteEntities, deleteObservations } from "../remove.ts";
+import { memoryStats } from "../stats.ts";
+import { undoChange } from "../undo.ts";
+import { budget, create, entity, forget, forgetFacts, relate, relation, unrelate } from "./help.ts";
+import type { Given } from "./index.ts";
+
+const never = new AbortController().signal;
+
+export function changeSuite(given: Given): void {
+  const dump = () => exportGraph(given.store, "jsonl", never);
+  const undo = (id: number | undefined) =>
+    undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
+
+  describe("adding", () => {
+    it("creates entities, and skips, merges or refuses those that exist", async () => {
+      const { store } = given;
+      const first = await create(store, [
+        entity("Ada", "person", ["likes tea", "likes tea"]),
+        entity("Ada"),
+        entity("Bo"),
+      ]);
+      expect(first.entities).toEqual([entity("Ada", "person", ["likes tea"]), entity("Bo")]);
+      expect(first.skipped).toEqual(["Ada"]);
+      const again = await create(store, [entity("Ada", "robot", ["new"])]);
+      expect(again).toEqual({ entities: [], skipped: ["Ada"] });
+      await expect(create(store, [entity("Cy"), entity("Ada")], "error")).rejects.toMatchObject({
+        kind: "conflict",
+        message: 'The entity "Ada" exists already, with type "person". Nothing was created.',
+        hint: expect.stringContaining("add_observations"),
+      });
+      const merged = await create(
+        store,
+        [entity("Ada", "robot", ["likes tea", "has a cat"]), entity("Dee"), entity("Dee", "x", ["y"])],
+        "merge",
+      );
+      expect(merged.merged).toEqual([
+        { entityName: "Ada", addedObservations: ["has a cat"], duplicates: ["likes tea"] },
+      ]);
+      expect(merged.entities).toEqual([entity("Dee", "person", ["y"])]);
+      expect(await store.read((reader) => reader.counts())).toEqual({
+        entities: 3,
+        observations: 3,
+        relations: 0,
+      });
+    });
+
+    it("refuses empty and overlong texts, and writes nothing of that call", async () => {
+      const { store } = given;
+      await expect(create(store, [entity("fine"), entity(" ")])).rejects.toMatchObject({
+        kind: "invalid",
+        message: expect.stringMatching(/entities\.1\.name.*must not be empty/),
+      });
+      await expect(create(store, [entity("a", "")])).rejects.toMatchObject({
+        message: expect.stringMatching(/entities\.0\.entityType/),
+      });
+      await expect(create(store, [entity("x".repeat(10_001))])).rejects.toMatchObject({
+        message: expect.stringMatching(/at most 10,000 characters; this one has 10,001/),
+      });
+      await expect(create(store, [entity("a", "b", [""])])).rejects.toMatchObject({
+        message: expect.stringMatching(/observations\.0/),
+      });
+      expect(await dump()).toBe("");
+    });
+
+    it("adds observations, tells duplicates, refuses unknown entities with those that are like them", async () => {
+      const { store } = given;
+      await create(store, [entity("Ada Lovelace"), entity("Bo")]);
+      const add = (entityName: string, ...contents: string[]) =>
+        addObservations(store, [{ entityName, contents }], {
+          action: "add_observations",
+          source: "a letter",
+        });
+      expect((await add("Bo", "one", "two", "one")).results).toEqual([
+        { entityName: "Bo", addedObservations: ["one", "two"], duplicates: ["one"] },
+      ]);
+      const nothing = await add("Bo", "two");
+      expect(nothing).toEqual({
+        results: [{ entityName: "Bo", addedObservations: [], duplicates: ["two"] }],
+      });
+      await expect(add("ada lovelac", "x")).rejects.toMatchObject({
+        kind: "not_found",
+        message: 'There is no entity "ada lovelac".',
+        hint: expect.stringMatching(/"Ada Lovelace".*search_nodes.*create_entities/),
+      });
+      const { changes } = await recentChanges(store, { limit: 1, cursor: undefined, budget });
+      expect(changes[0]).toMatchObject({
+        action: "add_observations",
+        source: "a letter",
+        summary: "2 observations added",
+        names: ["Bo"],
+      });
+    });
+
+    it("relates entities, tells duplicates, and makes missing ends only when told to", async () => {
+      const { store } = given;
+      await create(store, [entity("A"), entity("B")]);
+      expect(
+        (await relate(store, [relation("A", "knows", "B"), relation("A", "knows", "B")])).duplicates,
+      ).toHaveLength(1);
+      await expect(
+        relate(store, [relation("A", "likes", "B"), relation("A", "knows", "Z")]),
+      ).rejects.toMatchObject({
+        kind: "not_found",
+        message: 'There is no entity "Z". No relation was created.',
+        hint: expect.stringContaining("on_missing create"),
+      });
+      const made = await relate(store, [relation("A", "knows", "Z"), relation("B", "knows", "B")], "create");
+      expect(made.created_entities).toEqual(["Z"]);
+      expect(await store.read((reader) => reader.counts())).toEqual({
+        entities: 3,
+        observations: 0,
+        relations: 3,
+      });
+    });
+  });
+
+  describe("deleting and undoing", () => {
+    it("deletes softly, says what, and brings all of it back", async () => {
+      const { store } = given;
+      await create(store, [entity("Ada", "person", ["a", "b"]), entity("Bo", "person", ["c"])]);
+      await relate(store, [relation("Ada", "knows", "Bo"), relation("Bo", "knows", "Ada")]);
+      const before = await dump();
+      const deleted = await forget(store, ["Ada", "Nobody"]);
+      expect(deleted).toMatchObject({
+        success: true,
+        deleted: { entities: 1, observations: 2, relations: 2 },
+        not_found: ["Nobody"],
+        message: `Deleted 1 entity, 2 observations, 2 relations. undo_memory_change with change_id ${deleted.change_id} brings them back.`,
+      });
+      expect(await dump()).toBe('{"type":"entity","name":"Bo","entityType":"person","observations":["c"]}');
+      await expect(forget(store, ["Ada"])).rejects.toMatchObject({
+        kind: "not_found",
+        hint: expect.stringContaining("Deleted:"),
+      });
+      const undone = await undo(deleted.change_id);
+      expect(undone.message).toContain("1 entity, 2 observations, 2 relations deleted");
+      expect(await dump()).toBe(before);
+      await undo(undone.change_id);
+      expect(await dump()).not.toContain("Ada");
+      await expect(undo(deleted.change_id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/taken back already, by change/),
+      });
+    });
+
+    it("deletes observations and relations by what they say", async () => {
+      const { store } = given;
+      await create(store, [entity("A", "t", ["one", "two"]), entity("B")]);
+      await relate(store, [relation("A", "knows", "B")]);
+      const facts = await forgetFacts(store, "A", ["one", "three"]);
+      expect(facts).toMatchObject({ deleted: { observations: 1 }, not_found: ["three"] });
+      await expect(forgetFacts(store, "A", ["one"])).rejects.toMatchObject({
+        kind: "not_found",
+        hint: expect.stringMatching(/exact text/),
+      });
+      await unrelate(store, [relation("A", "knows", "B")]);
+      await expect(unrelate(store, [relation("A", "knows", "B")])).rejects.toMatchObject({
+        kind: "not_found",
+        message: expect.stringMatching(/A knows B/),
+      });
+      expect(await dump()).toBe(
+        '{"type":"entity","name":"A","entityType":"t","observations":["two"]}\n{"type":"entity","name":"B","entityType":"person","observations":[]}',
+      );
+    });
+
+    it("undoes an addition, and says what stands in the way of it", async () => {
+      const { store } = given;
+      const made = await create(store, [entity("A", "t", ["one"])]);
+      const more = await addObservations(store, [{ entityName: "A", contents: ["two"] }], {
+        action: "add_observations",
+      });
+      await expect(undo(made.change_id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/"A" has got more observations/),
+        hint: expect.stringMatching(/recent_changes/),
+      });
+      await undo(more.change_id);
+      await undo(made.change_id);
+      expect(await dump()).toBe("");
+      await expect(undo(999)).rejects.toMatchObject({
+        kind: "not_found",
+        message: expect.stringMatching(/There is no change 999\. The latest change is \d+\./),
+      });
+    });
+
+    it("refuses to bring back what was entered anew", async () => {
+      const { store } = given;
+      await create(store, [entity("A", "t", ["one"])]);
+      const gone = await forget(store, ["A"]);
+      await create(store, [entity("A", "other")]);
+      await expect(undo(gone.change_id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/another entity "A"/),
+      });
+      await create(store, [entity("B", "t", ["x"])]);
+      const facts = await forgetFacts(store, "B", ["x"]);
+      await addObservations(store, [{ entityName: "B", contents: ["x"] }], { action: "add_observations" });
+      await expect(undo(facts.change_id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/entered anew/),
+      });
+    });
+
+    it("erases for good only after the user agreed to exactly that", async () => {
+      const { store } = given;
+      await create(store, [entity("A", "t", ["secret"]), entity("B", "t", ["keep", "erase"])]);
+      await relate(store, [relation("A", "knows", "B")]);
+      const questions: string[] = [];
+      const refuse = async (question: string) => {
+        questions.push(question);
+        throw new Error("no");
+      };
+      const facts = { action: "delete_entities", hard: true };
+      await expect(deleteEntities(store, ["A"], { ...facts, confirm: refuse })).rejects.toThrow("no");
+      expect(questions).toEqual(['Erase for good from the memory: "A", with 1 observation, 1 relation?']);
+      expect(await dump()).toContain("secret");
+      const agree = async () => undefined;
+      const erased = await deleteEntities(store, ["A"], { ...facts, confirm: agree });
+      await deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], {
+        ...facts,
+        confirm: agree,
+      });
+      await expect(undo(erased.change_id)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/erased rows for good/),
+      });
+      expect(await dump()).toBe('{"type":"entity","name":"B","entityType":"t","observations":["keep"]}');
+      const { removed, items } = await store.read(async (reader) => ({
+        removed: await reader.removedCounts(),
+        items: JSON.stringify(
+          await Promise.all((await reader.changes(undefined, 99)).map(({ id }) => reader.itemsOf(id))),
+        ),
+      }));
+      expect(removed).toEqual({ entities: 0, observations: 0, relations: 0 });
+      expect(items).not.toContain("secret");
+    });
+
+    it("erases what was deleted softly before", async () => {
+      const { store } = given;
+      await create(store, [entity("A", "t", ["secret"])]);
+      const gone = await forget(store, ["A"]);
+      await deleteEntities(store, ["A"], { action: "x", hard: true, confirm: async () => undefined });
+      await expect(undo(gone.change_id)).rejects.toMatchObject({ kind: "conflict" });
+    });
+  });
+
+  it("pages through the journal and counts what there is", async () => {
+    const { store } = given;
+    for (const name of ["A", "B", "C"]) await create(store, [entity(name, "t", ["x"])]);
+    const first = await recentChanges(store, { limit: 2, cursor: undefined, budget });
+    expect(first.changes.map(({ names }) => names)).toEqual([["C"], ["B"]]);
+    const second = await recentChanges(store, { limit: 2, cursor: first.next_cursor, budget });
+    expect(second.changes).toMatchObject([{ names: ["A"], summary: "1 entity, 1 observation added" }]);
+    expect(second.next_cursor).toBeUndefined();
+    await relate(store, [relation("A", "knows", "B")]);
+    await forget(store, ["B"]);
+    expect(await memoryStats(store, "default")).toMatchObject({
+      total: { entities: 2, observations: 2, relations: 0 },
+      deleted: { entities: 1, observations: 1, relations: 1 },
+      entity_types: [{ type: "t", count: 2 }],
+      orphans: { count: 2, names: ["A", "C"] },
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import type { Store } from "../store.ts";
+import { changeSuite } from "./change-suite.ts";
+import { readSuite } from "./read-suite.ts";
+import { searchSuite } from "./search-suite.ts";
+import { transferSuite } from "./transfer-suite.ts";
+import { updateSuite } from "./update-suite.ts";
+
+/** Opens empty stores of one kind, all on real databases. */
+export interface StoreMaker {
+  /** An empty store that nobody else has. */
+  fresh(): Promise<Store>;
+  /** Another connection to the same graph, as another process has. */
+  again(store: Store): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+/** What a suite gets: the store of the running test. */
+export interface Given {
+  readonly store: Store;
+  again(): Promise<Store>;
+}
+
+/** The suite that every store passes. */
+export function storeSuite(name: string, makeMaker: () => Promise<StoreMaker>): void {
+  describe(name, () => {
+    let maker: StoreMaker | undefined;
+    let open: Store[] = [];
+
+    const current = (): StoreMaker => {
+      if (maker === undefined) throw new Error("no store maker");
+      return maker;
+    };
+    const given: Given = {
+      get store() {
+        const [store] = open;
+        if (store === undefined) throw new Error("no store");
+        return store;
+      },
+      async again() {
+        const store = await current().again(this.store);
+        open.push(store);
+        return store;
+      },
+    };
+
+    beforeAll(async () => {
+      maker = await makeMaker();
+    });
+    beforeEach(async () => {
+      open.push(await current().fresh());
+    });
+    afterEach(async () => {
+      for (const store of open.reverse()) await store.close();
+      open = [];
+    });
+    afterAll(async () => {
+      await maker?.dispose();
+    });
+
+    changeSuite(given);
+    updateSuite(given);
+    readSuite(given);
+    searchSuite(given);
+    transferSuite(given);
+  });
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from "vitest";
+import { drawGraph } from "../picture.ts";
+import { openNodes, readGraph } from "../read.ts";
+import { findRelated, type RelatedQuery } from "../related.ts";
+import type { Entity } from "../types.ts";
+import { GraphWatch, type Touched } from "../watch.ts";
+import { budget, create, entity, forget, relate, relation } from "./help.ts";
+import type { Given } from "./index.ts";
+
+const many = (count: number): Entity[] =>
+  Array.from({ length: count }, (_, index) =>
+    entity(`n${index}`, "number", [`is ${index}`, `comes after ${index - 1}`]),
+  );
+
+export function readSuite(given: Given): void {
+  const read = (cursor?: string, detail: "concise" | "full" = "concise", limit = 500) =>
+    readGraph(given.store, { detail, limit, cursor, budget });
+  const open = (names: string[], depth = 0, cursor?: string) =>
+    openNodes(given.store, { names, depth, cursor, budget });
+
+  describe("reading", () => {
+    it("answers a small graph as the official server does", async () => {
+      expect(await read()).toEqual({ entities: [], relations: [] });
+      await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
+      await relate(given.store, [relation("A", "knows", "B")]);
+      expect(await read()).toEqual({
+        entities: [entity("A", "t", ["one"]), entity("B")],
+        relations: [relation("A", "knows", "B")],
+      });
+    });
+
+    it.each(["concise", "full"] as const)(
+      "pages through a large graph, %s, each thing once",
+      async (detail) => {
+        const entities = many(700);
+        await create(given.store, entities);
+        await relate(
+          given.store,
+          entities.slice(1).map(({ name }, index) => relation(name, "follows", `n${index}`)),
+        );
+        const seen: string[] = [];
+        const facts: string[] = [];
+        const relations: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await read(cursor, detail);
+          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
+          expect(page.total).toEqual({ entities: 700, observations: 1400, relations: 699 });
+          for (const { name, observations } of page.entities) {
+            if (seen.at(-1) !== name) seen.push(name);
+            facts.push(...(observations ?? []));
+          }
+          relations.push(...page.relations.map(({ from }) => from));
+          if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 699/);
+          cursor = page.next_cursor;
+        } while (cursor !== undefined);
+        expect(seen).toEqual(entities.map(({ name }) => name));
+        expect(facts).toEqual(detail === "full" ? entities.flatMap(({ observations }) => observations) : []);
+        expect(relations).toEqual(entities.slice(1).map(({ name }) => name));
+      },
+    );
+
+    it("refuses the cursor of another call", async () => {
+      await create(given.store, many(700));
+      const { next_cursor } = await read();
+      await expect(read(next_cursor, "full")).rejects.toMatchObject({
+        kind: "invalid",
+        message: expect.stringMatching(/another call/),
+      });
+      await expect(open(["n1"], 0, next_cursor)).rejects.toMatchObject({ kind: "invalid" });
+      await expect(read("nonsense")).rejects.toMatchObject({
+        kind: "invalid",
+        message: expect.stringMatching(/damaged/),
+      });
+    });
+
+    it("opens entities with all that is known, and tells what is missing", async () => {
+      await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
+      await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
+      expect(await open(["Ada", "Adda", "Ada"])).toEqual({
+        entities: [entity("Ada", "t", ["one"])],
+        relations: [relation("Ada", "knows", "B")],
+        not_found: ["Adda"],
+        note: 'Not found: "Adda". Like them there is "Ada". Names are exact; search_nodes finds them.',
+      });
+      await expect(open(["Nobody"])).rejects.toMatchObject({ kind: "not_found" });
+      const near = await open(["Ada"], 1);
+      expect(near.entities.map(({ name }) => name)).toEqual(["Ada", "B"]);
+      expect(near.relations).toHaveLength(2);
+    });
+
+    it("pages through one entity with thousands of observations and relations", async () => {
+      const facts = Array.from({ length: 3000 }, (_, index) => `fact number ${index} about the hub`);
+      await create(given.store, [entity("hub", "t", facts), ...many(300)]);
+      await relate(
+        given.store,
+        many(300).map(({ name }) => relation("hub", "has", name)),
+      );
+      const seen: string[] = [];
+      const relations: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await open(["hub"], 0, cursor);
+        expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
+        for (const { observations, observation_count } of page.entities) {
+          seen.push(...(observations ?? []));
+          expect(observation_count).toBe(3000);
+        }
+        relations.push(...page.relations.map(({ to }) => to));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(seen).toEqual(facts);
+      expect(relations).toEqual(many(300).map(({ name }) => name));
+    });
+
+    it("cuts an observation that is longer than an answer, and says so", async () => {
+      await create(given.store, [entity("A", "t", ["x".repeat(50_000), "short"])]);
+      const { entities } = await open(["A"]);
+      expect(entities[0]?.clipped).toBe(1);
+      expect(entities[0]?.observations?.[0]?.length).toBeLessThan(13_000);
+      expect(entities[0]?.observations?.[1]).toBe("short");
+    });
+  });
+
+  describe("walking", () => {
+    const related = (query: Partial<RelatedQuery> & { name: string }) =>
+      findRelated(given.store, {
+        to: undefined,
+        depth: 2,
+        direction: "both",
+        types: undefined,
+        limit: 50,
+        budget,
+        ...query,
+      });
+
+    it("finds the neighbourhood by distance, direction and type", async () => {
+      await create(
+        given.store,
+        ["A", "B", "C", "D", "E"].map((name) => entity(name)),
+      );
+      await relate(given.store, [
+        relation("A", "knows", "B"),
+        relation("B", "knows", "C"),
+        relation("D", "likes", "A"),
+        relation("C", "knows", "E"),
+      ]);
+      const names = async (query: Partial<RelatedQuery> = {}) =>
+        (await related({ name: "A", ...query })).entities.map(({ name, distance }) => `${name}${distance}`);
+      expect(await names()).toEqual(["A0", "B1", "D1", "C2"]);
+      expect(await names({ direction: "out" })).toEqual(["A0", "B1", "C2"]);
+      expect(await names({ direction: "in" })).toEqual(["A0", "D1"]);
+      expect(await names({ types: ["likes"] })).toEqual(["A0", "D1"]);
+      expect(await names({ depth: 1 })).toEqual(["A0", "B1", "D1"]);
+      const cut = await related({ name: "A", limit: 1 });
+      expect(cut.entities).toHaveLength(2);
+      expect(cut.note).toMatch(/2 further entities.*raise limit/);
+      expect(cut.relations).toEqual([relation("A", "knows", "B")]);
+    });
+
+    it("finds the shortest path, or says that there is none", async () => {
+      await create(
+        given.store,
+        ["A", "B", "C", "D", "X"].map((name) => entity(name)),
+      );
+      await relate(given.store, [
+        relation("A", "r", "B"),
+        relation("B", "r", "C"),
+        relation("C", "r", "D"),
+        relation("D", "back", "A"),
+      ]);
+      expect((await related({ name: "A", to: "D", depth: 6 })).path).toEqual(["A", "D"]);
+      const out = await related({ name: "A", to: "D", depth: 6, direction: "out" });
+      expect(out.path).toEqual(["A", "B", "C", "D"]);
+      expect(out.relations.map(({ from }) => from)).toEqual(["A", "B", "C"]);
+      expect(await related({ name: "A", to: "X" })).toMatchObject({
+        entities: [],
+        note: expect.stringMatching(/no way within 2 steps/),
+      });
+      await expect(related({ name: "A", to: "Y" })).rejects.toMatchObject({
+        kind: "not_found",
+        message: expect.stringMatching(/"Y"/),
+      });
+    });
+  });
+
+  it("draws the same picture of the same graph, with names as text", async () => {
+    await create(given.store, [
+      entity('<Ada & "Bo">', "person"),
+      entity("Café 🙂", "place"),
+      entity("lonely"),
+    ]);
+    await relate(given.store, [relation('<Ada & "Bo">', "sits in", "Café 🙂")]);
+    const first = await given.store.read(drawGraph);
+    expect(await given.store.read(drawGraph)).toBe(first);
+    expect(first).toMatch(/^<svg [^>]*viewBox="[-\d. ]+"/);
+    expect(first).toContain("&lt;Ada &amp; &quot;Bo&quot;&gt;</text>");
+    expect(first).toContain("sits in");
+    expect(first).not.toMatch(/NaN|undefined|<script/);
+  });
+
+  it("tells listeners what another connection changed, and only while they listen", async () => {
+    const other = await given.again();
+    await create(given.store, [entity("before")]);
+    const watch = new GraphWatch(given.store);
+    const heard: Touched[] = [];
+    const stop = await watch.listen((touched) => heard.push(touched));
+    await create(other, [entity("A"), entity("B")]);
+    await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1);
+    expect(heard[0]).toEqual(new Set(["A", "B"]));
+    await create(given.store, [entity("C")]);
+    await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(2);
+    stop();
+    await forget(other, ["A"]);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(heard).toHaveLength(2);
+  });
+}

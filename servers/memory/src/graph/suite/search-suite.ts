@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import { addObservations } from "../create.ts";
+import { type SearchQuery, searchNodes } from "../search.ts";
+import { undoChange } from "../undo.ts";
+import { updateEntities } from "../update.ts";
+import { budget, create, entity, forget, relate, relation } from "./help.ts";
+import type { Given } from "./index.ts";
+
+export function searchSuite(given: Given): void {
+  const page = (query: string, more: Partial<SearchQuery> = {}) =>
+    searchNodes(given.store, {
+      query,
+      types: undefined,
+      since: undefined,
+      until: undefined,
+      limit: 20,
+      cursor: undefined,
+      budget,
+      ...more,
+    });
+  const search = async (query: string, more: Partial<SearchQuery> = {}) =>
+    (await page(query, more)).entities.map(({ name }) => name);
+
+  describe("searching", () => {
+    it("finds words, prefixes, parts of words, several words, whatever the case and accents", async () => {
+      await create(given.store, [
+        entity("Café Central", "place", ["opened in Straßburg", "serves Kaiserschmarrn"]),
+        entity("Zoë", "person", ["drinks coffee in the café", "naïve"]),
+        entity("node.js", "runtime", ["JavaScript on the server"]),
+        entity("東京タワー", "place", ["高さ333メートル"]),
+      ]);
+      expect(await search("cafe")).toEqual(["Café Central", "Zoë"]);
+      expect(await search("CAFÉ cent")).toEqual(["Café Central"]);
+      expect(await search("zoe coffee")).toEqual(["Zoë"]);
+      expect(await search("schmarr")).toEqual(["Café Central"]);
+      expect(await search("strassburg")).toEqual(["Café Central"]);
+      expect(await search("place kaiser")).toEqual(["Café Central"]);
+      expect(await search("node.js")).toEqual(["node.js"]);
+      expect(await search("js")).toEqual(["node.js"]);
+      expect(await search("タワー")).toEqual(["東京タワー"]);
+      expect(await search("京")).toEqual(["東京タワー"]);
+      expect(await search("33")).toEqual(["東京タワー"]);
+      expect(await search("nothing like it")).toEqual([]);
+    });
+
+    it("ranks an exact name first, then names, types, observations", async () => {
+      await create(given.store, [
+        entity("in facts", "t", ["he saw a comet over the lake that night"]),
+        entity("in type", "comet"),
+        entity("Comet Halley", "t"),
+        entity("Comet", "t"),
+        entity("cometary matters inside", "t", ["x"]),
+      ]);
+      expect((await search("comet"))[0]).toBe("Comet");
+      const order = await search("comet");
+      expect(order.indexOf("Comet Halley")).toBeLessThan(order.indexOf("in type"));
+      expect(order.indexOf("in type")).toBeLessThan(order.indexOf("in facts"));
+      expect(order).toHaveLength(5);
+    });
+
+    it("takes every query as text, never as an operator", async () => {
+      await create(given.store, [
+        entity('say "hi"', "t", ["a AND b", "100% sure_thing \\ done", "x*y (z)"]),
+        entity("other"),
+      ]);
+      for (const query of [
+        '"hi"',
+        "AND",
+        "a AND b",
+        "100%",
+        "sure_thing",
+        "\\",
+        "x*y",
+        "(z)",
+        'say "hi',
+        "b*",
+      ])
+        expect(await search(query).then((names) => [query, names[0]])).toEqual([
+          query,
+          query === "b*" ? undefined : 'say "hi"',
+        ]);
+      for (const query of [
+        "NEAR(a b)",
+        "name:say",
+        "^say",
+        "- -",
+        "{x}",
+        "' OR 1=1 --",
+        "%",
+        "_",
+        "a' & !b | <->",
+        "\0",
+        "\ud800",
+      ])
+        await expect(page(query)).resolves.toBeDefined();
+      expect(await search("%")).toEqual(['say "hi"']);
+      expect(await search("_thing")).toEqual(['say "hi"']);
+    });
+
+    it("filters by type and time, and lists the newest for an empty query", async () => {
+      await create(given.store, [entity("A", "person", ["blue"]), entity("B", "place", ["blue"])]);
+      await new Promise((resolve) => setTimeout(resolve, 15));
+      const after = Date.now();
+      await addObservations(given.store, [{ entityName: "A", contents: ["more"] }], {
+        action: "add_observations",
+      });
+      expect(await search("blue", { types: ["place"] })).toEqual(["B"]);
+      expect(await search("blue", { since: after })).toEqual(["A"]);
+      expect(await search("blue", { until: after - 1 })).toEqual(["B"]);
+      expect(await search("")).toEqual(["A", "B"]);
+      expect(await search(" ", { types: ["place"] })).toEqual(["B"]);
+    });
+
+    it("pages, each match once, and refuses the cursor of another query", async () => {
+      const entities = Array.from({ length: 45 }, (_, index) =>
+        entity(`item ${index}`, "t", [index % 2 === 0 ? "even" : "uneven"]),
+      );
+      await create(given.store, entities);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const found = await page("even item", { limit: 10, cursor });
+        seen.push(...found.entities.map(({ name }) => name));
+        cursor = found.next_cursor;
+      } while (cursor !== undefined);
+      expect(seen).toHaveLength(45);
+      expect(new Set(seen).size).toBe(45);
+      // Whole words come before parts of words.
+      expect(seen.slice(0, 23).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(true);
+      const { next_cursor } = await page("item", { limit: 10 });
+      await expect(page("other", { cursor: next_cursor })).rejects.toMatchObject({ kind: "invalid" });
+      await expect(page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`))).rejects.toMatchObject({
+        kind: "invalid",
+        message: expect.stringMatching(/at most 32/),
+      });
+    });
+
+    it("falls back to some of the words, most first", async () => {
+      await create(given.store, [
+        entity("Ada", "person", ["works at Acme"]),
+        entity("Bo", "person", ["works in the garden"]),
+      ]);
+      const found = await page("where does ada work acme");
+      expect(found.matched).toBe("some words");
+      expect(found.entities.map(({ name }) => name)).toEqual(["Ada", "Bo"]);
+    });
+
+    it("shows what matches and how much more there is", async () => {
+      const facts = Array.from({ length: 30 }, (_, index) => `fact ${index}`);
+      await create(given.store, [entity("hub", "t", [...facts, `needle ${"x".repeat(400)}`]), entity("B")]);
+      await relate(given.store, [relation("hub", "knows", "B")]);
+      const found = await page("needle");
+      expect(found.entities[0]).toMatchObject({ name: "hub", observation_count: 31, clipped: 1 });
+      expect(found.entities[0]?.observations?.[0]).toMatch(/^needle x+…$/);
+      expect(found.relations).toEqual([relation("hub", "knows", "B")]);
+      expect(found.total).toBe(1);
+    });
+
+    it("follows every change: renamed, merged, deleted, brought back", async () => {
+      const { store } = given;
+      await create(store, [entity("Ada", "person", ["violet"]), entity("Bo", "person", ["crimson"])]);
+      const renamed = await updateEntities(
+        store,
+        [{ name: "Ada", new_name: "Countess", new_type: "noble" }],
+        { action: "u" },
+      );
+      expect(await search("ada")).toEqual([]);
+      expect(await search("countess noble")).toEqual(["Countess"]);
+      await undoChange(store, renamed.change_id ?? 0, { action: "undo" });
+      expect(await search("countess")).toEqual([]);
+      const merged = await updateEntities(store, [{ name: "Ada", merge_into: "Bo" }], { action: "u" });
+      expect(await search("violet")).toEqual(["Bo"]);
+      await undoChange(store, merged.change_id ?? 0, { action: "undo" });
+      expect(await search("violet")).toEqual(["Ada"]);
+      const gone = await forget(store, ["Ada"]);
+      expect(await search("violet")).toEqual([]);
+      await undoChange(store, gone.change_id ?? 0, { action: "undo" });
+      expect(await search("violet")).toEqual(["Ada"]);
+    });
+
+    it("stays right where a word is in more rows than are ranked", async () => {
+      const crowd = Array.from({ length: 11_000 }, (_, index) =>
+        entity(`c${index}`, "crowd", ["common one", "common two"]),
+      );
+      await create(given.store, [entity("first", "t", ["common rare"]), ...crowd]);
+      expect(await search("common rare")).toEqual(["first"]);
+      expect(await search("ommon are")).toEqual(["first"]);
+      const all = await page("common");
+      expect(all.total_is_minimum).toBe(true);
+      expect(all.entities).toHaveLength(20);
+    });
+  });
+}

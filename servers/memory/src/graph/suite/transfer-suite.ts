@@ -1,0 +1,218 @@
+import { describe, expect, it } from "vitest";
+import { exportGraph } from "../export.ts";
+import { importMemory } from "../import.ts";
+import { openNodes } from "../read.ts";
+import { searchNodes } from "../search.ts";
+import { undoChange } from "../undo.ts";
+import { budget, create, entity, relate, relation } from "./help.ts";
+import type { Given } from "./index.ts";
+
+const never = new AbortController().signal;
+const bytes = (text: string) => Buffer.from(text, "utf8");
+
+/** Names that break something somewhere. */
+const AWKWARD = [
+  "quotes \" and ' and `",
+  "line\nbreak\r\nand\ttab",
+  "NUL \0 inside",
+  "emoji 👩‍👩‍👧 🏳️‍🌈",
+  "𝔘𝔫𝔦𝔠𝔬𝔡𝔢",
+  "مرحبا שלום",
+  "\u202eright to left",
+  "\u{10fffd}1 private \u{10fffd}",
+  "__proto__",
+  "'; DROP TABLE entities; --",
+  "%_\\ ? $1 {in}",
+  "null",
+  "n".repeat(10_000),
+  "é",
+  "e\u0301",
+];
+
+export function transferSuite(given: Given): void {
+  const load = (text: string | Uint8Array) =>
+    importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
+  const dump = () => exportGraph(given.store, "jsonl", never);
+
+  describe("what comes in and goes out", () => {
+    it("keeps awkward names and texts exactly", async () => {
+      const { store } = given;
+      await create(
+        store,
+        AWKWARD.map((name) => entity(name, name.slice(0, 500), [name, `has ${name}`])),
+      );
+      await relate(
+        store,
+        AWKWARD.map((name) => relation(name, name.slice(0, 500), "é")),
+      );
+      expect(
+        (await dump())
+          .split("\n")
+          .map((line) => JSON.parse(line))
+          .slice(0, AWKWARD.length),
+      ).toEqual(
+        AWKWARD.map((name) => ({
+          type: "entity",
+          name,
+          entityType: name.slice(0, 500),
+          observations: [name, `has ${name}`],
+        })),
+      );
+      for (const name of AWKWARD) {
+        const { entities } = await openNodes(store, {
+          names: [name],
+          depth: 0,
+          cursor: undefined,
+          budget: 60_000,
+        });
+        expect(entities[0]?.name).toBe(name);
+        const query = name.slice(0, 40);
+        const found = await searchNodes(store, {
+          query,
+          types: undefined,
+          since: undefined,
+          until: undefined,
+          limit: 50,
+          cursor: undefined,
+          budget: 4 * budget,
+        });
+        expect(
+          found.entities.map((one) => one.name),
+          JSON.stringify(query),
+        ).toContain(name);
+      }
+      expect((await create(store, [entity("half \ud83d pair")])).entities[0]?.name).toBe("half \ufffd pair");
+    });
+
+    it("exports byte for byte what it imported from a sound official file", async () => {
+      const official = [
+        JSON.stringify({
+          type: "entity",
+          name: "Ada",
+          entityType: "person",
+          observations: ["é \u2028 \n", "two"],
+        }),
+        JSON.stringify({ type: "entity", name: "Bo", entityType: "person", observations: [] }),
+        JSON.stringify({ type: "relation", from: "Bo", to: "Ada", relationType: "knows" }),
+        JSON.stringify({ type: "relation", from: "Ada", to: "Bo", relationType: "knows" }),
+      ].join("\n");
+      expect(await load(official)).toMatchObject({
+        entities: 2,
+        observations: 2,
+        relations: 2,
+        rejects: [],
+        created_for_relations: 0,
+      });
+      expect(await dump()).toBe(official);
+      expect(await load(official)).toMatchObject({ entities: 0, observations: 0, relations: 0 });
+      expect(await dump()).toBe(official);
+    });
+
+    it("reads what accidents left, and rejects only what cannot be read", async () => {
+      const line = (name: string) =>
+        JSON.stringify({ type: "entity", name, entityType: "t", observations: ["x"], version: 2 });
+      const text = [
+        `\ufeff${line("bom")}`,
+        `${line("crlf")}\r`,
+        "",
+        `${line("two")}${line("on a line")}`,
+        `{"type":"entity","name":"torn","entityTy${line("after the tear")}`,
+        '{"type":"entity","name":"","entityType":"t","observations":[]}',
+        '{"type":"entity","name":"no type"}',
+        '{"type":"entity","name":"numbers","entityType":"t","observations":[1]}',
+        '{"type":"thing"}',
+        "[1,2]",
+        JSON.stringify({ type: "relation", from: "bom", to: "nowhere", relationType: "r" }),
+        JSON.stringify({ type: "entity", name: "no facts", entityType: "t" }),
+        JSON.stringify({ type: "entity", name: "bom", entityType: "t", observations: ["x", "more"] }),
+        '{"type":"entity","name":"cut o',
+      ].join("\n");
+      const imported = await load(Buffer.concat([bytes(text), Buffer.from("\n\xff\xfe", "latin1")]));
+      expect(imported).toMatchObject({
+        entities: 6,
+        observations: 6,
+        relations: 1,
+        created_for_relations: 1,
+        duplicates: 2,
+      });
+      expect(imported.rejects.map((reject) => [reject.line, reject.reason])).toEqual([
+        [5, "it is not JSON (cut off or damaged)"],
+        [6, "name: An entity's name must not be empty"],
+        [7, "entityType is missing"],
+        [8, "observations.0 is no text"],
+        [9, 'its type is "thing", not "entity" or "relation"'],
+        [10, "it is not an object"],
+        [14, "it is not JSON (cut off or damaged)"],
+        [15, "it is not UTF-8"],
+      ]);
+      expect(await dump()).toContain('"name":"bom","entityType":"t","observations":["x","more"]');
+      expect(await dump()).toContain('"name":"after the tear"');
+      await undoChange(given.store, imported.changeId ?? 0, { action: "undo" });
+      expect(await dump()).toBe("");
+    });
+
+    it("reads one JSON document, pretty-printed or not", async () => {
+      const document = {
+        entities: [{ name: "A", entityType: "t", observations: ["x"] }],
+        relations: [{ from: "A", to: "A", relationType: "is" }],
+      };
+      expect(await load(JSON.stringify(document, undefined, 2))).toMatchObject({
+        entities: 1,
+        relations: 1,
+        rejects: [],
+      });
+    });
+
+    it("leaves nothing of an import that is cancelled in the middle", async () => {
+      const text = Array.from({ length: 5_000 }, (_, index) =>
+        JSON.stringify({ type: "entity", name: `e${index}`, entityType: "t", observations: [] }),
+      ).join("\n");
+      const controller = new AbortController();
+      const importing = importMemory(given.store, bytes(text), {
+        action: "import_graph",
+        signal: controller.signal,
+        progress: (done) => {
+          if (done >= 2_000) controller.abort(new Error("enough"));
+        },
+      });
+      await expect(importing).rejects.toThrow("enough");
+      expect(await dump()).toBe("");
+    });
+
+    it("writes GraphML and Mermaid in which no text can break out", async () => {
+      await create(
+        given.store,
+        AWKWARD.slice(0, 12).map((name) => entity(name, "t", ["<a>&"])),
+      );
+      await create(given.store, [entity('x"]; click x "javascript:alert(1)"')]);
+      await relate(given.store, [relation("null", 'is "|> to', "__proto__")]);
+      const graphml = await exportGraph(given.store, "graphml", never);
+      expect(graphml).toContain("&lt;a&gt;&amp;");
+      expect(graphml).not.toContain("\0");
+      expect(graphml.match(/<node /g)).toHaveLength(13);
+      const mermaid = await exportGraph(given.store, "mermaid", never);
+      expect(mermaid.split("\n").filter((line) => line !== "")).toHaveLength(15);
+      expect(mermaid).not.toMatch(/javascript:alert\(1\)"/);
+      expect(mermaid).toContain('-->|"is #34;#124;#62; to"|');
+    });
+
+    it("keeps all of twenty changes at once, over two connections", async () => {
+      const other = await given.again();
+      await create(given.store, [entity("hub")]);
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          create(
+            index % 2 === 0 ? given.store : other,
+            [entity(`e${index}`), entity("shared", "t", [`by ${index}`])],
+            "merge",
+          ),
+        ),
+      );
+      expect(await other.read((reader) => reader.counts())).toEqual({
+        entities: 22,
+        observations: 20,
+        relations: 0,
+      });
+    });
+  });
+}

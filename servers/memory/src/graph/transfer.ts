@@ -1,0 +1,121 @@
+import { grouped, sized, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import type { ChangeFacts } from "./change-log.ts";
+import { exportGraph, type Format } from "./export.ts";
+import { importMemory, rejectsFile } from "./import.ts";
+import type { Reject } from "./jsonl.ts";
+import { LARGEST_IMPORT } from "./open.ts";
+import { tooLarge } from "./sqlite/failures.ts";
+import type { Store } from "./store.ts";
+
+const SHOWN_REJECTS = 5;
+
+export interface ImportAnswer {
+  readonly entities: number;
+  readonly observations: number;
+  readonly relations: number;
+  readonly duplicates: number;
+  readonly created_for_relations: number;
+  readonly rejected: number;
+  /** The first of them. */
+  readonly rejects?: Reject[];
+  readonly rejects_file?: string;
+  readonly change_id?: number;
+}
+
+/**
+ * Imports a file below the allowed directories, or a text. Lines that cannot be read are written to `PATH.rejects`.
+ *
+ * @throws ToolError `invalid` where not exactly one of the two is given; what the path guard throws.
+ */
+export async function importText(
+  store: Store,
+  paths: PathGuard,
+  { path, text }: { path: string | undefined; text: string | undefined },
+  facts: ChangeFacts & { progress: (items: number) => void },
+): Promise<ImportAnswer> {
+  if ((path === undefined) === (text === undefined))
+    throw new ToolError(
+      "invalid",
+      `${path === undefined ? "Neither path nor text is" : "Both path and text are"} given.`,
+      {
+        hint: "Give path for a file, or text for the lines themselves.",
+      },
+    );
+  const bytes = path === undefined ? Buffer.from(text ?? "", "utf8") : await readFile(paths, path);
+  const { rejects, changeId, ...tally } = await importMemory(store, bytes, facts);
+  const shown = rejects
+    .slice(0, SHOWN_REJECTS)
+    .map((reject) => ({ ...reject, text: reject.text.slice(0, 200).toWellFormed() }));
+  const kept = rejects.length > 0 && path !== undefined ? await keepRejects(paths, path, rejects) : undefined;
+  return {
+    ...tally,
+    rejected: rejects.length,
+    ...(shown.length === 0 ? {} : { rejects: shown }),
+    ...(kept === undefined ? {} : { rejects_file: kept }),
+    ...(changeId === undefined ? {} : { change_id: changeId }),
+  };
+}
+
+async function readFile(paths: PathGuard, path: string): Promise<Uint8Array> {
+  const file = await paths.openFile(path);
+  try {
+    if (file.stat.size > LARGEST_IMPORT) throw tooLarge(file.path, file.stat.size, LARGEST_IMPORT);
+    return await file.handle.readFile();
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** The import is done and stays; a place that cannot be written to only costs the file of rejects. */
+async function keepRejects(
+  paths: PathGuard,
+  path: string,
+  rejects: readonly Reject[],
+): Promise<string | undefined> {
+  try {
+    return (await paths.writeFile(`${path}.rejects`, Buffer.from(rejectsFile(rejects)))).path;
+  } catch (error) {
+    if (error instanceof ToolError) return undefined;
+    throw error;
+  }
+}
+
+export interface ExportAnswer {
+  readonly format: Format;
+  readonly bytes: number;
+  readonly path?: string;
+  readonly text?: string;
+}
+
+/**
+ * Writes the graph to a new file below the allowed directories, or returns its text.
+ *
+ * @throws ToolError `too_large` for a text beyond the budget, `conflict` where the file exists; what the path guard throws.
+ */
+export async function exportText(
+  store: Store,
+  paths: PathGuard,
+  {
+    format,
+    path,
+    budget,
+    signal,
+  }: { format: Format; path: string | undefined; budget: number; signal: AbortSignal },
+): Promise<ExportAnswer> {
+  const text = await exportGraph(store, format, signal);
+  const content = Buffer.from(text, "utf8");
+  if (path !== undefined) {
+    signal.throwIfAborted();
+    const written = await paths.writeFile(path, content, { mode: "create" });
+    return { format, bytes: content.length, path: written.path };
+  }
+  const room = budget - 200;
+  if (JSON.stringify(text).length > room)
+    throw new ToolError(
+      "too_large",
+      `The graph as ${format} has ${sized(content.length)}; an answer has room for ${grouped(room)} characters.`,
+      { hint: "Give path to write it to a file, or read it in pages with read_graph." },
+    );
+  return { format, bytes: content.length, text };
+}

@@ -1,0 +1,95 @@
+/** An entity as the official server's answers and file show it. */
+export interface Entity {
+  readonly name: string;
+  readonly entityType: string;
+  readonly observations: string[];
+}
+
+/** A relation as the official server's answers and file show it. */
+export interface Relation {
+  readonly from: string;
+  readonly to: string;
+  readonly relationType: string;
+}
+
+/** An entity in a store. Times are milliseconds since 1970. */
+export interface EntityRow {
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly createdAt: number;
+  /** When it or something attached to it changed last. */
+  readonly updatedAt: number;
+  /** The change that deleted it; null while it is there. */
+  readonly removedBy: number | null;
+}
+
+export interface ObservationRow {
+  readonly id: number;
+  readonly entityId: number;
+  readonly content: string;
+  readonly source: string | null;
+  readonly createdAt: number;
+  readonly removedBy: number | null;
+}
+
+export interface RelationRow {
+  readonly id: number;
+  readonly fromId: number;
+  readonly toId: number;
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+  readonly removedBy: number | null;
+}
+
+/** What a row is. */
+export type Kind = "entity" | "observation" | "relation";
+
+/** What a change did to one row; `restore` takes a `remove` back. */
+export type ItemOp = "add" | "remove" | "restore" | "rename" | "retype" | "move";
+
+/** One row that a change touched, with what it was and became for `rename`, `retype` and `move`. */
+export interface ChangeItem {
+  readonly kind: Kind;
+  readonly op: ItemOp;
+  readonly rowId: number;
+  /** The entity that the row is or hangs on; a relation hangs on two. */
+  readonly entityId: number;
+  readonly otherId: number | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** A journaled change. */
+export interface ChangeRow {
+  readonly id: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The tool that made it, for example `create_entities`. */
+  readonly action: string;
+  readonly source: string | null;
+  /** The change that this one took back. */
+  readonly undoes: number | null;
+  /** The change that took this one back. */
+  readonly undoneBy: number | null;
+  /** Whether rows are gone for good, so that it cannot be taken back. */
+  readonly hard: boolean;
+}
+
+export interface Counts {
+  readonly entities: number;
+  readonly observations: number;
+  readonly relations: number;
+}
+
+/** How a term has to occur: as the beginning of a word, or anywhere. */
+export type MatchMode = "word" | "substring";
+
+/** An entity in which a term occurs; a higher score is a better match. */
+export interface Match {
+  readonly entityId: number;
+  readonly score: number;
+}
+
+export type Direction = "out" | "in" | "both";

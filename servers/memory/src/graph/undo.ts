@@ -1,0 +1,217 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { quote } from "./checks.ts";
+import { counted } from "./remove.ts";
+import type { Store } from "./store.ts";
+import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
+
+const ORDER: readonly Kind[] = ["relation", "observation", "entity"];
+
+export interface Undone {
+  readonly undone: number;
+  readonly change_id: number;
+  readonly message: string;
+}
+
+/**
+ * Takes a change of the journal back, exactly and wholly: what it added goes, what it deleted returns, what it renamed or moved goes back.
+ * Undoing is itself a change, so it can be undone.
+ *
+ * @throws ToolError `not_found` for an unknown id; `conflict` where it was undone already, was a hard deletion, or
+ *   where later changes stand in the way.
+ */
+export async function undoChange(store: Store, id: number, facts: ChangeFacts): Promise<Undone> {
+  const { value, changeId } = await change(store, { ...facts, undoes: id }, async (log) => {
+    const row = await log.writer.change(id);
+    if (row === undefined) throw await unknownChange(log, id);
+    checkUndoable(row);
+    const items = await log.writer.itemsOf(id);
+    if (items.length === 0) throw inTheWay(row, "all that it touched was erased for good");
+    // The newest first: what was added last goes first, what was deleted last returns first.
+    try {
+      for (const group of groups([...items].reverse())) await takeBack(log, row, group);
+    } catch (error) {
+      throw isDuplicate(error) ? inTheWay(row, "the same was entered anew since") : error;
+    }
+    await log.writer.setUndone(id, await log.id());
+    return items;
+  });
+  if (changeId === undefined) throw new TypeError(`undoing change ${id} made no change`);
+  const what = describeItems(value.map(({ kind, op }) => ({ kind, op, count: 1 })));
+  return {
+    undone: id,
+    change_id: changeId,
+    message: `Took back change ${id} (${what}). undo_memory_change with change_id ${changeId} makes it again.`,
+  };
+}
+
+async function unknownChange(log: ChangeLog, id: number): Promise<ToolError> {
+  const [latest] = await log.writer.changes(undefined, 1);
+  const range = latest === undefined ? "Nothing has been changed yet." : `The latest change is ${latest.id}.`;
+  return new ToolError("not_found", `There is no change ${id}. ${range}`, {
+    hint: "recent_changes lists them with their ids.",
+  });
+}
+
+function checkUndoable(row: ChangeRow): void {
+  if (row.hard)
+    throw new ToolError(
+      "conflict",
+      `Change ${row.id} erased rows for good (hard); they cannot be brought back.`,
+      {
+        hint: "Enter the facts anew with create_entities or add_observations.",
+      },
+    );
+  if (row.undoneBy !== null)
+    throw new ToolError("conflict", `Change ${row.id} was taken back already, by change ${row.undoneBy}.`, {
+      hint: `To make it again, undo change ${row.undoneBy}.`,
+    });
+}
+
+/** Neighbouring items of one kind and operation together, so that a change of 50,000 rows is undone in few steps. */
+function groups(items: readonly ChangeItem[]): ChangeItem[][] {
+  const found: ChangeItem[][] = [];
+  for (const item of items) {
+    const last = found.at(-1);
+    if (last?.[0]?.kind === item.kind && last[0].op === item.op) last.push(item);
+    else found.push([item]);
+  }
+  return found;
+}
+
+async function takeBack(log: ChangeLog, row: ChangeRow, items: readonly ChangeItem[]): Promise<void> {
+  const [first] = items;
+  switch (first?.op) {
+    case "add":
+    case "restore":
+      return removeAdded(log, row, first.kind, items);
+    case "remove":
+      return bringBack(log, row, first.kind, items);
+    case "rename":
+    case "retype":
+      for (const item of items) await resetText(log, row, item);
+      return;
+    case "move":
+      for (const item of items) await moveBack(log, row, item);
+  }
+}
+
+async function removeAdded(
+  log: ChangeLog,
+  row: ChangeRow,
+  kind: Kind,
+  items: readonly ChangeItem[],
+): Promise<void> {
+  const states = new Map(
+    (
+      await log.writer.rows(
+        kind,
+        items.map(({ rowId }) => rowId),
+      )
+    ).map((state) => [state.id, state]),
+  );
+  if (items.some(({ rowId }) => states.get(rowId)?.removedBy !== null))
+    throw inTheWay(row, `something that it added (${kind}) was deleted since`);
+  if (kind === "entity") {
+    const ids = items.map(({ rowId }) => rowId);
+    const attached = [...(await log.writer.observationCounts(ids)).keys()];
+    const relations = await log.writer.relationsTouching(ids, 0, 1);
+    const [entityId = relations[0]?.fromId] = attached;
+    if (entityId !== undefined) {
+      const holder = (await log.writer.entitiesById(ids)).get(
+        ids.includes(entityId) ? entityId : (relations[0]?.toId ?? 0),
+      );
+      throw inTheWay(row, `${quote(holder?.name ?? "")} has got more observations or relations since`);
+    }
+  }
+  await log.removeItems(items);
+}
+
+async function bringBack(
+  log: ChangeLog,
+  row: ChangeRow,
+  kind: Kind,
+  items: readonly ChangeItem[],
+): Promise<void> {
+  const ids = items.map(({ rowId }) => rowId);
+  const states = new Map((await log.writer.rows(kind, ids)).map((state) => [state.id, state]));
+  if (ids.some((id) => states.get(id)?.removedBy !== row.id))
+    throw inTheWay(row, `something that it deleted (${kind}) was erased or brought back since`);
+  const hosts = await log.writer.entitiesById(
+    items.flatMap(({ entityId, otherId }) => (otherId === null ? [entityId] : [entityId, otherId])),
+  );
+  if (kind === "entity") {
+    const names = [...hosts.values()].map(({ name }) => name);
+    const [taken] = (await log.writer.entitiesNamed(names)).keys();
+    if (taken !== undefined) throw inTheWay(row, `there is another entity ${quote(taken)} now`);
+  } else if (items.some(({ entityId, otherId }) => !isLive(hosts, entityId) || !isLive(hosts, otherId))) {
+    throw inTheWay(row, `the entity that a deleted ${kind} belongs to is gone`);
+  }
+  await log.restoreItems(items);
+}
+
+function isLive(hosts: ReadonlyMap<number, { removedBy: number | null }>, id: number | null): boolean {
+  return id === null || hosts.get(id)?.removedBy === null;
+}
+
+/** A unique index refused the row: SQLite's code or PostgreSQL's `unique_violation`. */
+function isDuplicate(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "SQLITE_CONSTRAINT_UNIQUE" || error.code === "23505";
+}
+
+async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
+  const entity = (await log.writer.entitiesById([item.rowId])).get(item.rowId);
+  const current = item.op === "rename" ? entity?.name : entity?.type;
+  if (entity?.removedBy !== null || current !== item.after || item.before === null)
+    throw inTheWay(row, `${quote(item.after ?? "")} was changed or deleted since`);
+  if (item.op === "retype") return log.retype(entity, item.before);
+  if ((await log.writer.entitiesNamed([item.before])).has(item.before))
+    throw inTheWay(row, `there is another entity ${quote(item.before)} now`);
+  await log.rename(entity, item.before);
+}
+
+async function moveBack(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
+  const [state] = await log.writer.rows(item.kind, [item.rowId]);
+  if (state?.removedBy !== null)
+    throw inTheWay(row, `something that it moved (${item.kind}) was deleted since`);
+  const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
+  const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);
+  const hosts = await log.writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
+  if ([...hosts.values()].some(({ removedBy }) => removedBy !== null))
+    throw inTheWay(row, `the entity that a moved ${item.kind} came from is gone`);
+  if (item.kind === "observation") await log.moveObservation(item.rowId, to, from);
+  else await log.moveRelation(item.rowId, [to, toEnd], [from, fromEnd]);
+}
+
+function inTheWay(row: ChangeRow, why: string): ToolError {
+  return new ToolError("conflict", `Change ${row.id} cannot be taken back: ${why}. Nothing was changed.`, {
+    hint: "Take the later changes back first, the newest first; recent_changes lists them.",
+  });
+}
+
+const DONE: readonly (readonly [ChangeItem["op"], string])[] = [
+  ["add", "added"],
+  ["remove", "deleted"],
+  ["restore", "brought back"],
+  ["rename", "renamed"],
+  ["retype", "given another type"],
+  ["move", "moved"],
+];
+
+/** What a change did, for people: "2 entities, 3 observations added; 1 relation deleted". */
+export function describeItems(items: readonly { kind: Kind; op: ChangeItem["op"]; count: number }[]): string {
+  const plural = { entity: "entities", observation: "observations", relation: "relations" } as const;
+  const parts: string[] = [];
+  for (const [op, done] of DONE) {
+    const counts: Partial<Record<keyof Counts, number>> = {};
+    for (const kind of ORDER) {
+      const count = items
+        .filter((item) => item.op === op && item.kind === kind)
+        .reduce((sum, item) => sum + item.count, 0);
+      if (count > 0) counts[plural[kind]] = count;
+    }
+    if (Object.keys(counts).length > 0) parts.push(`${counted(counts)} ${done}`);
+  }
+  return parts.join("; ");
+}

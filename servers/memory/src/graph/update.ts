@@ -1,0 +1,140 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { checkedText, quote, unknownEntities } from "./checks.ts";
+import type { Store } from "./store.ts";
+import type { EntityRow } from "./types.ts";
+
+const ALL = 2 ** 31 - 1;
+
+export interface EntityUpdate {
+  readonly name: string;
+  readonly new_name?: string | undefined;
+  readonly new_type?: string | undefined;
+  /** The entity that this one becomes part of. */
+  readonly merge_into?: string | undefined;
+}
+
+export interface UpdatedEntity {
+  readonly name: string;
+  readonly before: { name: string; entityType: string };
+  readonly after: { name: string; entityType: string };
+  /** What moved into another entity; what that one had already was dropped. */
+  readonly moved?: { observations: number; relations: number };
+}
+
+/**
+ * Renames entities (relations follow), changes their types or merges one into another. All of it or nothing.
+ *
+ * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
+ *   that says nothing or contradicts itself.
+ */
+export async function updateEntities(
+  store: Store,
+  updates: readonly EntityUpdate[],
+  facts: ChangeFacts,
+): Promise<{ updated: UpdatedEntity[]; change_id?: number }> {
+  const checked = updates.map(checkedUpdate);
+  const { value, changeId } = await change(store, facts, async (log) => {
+    const updated: UpdatedEntity[] = [];
+    for (const update of checked) {
+      const entity = await named(log, update.name);
+      updated.push(
+        update.merge_into === undefined
+          ? await alter(log, entity, update)
+          : await merge(log, entity, await named(log, update.merge_into)),
+      );
+    }
+    return updated;
+  });
+  return { updated: value, ...(changeId === undefined ? {} : { change_id: changeId }) };
+}
+
+function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
+  const { new_name, new_type, merge_into } = update;
+  const where = `updates.${index}`;
+  if (new_name === undefined && new_type === undefined && merge_into === undefined)
+    throw new ToolError("invalid", `${where} for ${quote(update.name)} changes nothing.`, {
+      hint: "Give new_name, new_type or merge_into. Observations are changed with add_observations and delete_observations.",
+    });
+  if (merge_into !== undefined && (new_name !== undefined || new_type !== undefined))
+    throw new ToolError("invalid", `${where} both merges and renames ${quote(update.name)}.`, {
+      hint: "An entity that is merged keeps neither name nor type: give merge_into alone.",
+    });
+  return {
+    name: update.name.toWellFormed(),
+    new_name: new_name === undefined ? undefined : checkedText("name", new_name, `${where}.new_name`),
+    new_type: new_type === undefined ? undefined : checkedText("type", new_type, `${where}.new_type`),
+    merge_into: merge_into?.toWellFormed(),
+  };
+}
+
+async function named(log: ChangeLog, name: string): Promise<EntityRow> {
+  const entity = (await log.writer.entitiesNamed([name])).get(name);
+  if (entity === undefined) throw await unknownEntities(log.writer, [name]);
+  return entity;
+}
+
+async function alter(
+  log: ChangeLog,
+  entity: EntityRow,
+  { new_name, new_type }: EntityUpdate,
+): Promise<UpdatedEntity> {
+  if (new_name !== undefined && new_name !== entity.name) {
+    if ((await log.writer.entitiesNamed([new_name])).has(new_name))
+      throw new ToolError("conflict", `The name ${quote(new_name)} is taken; nothing was changed.`, {
+        hint: `To make one of the two, pass merge_into ${quote(new_name)}; or choose another name.`,
+        code: "exists",
+      });
+    await log.rename(entity, new_name);
+  }
+  if (new_type !== undefined && new_type !== entity.type) await log.retype(entity, new_type);
+  return {
+    name: new_name ?? entity.name,
+    before: { name: entity.name, entityType: entity.type },
+    after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type },
+  };
+}
+
+/** Moves what hangs on `from` over to `into`, drops what is there already, and deletes `from`. */
+async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
+  if (from.id === into.id)
+    throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
+      hint: "Give another entity in merge_into.",
+    });
+  const observations = await log.writer.observationsOf([from.id]);
+  const had = new Set(
+    (
+      await log.writer.observationsMatching(
+        into.id,
+        observations.map(({ content }) => content),
+      )
+    ).map(({ content }) => content),
+  );
+  const fresh = observations.filter(({ content }) => !had.has(content));
+  await log.removeObservations(observations.filter(({ content }) => had.has(content)));
+  for (const { id } of fresh) await log.moveObservation(id, from.id, into.id);
+
+  const relations = await log.writer.relationsTouching([from.id], 0, ALL);
+  const swap = (id: number) => (id === from.id ? into.id : id);
+  let moved = 0;
+  for (const relation of relations) {
+    const ends = { fromId: swap(relation.fromId), toId: swap(relation.toId) };
+    const there = await log.writer.relationsBetween([ends]);
+    // A relation between the two would become one of an entity with itself.
+    const between = ends.fromId === ends.toId && relation.fromId !== relation.toId;
+    if (between || there.some(({ type }) => type === relation.type)) {
+      await log.removeRelations([relation]);
+    } else {
+      await log.moveRelation(relation.id, [relation.fromId, relation.toId], [ends.fromId, ends.toId]);
+      moved += 1;
+    }
+  }
+  await log.removeEntities([from]);
+  const after = { name: into.name, entityType: into.type };
+  return {
+    name: into.name,
+    before: { name: from.name, entityType: from.type },
+    after,
+    moved: { observations: fresh.length, relations: moved },
+  };
+}

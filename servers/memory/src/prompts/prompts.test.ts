@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { circle } from "../../test/session.ts";
+
+it("remember says how to enter things once, for a text or the conversation", async () => {
+  const { connected } = await circle();
+  const ask = async (args: Record<string, string>) =>
+    JSON.stringify((await connected.client.getPrompt({ name: "remember", arguments: args })).messages);
+  expect(await ask({})).toContain("worth keeping of this conversation");
+  expect(await ask({ what: "Ada moved to Turin" })).toMatch(
+    /Ada moved to Turin.*search_nodes.*create_entities/,
+  );
+});
+
+it("recall brings what a search found, as data of its own, and completes names", async () => {
+  const { connected } = await circle();
+  const ask = async (topic: string) =>
+    (await connected.client.getPrompt({ name: "recall", arguments: { topic } })).messages.map(
+      ({ content }) => (content.type === "text" ? content.text : ""),
+    );
+  const [question, found] = await ask("ada");
+  expect(question).toContain('about "ada"');
+  expect(JSON.parse(found ?? "")).toMatchObject({ entities: [{ name: "Ada" }], relations: [{ to: "Bo" }] });
+  expect((await ask("nothing of it"))[1]).toBe("The search found nothing.");
+  const { completion } = await connected.client.complete({
+    ref: { type: "ref/prompt", name: "recall" },
+    argument: { name: "topic", value: "b" },
+  });
+  expect(completion.values).toEqual(["Bo"]);
+});

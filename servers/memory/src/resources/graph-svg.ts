@@ -1,0 +1,12 @@
+import { resource } from "../context.ts";
+import { drawGraph } from "../graph/picture.ts";
+
+export default resource({
+  uri: "memory://graph.svg",
+  name: "graph.svg",
+  title: "Picture of the graph",
+  description: "A drawing of the graph to look at; of a large one its most connected entities.",
+  mimeType: "image/svg+xml",
+  read: (memory) => memory.store.read(drawGraph),
+  watch: (memory, changed) => memory.watch.listen(() => changed()),
+});

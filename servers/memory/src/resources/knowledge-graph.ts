@@ -1,0 +1,28 @@
+import { resource } from "../context.ts";
+import { readGraph } from "../graph/read.ts";
+
+/** Characters; a host that reads a resource takes more than a tool's answer. */
+const ROOM = 1_000_000;
+
+export default resource({
+  uri: "memory://knowledge-graph",
+  name: "knowledge-graph",
+  title: "Knowledge graph",
+  description: "All entities and relations; of a very large graph the first part, with a note.",
+  mimeType: "application/json",
+  async read(memory) {
+    const graph = await readGraph(memory.store, {
+      detail: "full",
+      limit: 100_000,
+      cursor: undefined,
+      budget: ROOM,
+    });
+    const { next_cursor, note, ...rest } = graph;
+    const more =
+      next_cursor === undefined
+        ? {}
+        : { note: "Only the first part; export_graph writes all of it to a file." };
+    return JSON.stringify({ ...rest, ...more }, undefined, 2);
+  },
+  watch: (memory, changed) => memory.watch.listen(() => changed()),
+});

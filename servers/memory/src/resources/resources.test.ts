@@ -1,0 +1,66 @@
+import type { Era } from "@refmcp/core/testing";
+import { describe, expect, it } from "vitest";
+import { startServer } from "../../test/process.ts";
+import { circle, session } from "../../test/session.ts";
+
+describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
+  it("show the graph, an entity, the journal, the numbers and a picture", async () => {
+    const { connected } = await circle({ era });
+    const { client } = connected;
+    const read = async (uri: string) => {
+      const [part] = (await client.readResource({ uri })).contents;
+      return part !== undefined && "text" in part ? part : { text: "", mimeType: "none" };
+    };
+    expect(JSON.parse((await read("memory://knowledge-graph")).text)).toMatchObject({
+      entities: [{ name: "Ada" }, { name: "Bo" }, { name: "Cy" }],
+      relations: [{ from: "Ada" }, { from: "Bo" }],
+    });
+    expect(JSON.parse((await read("memory://entity/Ada")).text)).toMatchObject({
+      name: "Ada",
+      created_at: expect.stringMatching(/Z$/),
+      observations: [{ content: "Ada likes tea", at: expect.stringMatching(/Z$/) }],
+      relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
+    });
+    expect(JSON.parse((await read("memory://recent")).text).changes).toHaveLength(2);
+    expect(JSON.parse((await read("memory://stats")).text)).toMatchObject({ total: { entities: 3 } });
+    const picture = await read("memory://graph.svg");
+    expect(picture.mimeType).toBe("image/svg+xml");
+    expect(picture.text).toContain(">Ada</text>");
+    await expect(client.readResource({ uri: "memory://entity/Nobody" })).rejects.toMatchObject({
+      code: -32602,
+    });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toContain("memory://entity/Bo");
+  });
+
+  it("complete names, whatever the case and accents", async () => {
+    const { connected, data } = await session({ era });
+    await data("create_entities", {
+      entities: ["Zoë/é", "Zola", "Ada"].map((name) => ({ name, entityType: "person", observations: [] })),
+    });
+    const { completion } = await connected.client.complete({
+      ref: { type: "ref/resource", uri: "memory://entity/{name}" },
+      argument: { name: "name", value: "ZO" },
+    });
+    expect(completion.values).toEqual(["Zoë/é", "Zola"]);
+    const uri = `memory://entity/${encodeURIComponent("Zoë/é")}`;
+    expect((await connected.client.readResource({ uri })).contents).toHaveLength(1);
+  });
+
+  it("tell subscribers of writes by another process, and of an entity only where it was touched", async () => {
+    const { connected, folder } = await circle({ era });
+    const updated: string[] = [];
+    connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      updated.push(params.uri);
+    });
+    const uris = ["memory://knowledge-graph", "memory://entity/Ada", "memory://entity/Bo"];
+    if (era === "legacy") for (const uri of uris) await connected.client.subscribeResource({ uri });
+    else await connected.client.listen({ resourceSubscriptions: uris });
+    const other = await startServer(["--file", `${folder}/memory.db`]);
+    await other.call("add_observations", { observations: [{ entityName: "Ada", contents: ["new"] }] });
+    await expect
+      .poll(() => [...updated].sort(), { timeout: 15_000 })
+      .toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
+    await other.stop();
+  });
+});

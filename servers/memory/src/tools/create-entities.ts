@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { count, entity, factsOf, list, source, tool } from "../context.ts";
+import { bounded } from "../graph/bounded.ts";
+import { createEntities } from "../graph/create.ts";
+
+export default tool({
+  name: "create_entities",
+  title: "Create entities",
+  description:
+    "Remember new entities (people, projects, things) with what is known of them. Names are the keys: search_nodes first. To add facts to an entity that exists call add_observations.",
+  effect: "add",
+  openWorld: false,
+  idempotent: true,
+  input: z.strictObject({
+    entities: list(
+      z.strictObject({
+        name: z.string().describe("Unique name."),
+        entityType: z.string().describe("person, project, place …"),
+        observations: z.array(z.string()).describe("One fact each."),
+      }),
+    ).describe("The entities."),
+    on_conflict: z
+      .enum(["skip", "merge", "error"])
+      .default("skip")
+      .describe("Where the name exists: leave it, add its observations, or refuse the call."),
+    source,
+  }),
+  output: z.object({
+    entities: z.array(entity),
+    skipped: z.array(z.string()).optional(),
+    merged: z.array(z.object({ entityName: z.string(), addedObservations: z.array(z.string()) })).optional(),
+    change_id: count.optional(),
+    not_shown: count.optional(),
+  }),
+  async run({ entities, on_conflict, source: from }, memory, call) {
+    const facts = factsOf("create_entities", call, from);
+    return bounded(
+      await createEntities(memory.store, entities, { onConflict: on_conflict, ...facts }),
+      call.budget,
+    );
+  },
+});

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { circle } from "../../test/session.ts";
+
+it("deletes with counts, is undone, and asks before it erases", async () => {
+  const questions: string[] = [];
+  const { data, failure } = await circle({
+    elicit: (params) => {
+      questions.push(params.message);
+      return { action: "decline" };
+    },
+  });
+  const deleted = await data("delete_entities", { entityNames: ["Bo", "Nobody"] });
+  expect(deleted).toMatchObject({
+    success: true,
+    deleted: { entities: 1, observations: 1, relations: 2 },
+    not_found: ["Nobody"],
+  });
+  expect(await failure("delete_entities", { entityNames: ["Bo"] })).toMatch(
+    /Deleted: "Bo"; recent_changes and undo_memory_change/,
+  );
+  await data("undo_memory_change", { change_id: deleted.change_id });
+  expect(questions).toEqual([]);
+  await failure("delete_entities", { entityNames: ["Bo"], hard: true });
+  expect(questions).toEqual(['Erase for good from the memory: "Bo", with 1 observation, 2 relations?']);
+  expect(await data("open_nodes", { names: ["Bo"] })).toMatchObject({ entities: [{ name: "Bo" }] });
+});

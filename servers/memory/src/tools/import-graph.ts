@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { count, factsOf, source, tool } from "../context.ts";
+import { importText } from "../graph/transfer.ts";
+
+export default tool({
+  name: "import_graph",
+  title: "Import a graph",
+  description:
+    "Import a memory.jsonl file of the official server, or a text of such lines. Entities that exist get what is new; lines that cannot be read go to a .rejects file. One change: undo_memory_change takes it back.",
+  effect: "add",
+  openWorld: false,
+  input: z.strictObject({
+    path: z.string().optional().describe("The file, absolute or below an allowed directory."),
+    text: z.string().optional().describe("The lines themselves, instead of path."),
+    source,
+  }),
+  output: z.object({
+    entities: count,
+    observations: count,
+    relations: count,
+    duplicates: count,
+    created_for_relations: count,
+    rejected: count,
+    rejects: z.array(z.object({ line: count, reason: z.string(), text: z.string() })).optional(),
+    rejects_file: z.string().optional(),
+    change_id: count.optional(),
+  }),
+  run: ({ path, text, source: from }, memory, call) =>
+    importText(
+      memory.store,
+      memory.paths,
+      { path, text },
+      {
+        ...factsOf("import_graph", call, from ?? path?.slice(0, 500)),
+        progress: (done) => call.progress(done, undefined, "entities and relations"),
+      },
+    ),
+});

@@ -1,0 +1,27 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { relation, shownEntity, tool } from "../context.ts";
+import { openNodes } from "../graph/read.ts";
+
+export default tool({
+  name: "open_nodes",
+  title: "Open nodes",
+  description:
+    "Read entities by their exact names: all observations, then all relations that touch them. Names that do not exist are listed. To find names call search_nodes.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    names: z.array(z.string()).max(1_000).describe("Exact names."),
+    depth: z.int().min(0).max(3).default(0).describe("Also entities within this many relations, 0 to 3."),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    entities: z.array(shownEntity),
+    relations: z.array(relation),
+    not_found: z.array(z.string()).optional(),
+    note: z.string().optional(),
+    next_cursor: z.string().optional(),
+  }),
+  run: ({ names, depth, cursor }, memory, call) =>
+    openNodes(memory.store, { names, depth, cursor, budget: call.budget }),
+});

@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { circle } from "../../test/session.ts";
+
+it("answers a small graph whole and pages through a large one", async () => {
+  const { data, failure } = await circle();
+  expect(await data("read_graph")).toEqual({
+    entities: ["Ada", "Bo", "Cy"].map((name) => ({
+      name,
+      entityType: "person",
+      observations: [`${name} likes tea`],
+    })),
+    relations: [
+      { from: "Ada", to: "Bo", relationType: "knows" },
+      { from: "Bo", to: "Cy", relationType: "knows" },
+    ],
+  });
+  const first = await data("read_graph", { limit: 2 });
+  expect(first).toMatchObject({
+    entities: [{ name: "Ada", observation_count: 1 }, { name: "Bo" }],
+    total: { entities: 3 },
+    note: expect.stringContaining("2 of 3 entities, without their observations"),
+  });
+  expect(await data("read_graph", { limit: 2, cursor: first.next_cursor })).toMatchObject({
+    entities: [{ name: "Cy" }],
+  });
+  expect(await failure("read_graph", { detail: "full", cursor: first.next_cursor })).toContain(
+    "another call",
+  );
+});

@@ -1,0 +1,27 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { counts, relation, shownEntity, tool } from "../context.ts";
+import { readGraph } from "../graph/read.ts";
+
+export default tool({
+  name: "read_graph",
+  title: "Read graph",
+  description:
+    "Read the whole graph where it is small; a large one comes in pages of names and counts. To look for something call search_nodes.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    detail: fields.detail.describe("For a large graph: concise shows names and counts, full everything."),
+    limit: fields.limit(500, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    entities: z.array(shownEntity),
+    relations: z.array(relation),
+    total: counts.optional(),
+    note: z.string().optional(),
+    next_cursor: z.string().optional(),
+  }),
+  run: ({ detail, limit, cursor }, memory, call) =>
+    readGraph(memory.store, { detail, limit, cursor, budget: call.budget }),
+});

@@ -1,0 +1,32 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { count, tool } from "../context.ts";
+import { recentChanges } from "../graph/recent.ts";
+
+export default tool({
+  name: "recent_changes",
+  title: "Recent changes",
+  description:
+    "List the journal of this memory, newest first: what was added, changed or deleted, when, by which tool. undo_memory_change takes one back.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({ limit: fields.limit(20, 100), cursor: fields.cursor }),
+  output: z.object({
+    changes: z.array(
+      z.object({
+        change_id: count,
+        at: z.string(),
+        action: z.string(),
+        summary: z.string(),
+        names: z.array(z.string()),
+        source: z.string().optional(),
+        undone_by: count.optional(),
+        undoes: count.optional(),
+        permanent: z.boolean().optional(),
+      }),
+    ),
+    next_cursor: z.string().optional(),
+  }),
+  run: ({ limit, cursor }, memory, call) =>
+    recentChanges(memory.store, { limit, cursor, budget: call.budget }),
+});

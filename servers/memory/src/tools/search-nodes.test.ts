@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { circle } from "../../test/session.ts";
+
+it("finds by words, filters by type and time, refuses what is no date", async () => {
+  const { data, failure } = await circle();
+  expect(await data("search_nodes", { query: "TEA ada" })).toEqual({
+    entities: [{ name: "Ada", entityType: "person", observations: ["Ada likes tea"] }],
+    relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
+    total: 1,
+  });
+  expect(await data("search_nodes", { query: "tea", types: ["place"] })).toMatchObject({ total: 0 });
+  expect(await data("search_nodes", { query: "tea", since: "2100-01-01" })).toMatchObject({ total: 0 });
+  expect(
+    await data("search_nodes", { query: "tea", since: "2020-01-01", until: "2100-01-01T00:00:00Z" }),
+  ).toMatchObject({ total: 3 });
+  expect(await failure("search_nodes", { query: "tea", until: "tomorrow" })).toMatch(
+    /until: "tomorrow" is no date\.\nGive an ISO 8601/,
+  );
+});

@@ -1,0 +1,39 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { count, relation, shownEntity, timeOf, tool } from "../context.ts";
+import { searchNodes } from "../graph/search.ts";
+
+export default tool({
+  name: "search_nodes",
+  title: "Search nodes",
+  description:
+    "Search entities by words in their names, types and observations, best first. Every word must occur, whatever the case and accents; parts of words count too. Long entities are shortened: open_nodes shows all.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    query: z.string().max(2_000).describe("Words, for example: ada tea. Empty: the newest entities."),
+    types: z.array(z.string()).min(1).max(20).optional().describe("Only entities of these types."),
+    since: z.string().optional().describe("Only what changed since: ISO 8601 date or time."),
+    until: z.string().optional().describe("Only what changed until: ISO 8601 date or time."),
+    limit: fields.limit(20, 100),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    entities: z.array(shownEntity),
+    relations: z.array(relation),
+    total: count,
+    total_is_minimum: z.boolean().optional(),
+    matched: z.string().optional(),
+    note: z.string().optional(),
+    next_cursor: z.string().optional(),
+  }),
+  run: ({ types, cursor, since, until, ...search }, memory, call) =>
+    searchNodes(memory.store, {
+      ...search,
+      types,
+      cursor,
+      since: timeOf(since, "since"),
+      until: timeOf(until, "until"),
+      budget: call.budget,
+    }),
+});

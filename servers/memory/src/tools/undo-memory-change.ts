@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { count, factsOf, tool } from "../context.ts";
+import { undoChange } from "../graph/undo.ts";
+
+export default tool({
+  name: "undo_memory_change",
+  title: "Undo a change of the memory",
+  description:
+    "Take a change of the journal back, wholly: what it added goes, what it deleted or renamed returns. recent_changes lists the ids. An undo can be undone.",
+  effect: "change",
+  openWorld: false,
+  input: z.strictObject({
+    change_id: z
+      .int()
+      .min(1)
+      .max(1e15)
+      .describe("The change_id of a change, from its answer or recent_changes."),
+  }),
+  output: z.object({ undone: count, change_id: count, message: z.string() }),
+  run: ({ change_id }, memory, call) =>
+    undoChange(memory.store, change_id, factsOf("undo_memory_change", call)),
+});

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { startServer } from "./process.ts";
+
+let folder = "";
+let file = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-durable-"));
+  file = join(folder, "memory.db");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const person = (name: string) => ({
+  entities: [{ name, entityType: "person", observations: [`is ${name}`] }],
+});
+
+/** The names in the file, read by a connection of our own. */
+async function namesKept(): Promise<Set<string>> {
+  const store = await openSqliteStore(file);
+  const names = new Set<string>();
+  await store.read(async (reader) => {
+    for (let after = 0; ; ) {
+      const rows = await reader.entityPage(after, 1_000);
+      for (const row of rows) names.add(row.name);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  });
+  await store.close();
+  return names;
+}
+
+describe("no acknowledged write is lost", () => {
+  it("by twenty calls at once in one process (the official server keeps one of them)", async () => {
+    const server = await startServer(["--file", file]);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => server.call("create_entities", person(`p${index}`))),
+    );
+    expect(answers.filter(({ isError }) => isError)).toEqual([]);
+    await server.stop();
+    expect((await namesKept()).size).toBe(20);
+  });
+
+  it("by four processes that write 500 each at the same time", async () => {
+    const servers = await Promise.all([0, 1, 2, 3].map(() => startServer(["--file", file])));
+    await Promise.all(
+      servers.map(async (server, process) => {
+        for (let index = 0; index < 500; index++) {
+          const { isError, text } = await server.call("create_entities", person(`p${process}-${index}`));
+          expect(isError, text).toBe(false);
+        }
+      }),
+    );
+    await Promise.all(servers.map((server) => server.stop()));
+    expect((await namesKept()).size).toBe(2_000);
+  }, 120_000);
+
+  it("by a hundred kills in the middle of writing", async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 100; round++) {
+      const server = await startServer(["--file", file]);
+      // The first rounds are killed while the file is being made.
+      const timer = setTimeout(
+        () => server.child.kill("SIGKILL"),
+        round < 20 ? round * 2 : 10 + (round % 40) * 2,
+      );
+      try {
+        for (let index = 0; ; index++) {
+          const name = `r${round}-${index}`;
+          const { isError, text } = await server.call("create_entities", person(name));
+          expect(isError, text).toBe(false);
+          acknowledged.push(name);
+        }
+      } catch (error) {
+        if (!String(error).includes("went away")) throw error;
+      }
+      clearTimeout(timer);
+      if (server.child.exitCode === null && server.child.signalCode === null)
+        await once(server.child, "exit");
+      expect(server.child.signalCode).toBe("SIGKILL");
+    }
+    expect(acknowledged.length).toBeGreaterThan(100);
+    const kept = await namesKept();
+    expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
+    // Index and rows agree: what was acknowledged is also found, and the file is sound.
+    const store = await openSqliteStore(file);
+    const last = acknowledged.at(-1) ?? "";
+    expect(
+      (await store.read((reader) => reader.matches(last.replace("-", " "), "word", 100))).matches,
+    ).not.toEqual([]);
+    await store.close();
+    const { default: Sqlite } = await import("better-sqlite3");
+    const db = new Sqlite(file);
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    db.close();
+  }, 240_000);
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+import { startServer } from "./process.ts";
+
+const ENTITIES = 1_000;
+const EACH = 1_000;
+
+it("a graph of a million observations is written, searched, read and changed like a small one", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-million-"));
+  const file = join(folder, "memory.db");
+  try {
+    const store = await openSqliteStore(file);
+    for (let at = 0; at < ENTITIES; at += 50) {
+      await store.write(async (writer) => {
+        const names = Array.from({ length: 50 }, (_, index) => ({
+          name: `Shelf ${at + index}`,
+          type: "shelf",
+        }));
+        const ids = await writer.insertEntities(names, at);
+        const rows = ids.flatMap((entityId, index) =>
+          Array.from({ length: EACH }, (_, fact) => ({
+            entityId,
+            content: `book b${(at + index) * EACH + fact}k`,
+            source: null,
+          })),
+        );
+        await writer.insertObservations(rows, at);
+      });
+    }
+    await store.close();
+
+    const server = await startServer(["--file", file]);
+    const data = async (tool: string, args: unknown): Promise<Record<string, unknown>> => {
+      const { text, isError } = await server.call(tool, args);
+      expect(isError, text).toBe(false);
+      expect(text.length).toBeLessThanOrEqual(20_000);
+      return JSON.parse(text);
+    };
+    expect(await data("memory_stats", {})).toMatchObject({
+      total: { entities: ENTITIES, observations: ENTITIES * EACH },
+    });
+    expect(await data("search_nodes", { query: "b654321k" })).toMatchObject({
+      entities: [{ name: "Shelf 654" }],
+      total: 1,
+    });
+    expect(await data("search_nodes", { query: "book" })).toMatchObject({ total_is_minimum: true });
+    expect((await data("search_nodes", { query: "ook b654321" })).entities).toMatchObject([
+      { name: "Shelf 654" },
+    ]);
+    const opened = await data("open_nodes", { names: ["Shelf 7"] });
+    expect(opened).toMatchObject({ entities: [{ name: "Shelf 7", observations: { length: EACH } }] });
+    expect(await data("read_graph", {})).toMatchObject({ total: { observations: ENTITIES * EACH } });
+    const added = await data("add_observations", {
+      observations: [{ entityName: "Shelf 7", contents: ["book b7000k", "a globe"] }],
+    });
+    expect(added.results).toMatchObject([{ addedObservations: ["a globe"], duplicates: ["book b7000k"] }]);
+    await data("delete_entities", { entityNames: ["Shelf 654"] });
+    expect((await data("search_nodes", { query: "b654321k" })).total).toBe(0);
+    await server.stop();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 600_000);

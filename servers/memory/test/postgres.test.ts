@@ -1,0 +1,54 @@
+import { connectInMemory, connectStdio } from "@refmcp/core/testing";
+import { startPostgres } from "@refmcp/test-postgres";
+import { describe, expect, it } from "vitest";
+import { server } from "../src/server.ts";
+import { BIN } from "./process.ts";
+
+const fact = (name: string, observations: string[] = []) => ({
+  entities: [{ name, entityType: "t", observations }],
+});
+
+/** Calls memory_stats of the server in this process; returns what it says. */
+async function statsOf(store: string): Promise<string> {
+  const { client, close } = await connectInMemory(server, { args: ["--store", store] });
+  const result = await client.callTool({ name: "memory_stats", arguments: {} });
+  await close();
+  const [block] = result.content;
+  return block?.type === "text" ? block.text : "";
+}
+
+describe("PostgreSQL", () => {
+  it("serves two processes from one graph, and never shows the password", async () => {
+    const postgres = await startPostgres();
+    try {
+      const first = await connectStdio(BIN, { args: ["--store", postgres.url] });
+      const second = await connectStdio(BIN, { era: "legacy", env: { REFMCP_MEMORY_STORE: postgres.url } });
+      await first.client.callTool({
+        name: "create_entities",
+        arguments: fact("shared", ["a NUL \0 inside"]),
+      });
+      const found = await second.client.callTool({ name: "open_nodes", arguments: { names: ["shared"] } });
+      expect(found.structuredContent).toMatchObject({ entities: [{ observations: ["a NUL \0 inside"] }] });
+      const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });
+      expect(stats.structuredContent).toMatchObject({ store: "postgres", total: { entities: 1 } });
+      const { password } = new URL(postgres.url);
+      await first.close();
+      await second.close();
+      expect(JSON.stringify([first.received, second.received]) + first.stderr()).not.toContain(password);
+      const wrong = postgres.url.replace(password, "wrong-secret");
+      const refused = await statsOf(wrong);
+      expect(refused).toMatch(/refused the connection \(user or password\)/);
+      expect(refused).not.toContain("wrong-secret");
+    } finally {
+      await postgres.stop();
+    }
+    const gone = await statsOf(postgres.url);
+    expect(gone).toMatch(/cannot be reached \(ECONNREFUSED\)/);
+  }, 60_000);
+
+  it("refuses an address that is none without repeating it", async () => {
+    const answer = await statsOf("mysql://u:topsecret@h/d");
+    expect(answer).toContain("--store is no PostgreSQL address");
+    expect(answer).not.toContain("topsecret");
+  });
+});

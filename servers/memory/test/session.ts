@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { afterEach } from "vitest";
+import { server } from "../src/server.ts";
+
+/** A client of the server in this process, over an empty memory. */
+export interface Session {
+  readonly folder: string;
+  readonly connected: Connected;
+  /** Calls a tool that answers data. */
+  data(tool: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Calls a tool that fails, and returns what it says. */
+  failure(tool: string, args?: Record<string, unknown>): Promise<string>;
+}
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** Opens a session; it and its folder are gone after the test. */
+export async function session(options: ConnectOptions = {}): Promise<Session> {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-session-"));
+  open.push(() => rm(folder, { recursive: true, force: true }));
+  const args = ["--file", join(folder, "memory.db"), "--root", folder, ...(options.args ?? [])];
+  const connected = await connectInMemory(server, { ...options, args });
+  open.push(() => connected.close());
+  const call = (name: string, given: Record<string, unknown> = {}) =>
+    connected.client.callTool({ name, arguments: given });
+  return {
+    folder,
+    connected,
+    async data(tool, given) {
+      const result = await call(tool, given);
+      if (result.isError === true || result.structuredContent === undefined)
+        throw new Error(JSON.stringify(result.content));
+      return { ...result.structuredContent };
+    },
+    async failure(tool, given) {
+      const result = await call(tool, given);
+      const [block] = result.content;
+      if (result.isError !== true || block?.type !== "text") throw new Error("it did not fail");
+      return block.text;
+    },
+  };
+}
+
+/** Ada knows Bo, who knows Cy; each with a fact. */
+export async function circle(options?: ConnectOptions): Promise<Session> {
+  const opened = await session(options);
+  await opened.data("create_entities", {
+    entities: ["Ada", "Bo", "Cy"].map((name) => ({
+      name,
+      entityType: "person",
+      observations: [`${name} likes tea`],
+    })),
+  });
+  await opened.data("create_relations", {
+    relations: [
+      { from: "Ada", to: "Bo", relationType: "knows" },
+      { from: "Bo", to: "Cy", relationType: "knows" },
+    ],
+  });
+  return opened;
+}
