@@ -42,11 +42,10 @@ async function indexRoom(folder, room) {
   if (!existsSync(folder)) return;
   const files = (await readdir(folder))
     .filter((file) => /^[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
+    .map((file) => file.slice(0, -".ts".length))
     .sort();
-  const names = files.map((file) =>
-    file.slice(0, -3).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()),
-  );
-  const imports = files.map((file, index) => `import ${names[index]} from "./${file}";`);
+  const names = files.map((file) => file.replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()));
+  const imports = files.map((file, index) => `import ${names[index]} from "./${file}.ts";`);
   const oneLine = `export const ${room} = [${names.join(", ")}];`;
   const list =
     oneLine.length <= 110

@@ -7,8 +7,8 @@ import editFile from "./edit-file.ts";
 import getFileInfo from "./get-file-info.ts";
 import listAllowedDirectories from "./list-allowed-directories.ts";
 import listChanges from "./list-changes.ts";
-import listDirectoryWithSizes from "./list-directory-with-sizes.ts";
 import listDirectory from "./list-directory.ts";
+import listDirectoryWithSizes from "./list-directory-with-sizes.ts";
 import moveFile from "./move-file.ts";
 import readMediaFile from "./read-media-file.ts";
 import readMultipleFiles from "./read-multiple-files.ts";
@@ -27,8 +27,8 @@ export const tools = [
   getFileInfo,
   listAllowedDirectories,
   listChanges,
-  listDirectoryWithSizes,
   listDirectory,
+  listDirectoryWithSizes,
   moveFile,
   readMediaFile,
   readMultipleFiles,
