@@ -69,11 +69,13 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     }
   });
 
-  it("ships the door, the bundle and its texts, and nothing from the sources", async () => {
-    const home = await install(await pack(serverFolder(name)));
-    const files = await readdir(join(home, "node_modules", "@refmcp", `server-${name}`), { recursive: true });
+  it("ships the door, the bundle and its texts, and nothing from the sources", {
+    timeout: 120_000,
+  }, async () => {
+    const { stdout } = await execute("tar", ["-tzf", await pack(serverFolder(name))]);
+    const files = stdout.split("\n").filter((file) => file !== "");
     expect(files).toEqual(
-      expect.arrayContaining([join("dist", "bin.js"), join("dist", "server.js"), "README.md"]),
+      expect.arrayContaining(["package/dist/bin.js", "package/dist/server.js", "package/README.md"]),
     );
     expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
   });
@@ -86,6 +88,9 @@ describe("the packed core", () => {
     const publint = await execute(bin("publint"), ["run", tarball, "--strict"]);
     expect(publint.stdout).toContain("All good!");
     const attw = await execute(bin("attw"), [tarball, "--profile", "esm-only"]);
-    expect(attw.stdout).toContain("No problems found");
+    // It exits with 1 where a type does not resolve; each entry must have been looked at.
+    const { exports } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
+    expect(attw.stdout.match(/node16 \(from ESM\): 🟢/g)).toHaveLength(Object.keys(exports).length);
+    expect(attw.stdout.match(/bundler: 🟢/g)).toHaveLength(Object.keys(exports).length);
   });
 });

@@ -64,13 +64,14 @@ describe("no acknowledged write is lost", () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 100; round++) {
       const server = await startServer(["--file", file]);
-      // The first rounds are killed while the file is being made.
-      const timer = setTimeout(
-        () => server.child.kill("SIGKILL"),
-        round < 20 ? round * 2 : 10 + (round % 40) * 2,
-      );
+      const killIn = (milliseconds: number) => setTimeout(() => server.child.kill("SIGKILL"), milliseconds);
+      // The first rounds are killed while the file is being made; the others somewhere in the writes that follow on
+      // some acknowledged ones.
+      const sure = round < 20 ? 0 : 1 + (round % 8);
+      if (sure === 0) killIn(round * 2);
       try {
         for (let index = 0; ; index++) {
+          if (sure > 0 && index === sure) killIn(round % 10);
           const name = `r${round}-${index}`;
           const { isError, text } = await server.call("create_entities", person(name));
           expect(isError, text).toBe(false);
@@ -79,12 +80,11 @@ describe("no acknowledged write is lost", () => {
       } catch (error) {
         if (!String(error).includes("went away")) throw error;
       }
-      clearTimeout(timer);
       if (server.child.exitCode === null && server.child.signalCode === null)
         await once(server.child, "exit");
       expect(server.child.signalCode).toBe("SIGKILL");
     }
-    expect(acknowledged.length).toBeGreaterThan(100);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(80);
     const kept = await namesKept();
     expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
     // Index and rows agree: what was acknowledged is also found, and the file is sound.
