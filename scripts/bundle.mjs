@@ -1,5 +1,6 @@
 // Bundles the server in the current directory into dist/: `bin.js` (a door that npx starts), `server.js` (the
-// server with core, SDK and every pure-JavaScript dependency inside) and one `*.worker.js` for each worker.
+// server), one `*.worker.js` for each worker, and the parts that they share or load on first use; core, SDK and
+// every pure-JavaScript dependency are inside.
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,10 +38,17 @@ const shared = {
   logLevel: "warning",
 };
 
-await build({ ...shared, entryPoints: ["src/bin.ts"], outfile: "dist/server.js" });
-for (const worker of workers) {
-  await build({ ...shared, entryPoints: [worker], outfile: `dist/${basename(worker, ".ts")}.js` });
-}
+await build({
+  ...shared,
+  entryPoints: {
+    server: "src/bin.ts",
+    ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
+  },
+  outdir: "dist",
+  // What is imported on first use becomes a file of its own, which a start need not even parse.
+  splitting: true,
+  chunkNames: "part-[hash]",
+});
 
 const door = `#!/usr/bin/env node
 const [major, minor] = process.versions.node.split(".").map(Number);

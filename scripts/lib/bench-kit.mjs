@@ -37,8 +37,8 @@ export function command(program, args, options = {}) {
     });
     let output = "";
     let errors = "";
-    child.stdout.on("data", (chunk) => (output += chunk));
-    child.stderr.on("data", (chunk) => (errors += chunk));
+    child.stdout?.on("data", (chunk) => (output += chunk));
+    child.stderr?.on("data", (chunk) => (errors += chunk));
     child.on("error", reject);
     child.on("close", (code) =>
       code === 0 ? resolve(output) : reject(new Error(`${program} ${args.join(" ")}: ${errors}`)),
@@ -54,7 +54,9 @@ export class RawClient {
   /** @param {string[]} argv the command and its arguments */
   constructor(argv, options = {}) {
     this.started = performance.now();
-    this.child = spawn(argv[0], argv.slice(1), { stdio: ["pipe", "pipe", "ignore"], ...options });
+    this.child = spawn(argv[0], argv.slice(1), { stdio: ["pipe", "pipe", "pipe"], ...options });
+    let said = "";
+    this.child.stderr.setEncoding("utf8").on("data", (text) => (said = (said + text).slice(-2_000)));
     this.bytes = 0;
     this.child.stdout.on("data", (chunk) => (this.bytes += chunk.length));
     createInterface({ input: this.child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
@@ -73,8 +75,9 @@ export class RawClient {
       if (message.error) waiting?.reject(new Error(JSON.stringify(message.error)));
       else waiting?.resolve(message.result);
     });
-    this.child.on("exit", () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error("the server ended"));
+    this.child.on("close", () => {
+      for (const { reject } of this.#waiting.values())
+        reject(new Error(`the server ended: ${argv.join(" ")}\n${said}`));
     });
   }
 

@@ -1,7 +1,5 @@
 import { defineServer } from "@refmcp/core";
-import { createPathGuard } from "@refmcp/core/boundary";
 import manifest from "../package.json" with { type: "json" };
-import { Files } from "./files/files.ts";
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
@@ -26,7 +24,10 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open({ options: { ignore, journal, journalDir, maxReadChars }, bound }) {
+  // Loaded with the first call: a start should cost next to nothing.
+  async open({ options: { ignore, journal, journalDir, maxReadChars }, bound }) {
+    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { Files } = await import("./files/files.ts");
     return new Files({
       guard: createPathGuard(bound),
       journal,

@@ -1,8 +1,5 @@
 import { defineServer } from "@refmcp/core";
-import { createPathGuard } from "@refmcp/core/boundary";
 import manifest from "../package.json" with { type: "json" };
-import { Memory } from "./graph/memory.ts";
-import { placeOf } from "./graph/place.ts";
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
@@ -29,7 +26,11 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open({ options: { file, store, space }, bound, log }) {
+  // Loaded with the first call: a start should cost next to nothing.
+  async open({ options: { file, store, space }, bound, log }) {
+    const { createPathGuard } = await import("@refmcp/core/boundary");
+    const { Memory } = await import("./graph/memory.ts");
+    const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
     const place = placeOf({ file, store, space, project });
     return Memory.open(place, createPathGuard(bound), (sentence) => log.info(sentence));

@@ -28,7 +28,7 @@ export interface AskingOptions {
   readonly context: ServerContext;
   readonly capabilities: ClientCapabilities | undefined;
   /** What the answers belong to: an approval of one call must not serve another. */
-  readonly subject: string;
+  readonly subject: () => string;
   readonly confirm: "ask" | "never";
   readonly state: StateCodec;
 }
@@ -42,15 +42,21 @@ type Answer = Exclude<InputResponseView, { kind: "missing" }>;
  */
 export class Asking {
   readonly #options: AskingOptions;
-  readonly #earlier: Readonly<Record<string, unknown>>;
-  readonly #subject: string;
+  /** What the answers belong to, and those of earlier rounds; most calls ask nothing and need neither. */
+  #round: { readonly subject: string; readonly earlier: Readonly<Record<string, unknown>> } | undefined;
   #needed: { key: string; request: InputRequest } | undefined;
 
   constructor(options: AskingOptions) {
     this.#options = options;
-    this.#subject = digest(options.subject);
-    const state = options.state.read(options.context);
-    this.#earlier = state?.subject === this.#subject ? state.answers : {};
+  }
+
+  #rounds() {
+    if (this.#round === undefined) {
+      const subject = digest(this.#options.subject());
+      const state = this.#options.state.read(this.#options.context);
+      this.#round = { subject, earlier: state?.subject === subject ? state.answers : {} };
+    }
+    return this.#round;
   }
 
   /** Whether a question is open, also where the handler swallowed `InputNeeded`. */
@@ -62,11 +68,9 @@ export class Asking {
   async inputRequired(): Promise<InputRequiredResult> {
     if (this.#needed === undefined) throw new TypeError("no question is open");
     const { key, request } = this.#needed;
-    const answers = { ...this.#earlier, ...this.#options.context.mcpReq.inputResponses };
-    const requestState = await this.#options.state.mint(
-      { subject: this.#subject, answers },
-      this.#options.context,
-    );
+    const { subject, earlier } = this.#rounds();
+    const answers = { ...earlier, ...this.#options.context.mcpReq.inputResponses };
+    const requestState = await this.#options.state.mint({ subject, answers }, this.#options.context);
     return inputRequired({ inputRequests: { [key]: request }, requestState });
   }
 
@@ -149,7 +153,8 @@ export class Asking {
   /** The answer to a question, of this round or an earlier one. @throws InputNeeded where there is none yet. */
   #answerTo(kind: string, request: InputRequest): Answer {
     const key = `${kind}-${digest(JSON.stringify(request))}`;
-    const view = inputResponse({ ...this.#earlier, ...this.#options.context.mcpReq.inputResponses }, key);
+    const { earlier } = this.#rounds();
+    const view = inputResponse({ ...earlier, ...this.#options.context.mcpReq.inputResponses }, key);
     if (view.kind !== "missing") return view;
     this.#needed = { key, request };
     throw new InputNeeded(`the client must answer ${key}`);

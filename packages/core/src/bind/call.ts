@@ -19,14 +19,15 @@ export function startCall(
   asking: Asking,
   options: { budget: number; timeoutMs: number },
 ): RunningCall {
-  const controller = new AbortController();
-  const { signal } = controller;
+  const ending = new Ending();
   const token = context.mcpReq._meta?.progressToken;
   const call: Call = {
-    signal,
+    get signal() {
+      return ending.signal;
+    },
     budget: options.budget,
     progress(done, total, note) {
-      if (token === undefined || signal.aborted || !Number.isFinite(done)) return;
+      if (token === undefined || ending.reason !== undefined || !Number.isFinite(done)) return;
       // Per request, not per run: in the legacy era a handler runs again within the same request after an answer.
       if (done <= (reported.get(context.mcpReq.signal) ?? Number.NEGATIVE_INFINITY)) return;
       reported.set(context.mcpReq.signal, done);
@@ -39,7 +40,7 @@ export function startCall(
       context.mcpReq.notify({ method: "notifications/progress", params }).catch(ignoreClosed);
     },
     log(level, message) {
-      if (!signal.aborted) context.mcpReq.log(level, message).catch(ignoreClosed);
+      if (ending.reason === undefined) context.mcpReq.log(level, message).catch(ignoreClosed);
     },
     confirm: (message) => asking.confirm(message),
     ask: (message, answer) => asking.ask(message, answer),
@@ -51,25 +52,48 @@ export function startCall(
     call,
     async limited(work) {
       const outer = context.mcpReq.signal;
-      const onOuterAbort = () => controller.abort(new ToolError("cancelled", "The call was cancelled."));
-      const timer = setTimeout(() => controller.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+      const cancel = () => ending.come(new ToolError("cancelled", "The call was cancelled."));
+      if (outer.aborted) cancel();
+      if (ending.reason !== undefined) throw ending.reason;
+      outer.addEventListener("abort", cancel, { once: true });
+      const timer = setTimeout(() => ending.come(timeoutError(options.timeoutMs)), options.timeoutMs);
       try {
-        if (outer.aborted) onOuterAbort();
-        else outer.addEventListener("abort", onOuterAbort, { once: true });
-        signal.throwIfAborted();
-        return await Promise.race([work(), rejectionOf(signal)]);
+        return await Promise.race([work(), ending.rejection()]);
       } finally {
         clearTimeout(timer);
-        outer.removeEventListener("abort", onOuterAbort);
+        outer.removeEventListener("abort", cancel);
       }
     },
   };
 }
 
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
+/** The early end of a call. Most calls neither end early nor look at the signal, so it is made when asked for. */
+class Ending {
+  reason: ToolError | undefined;
+  #controller: AbortController | undefined;
+  #reject: ((reason: ToolError) => void) | undefined;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.reason !== undefined) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  come(reason: ToolError): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.#controller?.abort(reason);
+    this.#reject?.(reason);
+  }
+
+  rejection(): Promise<never> {
+    return new Promise((_, reject) => {
+      this.#reject = reject;
+      if (this.reason !== undefined) reject(this.reason);
+    });
+  }
 }
 
 function timeoutError(timeoutMs: number): ToolError {

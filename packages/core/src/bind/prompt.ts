@@ -61,7 +61,7 @@ export async function getPrompt<Context>(
   given: Readonly<Record<string, string>> | undefined,
   context: ServerContext,
 ): Promise<GetPromptResult | InputRequiredResult> {
-  const asking = session.asking(context, `${prompt.name} ${JSON.stringify(given ?? {})}`);
+  const asking = session.asking(context, () => `${prompt.name} ${JSON.stringify(given ?? {})}`);
   try {
     const args = parseArguments(prompt.name, prompt.args, given);
     const running = session.startCall(context, asking);

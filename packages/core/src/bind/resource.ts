@@ -150,7 +150,7 @@ export async function readResource<Context>(
 ): Promise<ReadResourceResult | InputRequiredResult> {
   const found = resources.find(uri);
   if (found === undefined) throw new ResourceNotFoundError(uri);
-  const asking = session.asking(context, uri);
+  const asking = session.asking(context, () => uri);
   try {
     const running = session.startCall(context, asking);
     const body = await running.limited(async () => {

@@ -31,7 +31,7 @@ export class Session<Context> {
   }
 
   /** The questions of one request; `subject` names the call that the answers belong to. */
-  asking(context: ServerContext, subject: string): Asking {
+  asking(context: ServerContext, subject: () => string): Asking {
     return new Asking({
       context,
       capabilities: capabilitiesIn(

@@ -56,7 +56,7 @@ export async function callTool<Context>(
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { runtime } = session;
-  const asking = session.asking(context, `${tool.name} ${JSON.stringify(given ?? {})}`);
+  const asking = session.asking(context, () => `${tool.name} ${JSON.stringify(given ?? {})}`);
   try {
     const input = parseArguments(tool.name, tool.input, given);
     const running = session.startCall(context, asking);

@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import type { Log } from "../log.ts";
 
 export interface ShutdownOptions {
@@ -91,6 +90,8 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
 /** Kills this process from another thread, since a blocked event loop runs no timer. */
 function killAfter(ms: number): void {
   try {
+    // Loaded only now: it would be one of the dearest parts of starting.
+    const { Worker } = process.getBuiltinModule("node:worker_threads");
     const code = `setTimeout(() => process.kill(process.pid, "SIGKILL"), ${Math.ceil(ms)})`;
     const worker = new Worker(code, { eval: true, stdin: false, stdout: false, stderr: false });
     worker.on("error", () => undefined);
