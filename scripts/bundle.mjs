@@ -1,7 +1,7 @@
 // Bundles the server in the current directory into dist/: `bin.js` (a door that npx starts), `server.js` (the
 // server), one `*.worker.js` for each worker, and the parts that they share or load on first use; core, SDK and
 // every pure-JavaScript dependency are inside.
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -16,7 +16,6 @@ const external = [
 
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
-await rm("dist", { recursive: true, force: true });
 
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
@@ -38,8 +37,9 @@ const shared = {
   logLevel: "warning",
 };
 
-await build({
+const { outputFiles } = await build({
   ...shared,
+  write: false,
   entryPoints: {
     server: "src/bin.ts",
     ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
@@ -49,6 +49,10 @@ await build({
   splitting: true,
   chunkNames: "part-[hash]",
 });
+// Only now: sources that do not build leave the last bundle as it is.
+await rm("dist", { recursive: true, force: true });
+await mkdir("dist");
+for (const { path, contents } of outputFiles) await writeFile(path, contents);
 
 const door = `#!/usr/bin/env node
 const [major, minor] = process.versions.node.split(".").map(Number);

@@ -67,6 +67,10 @@ export function contract(options: ContractOptions): void {
   const { server, bin, allTools = [] } = options;
   const open: { dispose(): Promise<unknown> }[] = [];
 
+  beforeAll(() => {
+    if (!existsSync(bin)) throw new Error(`${bin} is not there; build the server first.`);
+  });
+
   async function enter(
     via: Via,
     connect: ConnectOptions = {},
