@@ -1,0 +1,9 @@
+import { evals } from "@refmcp/core/testing";
+import { afterAll } from "vitest";
+import { server } from "../src/server.ts";
+import { disposeTemplate, world } from "../test/world.ts";
+import { tasks } from "./tasks.ts";
+
+evals(server, tasks, world);
+
+afterAll(disposeTemplate);

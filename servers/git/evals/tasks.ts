@@ -1,0 +1,164 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Task, World } from "@refmcp/core/testing";
+
+const rootOf = (world: World, name: string) => join(world.args[0] ?? "", name);
+/** What plain git says of one of the world's repositories. */
+const git = (world: World, name: string, ...args: string[]): string => {
+  try {
+    return execFileSync("git", args, {
+      cwd: rootOf(world, name),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+  } catch {
+    return "";
+  }
+};
+/** The JSON of a data answer, after the words that some begin with. */
+const dataOf = (text: string): Record<string, unknown> => JSON.parse(text.slice(text.indexOf("{")));
+const ALL = ["--toolsets", "read,write,extra,remote,danger"];
+const repo = { repo_path: "repo" };
+const tidy = { repo_path: "tidy" };
+
+export const tasks: readonly Task[] = [
+  {
+    name: "say what is not committed yet",
+    prompt: "Which files in repo have I changed and not committed, and which does git not know yet?",
+    async reference(call) {
+      const { staged, unstaged, untracked } = dataOf(await call("git_status", repo));
+      return JSON.stringify([staged, unstaged, untracked]);
+    },
+    check: (answer) =>
+      ["src/util.ts", "src/app.ts", "notes.txt"].every((path) => answer.includes(path)) &&
+      !answer.includes("build.log"),
+  },
+  {
+    name: "commit one file and leave the rest",
+    prompt: "Commit only notes.txt in repo with the message “Add notes”.",
+    async reference(call) {
+      return call("git_commit", { ...repo, message: "Add notes", files: ["notes.txt"] });
+    },
+    check: (_answer, world) =>
+      git(world, "repo", "show", "--name-only", "--format=%s", "HEAD").replace(/\n+/g, " ") ===
+        "Add notes notes.txt" && git(world, "repo", "diff", "--cached", "--name-only") === "src/util.ts",
+  },
+  {
+    name: "find who wrote a line and why",
+    prompt: "In repo, who changed line 2 of src/app.ts last, and what did the commit say?",
+    async reference(call) {
+      const blame = await call("git_blame", { ...repo, path: "src/app.ts", start_line: 2, end_line: 2 });
+      const [, commit = ""] = /^([0-9a-f]{10}) .* 2\) /m.exec(blame) ?? [];
+      const { commits } = dataOf(await call("git_log", { ...repo, revision: commit, max_count: 1 }));
+      return JSON.stringify(commits);
+    },
+    check: (answer) => answer.includes("Test") && answer.includes("Our line"),
+  },
+  {
+    name: "find when a text came in",
+    prompt: "In big, find the commit that brought the file big.txt in, and tell its message.",
+    async reference(call) {
+      return call("git_log", { repo_path: "big", path: "big.txt", max_count: 5 });
+    },
+    check: (answer) => answer.includes("Much changed"),
+  },
+  {
+    name: "review a branch",
+    prompt: "In repo, what does the branch feature change against main? Name the files and the new line.",
+    async reference(call) {
+      return call("git_diff", { ...repo, target: "main...feature" });
+    },
+    check: (answer) => answer.includes("src/feature.ts") && answer.includes("TEN"),
+  },
+  {
+    name: "read a large change to its end",
+    prompt: "In big, the last commit adds big.txt and long.txt. How many lines come in, in all?",
+    async reference(call) {
+      return call("git_show", { repo_path: "big", revision: "HEAD", format: "stat" });
+    },
+    check: (answer) => /5,?001/.test(answer),
+  },
+  {
+    name: "merge a branch",
+    prompt: "Merge feature into main in tidy.",
+    async reference(call) {
+      return call("git_merge", { ...tidy, revision: "feature" });
+    },
+    check: (_answer, world) =>
+      existsSync(join(rootOf(world, "tidy"), "src/feature.ts")) &&
+      git(world, "tidy", "status", "--porcelain") === "",
+  },
+  {
+    name: "report a merge that conflicts, and leave no mess",
+    prompt:
+      "Try to merge conflicting into main in tidy; if it conflicts tell me where and leave everything as it was.",
+    async reference(call) {
+      return call("git_merge", { ...tidy, revision: "conflicting" }).catch((error: Error) => error.message);
+    },
+    check: (answer, world) =>
+      answer.includes("src/app.ts") &&
+      git(world, "tidy", "status", "--porcelain") === "" &&
+      !answer.includes("<<<<"),
+  },
+  {
+    name: "start work on a topic from the last release",
+    prompt: "In tidy, make a branch fix/login from v0.9 and switch to it.",
+    async reference(call) {
+      await call("git_create_branch", { ...tidy, branch_name: "fix/login", base_branch: "v0.9" });
+      return call("git_checkout", { ...tidy, branch_name: "fix/login" });
+    },
+    check: (_answer, world) =>
+      git(world, "tidy", "branch", "--show-current") === "fix/login" &&
+      git(world, "tidy", "rev-parse", "HEAD") === git(world, "tidy", "rev-parse", "v0.9"),
+  },
+  {
+    name: "put work aside and bring it back",
+    prompt: "In repo, put my changes aside as “half done”, then bring them back.",
+    async reference(call) {
+      await call("git_stash", { ...repo, message: "half done" });
+      return call("git_stash_apply", repo);
+    },
+    check: (_answer, world) =>
+      git(world, "repo", "stash", "list").includes("half done") &&
+      git(world, "repo", "diff", "--name-only", "HEAD") === "src/app.ts\nsrc/util.ts",
+  },
+  {
+    name: "take a file back to what it was in a release",
+    prompt: "In repo, give src/app.ts the content that it had in v0.9. Tell me how to get my version back.",
+    async reference(call) {
+      return call("git_restore", { ...repo, files: ["src/app.ts"], source: "v0.9" });
+    },
+    check: (answer, world) =>
+      git(world, "repo", "diff", "v0.9", "--", "src/app.ts") === "" &&
+      answer.includes("refs/refmcp/recovery/"),
+  },
+  {
+    name: "throw everything away, and change one's mind",
+    prompt: "In repo, reset hard to v0.9. … No, I want my commit and my changes back!",
+    args: ALL,
+    async reference(call) {
+      const { before, recovery } = dataOf(await call("git_reset_hard", { ...repo, revision: "v0.9" }));
+      await call("git_reset_hard", { ...repo, revision: before });
+      return call("git_stash_apply", { ...repo, stash: recovery, index: true });
+    },
+    check: (answer, world) =>
+      answer !== "" &&
+      git(world, "repo", "log", "-1", "--format=%s") === "Our line" &&
+      git(world, "repo", "diff", "--cached", "--name-only") === "src/util.ts" &&
+      git(world, "repo", "for-each-ref", "refs/refmcp/") !== "",
+  },
+  {
+    name: "bring the news and publish one's own",
+    prompt: "In tidy, fetch from origin, tell me what is new, and push main.",
+    args: ALL,
+    async reference(call) {
+      const news = await call("git_fetch", tidy);
+      await call("git_push", tidy);
+      return news;
+    },
+    check: (answer, world) =>
+      answer.includes("origin/news") &&
+      git(world, "upstream.git", "rev-parse", "main") === git(world, "tidy", "rev-parse", "main"),
+  },
+];

@@ -1,0 +1,112 @@
+import { type Content, promptFor, resourceFor, toolFor, withLinks } from "@refmcp/core";
+import * as z from "zod";
+import type { Git } from "./repository/git.ts";
+
+/** What a tool, resource or prompt gets: the repositories below the allowed directories. */
+export type Context = Git;
+
+export const tool = toolFor<Context>();
+export const resource = resourceFor<Context>();
+export const prompt = promptFor<Context>();
+
+export const repoPath = z
+  .string()
+  .optional()
+  .describe("The repository's directory; optional where only one is in scope.");
+export const files = (what: string) =>
+  z.array(z.string().min(1)).min(1).max(1_000).describe(`${what}, relative to the repository's root.`);
+export const paths = z
+  .array(z.string().min(1))
+  .max(100)
+  .optional()
+  .describe("Only these paths, relative to the repository's root.");
+export const contextLines = z
+  .int()
+  .min(0)
+  .max(1_000)
+  .default(3)
+  .describe("Unchanged lines around each change.");
+export const diffFormat = z
+  .enum(["patch", "stat", "name_status"])
+  .default("patch")
+  .describe("patch, or a line per file.");
+export const onConflict = z
+  .enum(["abort", "keep"])
+  .default("abort")
+  .describe("abort: leave all as it was; keep: leave the conflicts in the files.");
+export const mainline = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("For a merge commit: the parent that counts, 1 for the first.");
+export const remoteName = z
+  .string()
+  .min(1)
+  .max(200)
+  .default("origin")
+  .describe("Name of a configured remote.");
+
+export const repoName = z
+  .string()
+  .optional()
+  .describe("Directory or name of the repository; may be left out where only one is in scope.");
+
+/** The shapes of answers that several tools share. */
+export const changedFiles = z.array(
+  z.object({ path: z.string(), status: z.string(), from: z.string().optional() }),
+);
+export const notes = z.array(z.string()).optional();
+export const integrated = z.object({
+  before: z.string(),
+  after: z.string(),
+  files: changedFiles,
+  count: z.number(),
+  up_to_date: z.literal(true).optional(),
+  fast_forward: z.literal(true).optional(),
+  conflicted: z.array(z.string()).optional(),
+  notes,
+});
+export const destroyed = z.object({
+  done: z.string(),
+  before: z.string().optional(),
+  after: z.string().optional(),
+  recovery: z.string().optional(),
+  undo: z.string(),
+  files: z.array(z.string()).optional(),
+  count: z.number().optional(),
+});
+export const movedRefs = z.array(
+  z.object({ ref: z.string(), before: z.string().optional(), after: z.string().optional() }),
+);
+
+/** A data answer whose text begins with the words that the official server's does. */
+export function answer<Value extends object>(prefix: string, value: Value) {
+  return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);
+}
+
+/**
+ * A text answer: the official server's words and the text, then our line about it in a block of its own, so that nothing in the
+ * text can pass for it.
+ */
+export function textAnswer(prefix: string, { body, facts }: { body: string; facts: string }): Content[] {
+  return [
+    { type: "text", text: prefix === "" ? body : `${prefix}\n${body}` },
+    { type: "text", text: facts },
+  ];
+}
+
+/** A message of a prompt with the server's own words. */
+export function words(text: string) {
+  return { role: "user" as const, content: { type: "text" as const, text } };
+}
+
+/** A message with the repository's words, in a block of their own, as a resource of its URI. */
+export function material(uri: string, text: string, mimeType = "text/plain") {
+  return { role: "user" as const, content: { type: "resource" as const, resource: { uri, mimeType, text } } };
+}
+
+/** A diff with the server's line about it. */
+export function diffMaterial(uri: string, { body, facts }: { body: string; facts: string }) {
+  return material(uri, `${body}\n${facts}`, "text/x-diff");
+}

@@ -1,0 +1,102 @@
+/** Variables that git may see: what it needs to find its files and to talk to people's agents, and nothing that steers it. */
+const LOCAL = [
+  "PATH",
+  "HOME",
+  "USERPROFILE",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "XDG_CONFIG_HOME",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "SystemRoot",
+  "ProgramData",
+  "ProgramFiles",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "TZ",
+  // Who the user is may stand in the environment; it runs nothing.
+  "GIT_AUTHOR_NAME",
+  "GIT_AUTHOR_EMAIL",
+  "GIT_COMMITTER_NAME",
+  "GIT_COMMITTER_EMAIL",
+  "EMAIL",
+] as const;
+
+/** What a remote needs besides: the user's SSH agent and proxies. */
+const REMOTE = [
+  "SSH_AUTH_SOCK",
+  "USER",
+  "LOGNAME",
+  "http_proxy",
+  "https_proxy",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "all_proxy",
+  "no_proxy",
+  "NO_PROXY",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+] as const;
+
+/** What a git process is for. */
+export type Purpose = "local" | "remote";
+
+/**
+ * The environment of a git process: an allow-list of the server's own (so no GIT_DIR, GIT_EXTERNAL_DIFF,
+ * GIT_SSH_COMMAND or LD_PRELOAD gets through), and git's own switches against prompts, lazy fetches (executing
+ * promisor remotes), replaced objects and path magic.
+ *
+ * @param protocols what `remote` may use, for example `https`; local work may use none, so that nothing in a
+ * repository can start a transport.
+ */
+export function gitEnvironment(
+  from: NodeJS.ProcessEnv,
+  purpose: Purpose,
+  protocols: readonly string[] = [],
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  const names: readonly string[] = purpose === "remote" ? [...LOCAL, ...REMOTE] : LOCAL;
+  for (const name of names) {
+    const value = from[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return {
+    ...env,
+    LC_ALL: "C",
+    GIT_ALLOW_PROTOCOL: purpose === "remote" ? protocols.join(":") : "",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GCM_INTERACTIVE: "never",
+    GIT_LITERAL_PATHSPECS: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_EDITOR: ":",
+    GIT_SEQUENCE_EDITOR: ":",
+    GIT_PAGER: "cat",
+    GIT_MERGE_AUTOEDIT: "no",
+    GIT_ADVICE: "0",
+    // Not the user's configuration of ssh: BatchMode never asks and never takes an unknown host's key.
+    GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
+    GIT_SSH_VARIANT: "ssh",
+  };
+}
+
+/** A configuration value that overrules every file: `[key, value]`. */
+export type ConfigPair = readonly [key: string, value: string];
+
+/**
+ * Adds configuration to an environment. The environment and not `git -c`, because `-c` splits at the first `=`, so
+ * that a filter named `a=b` could not be overruled.
+ */
+export function withConfig(
+  env: Readonly<Record<string, string>>,
+  pairs: readonly ConfigPair[],
+): Record<string, string> {
+  const result: Record<string, string> = { ...env, GIT_CONFIG_COUNT: String(pairs.length) };
+  for (const [index, [key, value]] of pairs.entries()) {
+    result[`GIT_CONFIG_KEY_${index}`] = key;
+    result[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return result;
+}

@@ -1,0 +1,136 @@
+import { type ErrorKind, oneLine, ToolError } from "@refmcp/core/answer";
+import type { GitResult } from "./run-git.ts";
+
+/** A failure that git's own words tell, and what the agent hears instead of them. */
+interface Failure {
+  readonly says: RegExp;
+  readonly kind: ErrorKind;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** In order; the first that fits counts. git's words are matched in English (LC_ALL=C) and never passed on. */
+const FAILURES: readonly Failure[] = [
+  {
+    says: /detected dubious ownership/,
+    kind: "denied",
+    code: "dubious_ownership",
+    message: "The repository belongs to another user of this machine.",
+    hint: "If it is to be trusted, the user runs: git config --global --add safe.directory <directory>.",
+  },
+  {
+    says: /Unable to create '.*\.lock': File exists|could not lock config file|cannot lock ref .* File exists/,
+    kind: "conflict",
+    code: "locked",
+    message: "Another git process holds a lock on this repository.",
+    hint: "Try again in a moment. If no git is running, a person removes the left-over .lock file in the git directory.",
+  },
+  {
+    says: /index file (corrupt|smaller than expected)|bad signature 0x|bad index file sha1|index file open failed|unable to map index/i,
+    kind: "unavailable",
+    code: "corrupt_index",
+    message: "The repository's index file is damaged.",
+    hint: "Commits are safe: git_log and git_show work. A person moves .git/index away and runs git reset.",
+  },
+  {
+    says: /Author identity unknown|empty ident name|unable to auto-detect email|Committer identity unknown/,
+    kind: "unavailable",
+    code: "identity_missing",
+    message: "git does not know who makes the commit.",
+    hint: "The user sets user.name and user.email: git config --global user.name …, or pass author.",
+  },
+  {
+    says: /gpg failed to sign|failed to sign|cannot run gpg|No private key|secret key not available|user\.signingkey needs to be set/i,
+    kind: "unavailable",
+    code: "signing_failed",
+    message: "The signature could not be made.",
+    hint: "The user checks user.signingKey and that the agent holds the key; or leave sign out.",
+  },
+  {
+    says: /You have not concluded your (merge|cherry-pick)|cannot switch branch while|cherry-pick or revert is already in progress|already in progress|rebase in progress|Exiting because of unfinished merge|is not possible because you have unmerged files/,
+    kind: "conflict",
+    code: "operation_in_progress",
+    message: "The repository is in the middle of a merge, rebase, cherry-pick or revert.",
+    hint: "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or abandon it with git_reset_hard.",
+  },
+  {
+    says: /Your local changes to the following files would be overwritten|local changes? (to|would be)|cannot rebase: You have unstaged|Please commit your changes or stash them|contains? uncommitted changes|would be overwritten by (merge|checkout|reset)/i,
+    kind: "conflict",
+    code: "local_changes",
+    message: "Local changes stand in the way and would be overwritten.",
+    hint: "Commit them with git_commit or put them aside with git_stash, then try again.",
+  },
+  {
+    says: /pathspec .* did not match|did not match any file/,
+    kind: "not_found",
+    code: "bad_path",
+    message: "A named path is not known to git here.",
+    hint: "git_status and git_list_files show the paths; they are relative to the repository's root.",
+  },
+  {
+    says: /is already checked out at|is already used by worktree/,
+    kind: "conflict",
+    code: "branch_in_use",
+    message: "The branch is checked out in another worktree.",
+    hint: "git_list_refs with kind worktrees shows where. Work there, or create another branch.",
+  },
+  {
+    says: /missing blob|(unable to read|cannot read) (tree|blob|sha1|object|[0-9a-f]{7})|bad object|could not (fetch|get) .* from promisor|promisor|transport '.*' not allowed|loose object .* is corrupt|object file .* is empty|invalid object/i,
+    kind: "unavailable",
+    code: "missing_object",
+    message: "The repository lacks an object that this needs (a partial clone, or damage).",
+    hint: "Nothing is fetched behind the user's back: the user runs git fetch there, or git fsck to look for damage.",
+  },
+  {
+    says: /No space left on device/,
+    kind: "unavailable",
+    code: "no_space",
+    message: "The disk is full.",
+    hint: "Free some space, then try again.",
+  },
+  {
+    says: /Permission denied|Read-only file system/,
+    kind: "denied",
+    code: "no_permission",
+    message: "The system does not allow git to read or write there.",
+    hint: "Check the owner and the permissions of the repository's files.",
+  },
+  {
+    says: /bad config|bad numeric config|invalid config|unknown repository extension|Expected git repo version/,
+    kind: "unavailable",
+    code: "bad_config",
+    message: "git cannot read the repository's configuration.",
+    hint: "A person looks at .git/config; a newer git may be needed for its extensions.",
+  },
+];
+
+/**
+ * The error for a git command that failed. What git wrote is looked at and kept for the log; the agent reads our
+ * words, because a repository can put its own words into git's messages.
+ *
+ * @param doing what was tried, as in "git could not …": `read the log`
+ */
+export function failureOf(result: GitResult, doing: string): ToolError {
+  const found = FAILURES.find(({ says }) => says.test(result.stderr));
+  const cause = result.stderr.trim();
+  if (found !== undefined) {
+    const { kind, code, message, hint } = found;
+    return new ToolError(kind, message, { code, hint, cause });
+  }
+  return new ToolError("unavailable", `git could not ${doing} (exit code ${result.code}).`, {
+    code: "git_failed",
+    hint: "git_status shows the state of the repository. With --log-level debug the server's stderr shows git's own words.",
+    cause,
+  });
+}
+
+/** The error for a revision that names nothing. */
+export function badRevision(revision: string, near: readonly string[] = []): ToolError {
+  const shown = oneLine(revision.length > 200 ? `${revision.slice(0, 200)}…` : revision);
+  const guess = near.length === 0 ? "" : ` Did you mean ${near.map(oneLine).join(" or ")}?`;
+  return new ToolError("not_found", `No commit or object is named "${shown}" here.${guess}`, {
+    code: "bad_revision",
+    hint: "git_branch and git_list_refs show names, git_log shows commits; HEAD~2, v1.0 and abc1234 are forms that work.",
+  });
+}

@@ -1,0 +1,105 @@
+/** What a page of lines is made of. */
+export interface LinePage {
+  readonly lines: readonly Buffer[];
+  /** Whether there are more lines after these. */
+  readonly more: boolean;
+  /** The number, from 0, of the line after the last one here. */
+  readonly next: number;
+  /** Lines that were longer than `maxLineBytes` and are cut. */
+  readonly cutLines: number;
+  /** The last line before this page that `landmark` took, and those right after it that it took too. */
+  readonly landmark: readonly Buffer[];
+}
+
+export interface LinePagerOptions {
+  /** Lines to pass over. */
+  readonly skip: number;
+  /** Lines to keep at most. */
+  readonly maxLines: number;
+  /** Bytes to keep at most; at least one line is kept. */
+  readonly maxBytes: number;
+  /** A longer line is cut here, and the rest of it is not kept in memory. */
+  readonly maxLineBytes: number;
+  /** Which passed-over lines to remember: `start` begins a new landmark, `more` belongs to it. */
+  landmark?(line: Buffer): "start" | "more" | undefined;
+}
+
+/**
+ * Takes a stream of lines, passes some over, keeps some and says when it has seen enough. It never holds more than a page,
+ * whatever the size of the stream or of a line.
+ */
+export class LinePager {
+  readonly #options: LinePagerOptions;
+  readonly #lines: Buffer[] = [];
+  #landmark: Buffer[] = [];
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #isCut = false;
+  #cutLines = 0;
+  #number = 0;
+  #bytes = 0;
+  #full = false;
+
+  constructor(options: LinePagerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the next bytes; returns false once the page is full. */
+  take(chunk: Buffer): boolean {
+    let start = 0;
+    while (start < chunk.length && !this.#full) {
+      const end = chunk.indexOf(10, start);
+      this.#add(chunk.subarray(start, end === -1 ? chunk.length : end));
+      if (end === -1) break;
+      this.#endLine();
+      start = end + 1;
+    }
+    return !this.#full;
+  }
+
+  /** The page; call it after the stream has ended or was stopped. */
+  page(): LinePage {
+    if (!this.#full && (this.#pendingBytes > 0 || this.#isCut)) this.#endLine();
+    return {
+      lines: this.#lines,
+      more: this.#full,
+      next: this.#options.skip + this.#lines.length,
+      cutLines: this.#cutLines,
+      landmark: this.#landmark,
+    };
+  }
+
+  #add(part: Buffer): void {
+    const room = this.#options.maxLineBytes - this.#pendingBytes;
+    if (part.length > room) this.#isCut = true;
+    if (room <= 0 || part.length === 0) return;
+    // A copy: the stream's own memory is not kept alive by a page.
+    this.#pending.push(Buffer.from(part.subarray(0, room)));
+    this.#pendingBytes += Math.min(part.length, room);
+  }
+
+  #endLine(): void {
+    const line = Buffer.concat(this.#pending);
+    const isCut = this.#isCut;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#isCut = false;
+    if (this.#number < this.#options.skip) {
+      this.#number += 1;
+      const mark = this.#options.landmark?.(line);
+      if (mark === "start") this.#landmark = [line];
+      else if (mark === "more") this.#landmark.push(line);
+      return;
+    }
+    const { maxLines, maxBytes } = this.#options;
+    const isOver = this.#lines.length >= maxLines || this.#bytes + line.length + 1 > maxBytes;
+    if (isOver && this.#lines.length > 0) {
+      this.#full = true;
+      return;
+    }
+    this.#lines.push(line);
+    this.#bytes += line.length + 1;
+    if (isCut) this.#cutLines += 1;
+    this.#number += 1;
+  }
+}

@@ -1,0 +1,155 @@
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { describeBound, type PathGuard } from "@refmcp/core/boundary";
+
+/** Where a repository's parts really are. All of them lie inside the allowed directories. */
+export interface Location {
+  /** The working tree's root; undefined for a bare repository. */
+  readonly worktree: string | undefined;
+  readonly gitDir: string;
+  /** Where refs and objects are; differs from `gitDir` in a linked worktree. */
+  readonly commonDir: string;
+  /** Whether all of it belongs to the user of this process; undefined where the system cannot tell (Windows). */
+  readonly owned: boolean | undefined;
+}
+
+/** Parts of a git directory that could be links out of the bound, for reading or for writing. */
+const PARTS = ["HEAD", "index", "config", "config.worktree", "packed-refs", "info", "modules", "worktrees"];
+const SHARED_PARTS = ["refs", "refs/heads", "refs/tags", "refs/remotes", "refs/refmcp", "logs", "logs/refs"];
+const MOST_ALTERNATES = 100;
+
+/**
+ * Finds the repository that `start` is in. Like git it walks up, but never above the allowed directory, and every
+ * part must lie inside the bound: the git directory behind a `.git` file or link, the common directory, the objects
+ * and what they borrow from.
+ *
+ * @param start a real directory inside the bound
+ * @throws ToolError `not_a_repository`, `outside_roots`
+ */
+export async function locate(start: string, guard: PathGuard): Promise<Location> {
+  const found = await findGitDir(start, guard);
+  const gitDir = await inside(found.gitDir, "git directory", guard);
+  const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
+  const commonDir =
+    common === undefined ? gitDir : await inside(resolve(gitDir, common.trim()), "common directory", guard);
+  await Promise.all([
+    ...PARTS.map((part) => insideIfLink(join(gitDir, part), guard)),
+    ...SHARED_PARTS.map((part) => insideIfLink(join(commonDir, part), guard)),
+    checkObjects(join(commonDir, "objects"), guard),
+  ]);
+  const owned = await isOwned([found.worktree ?? gitDir, found.entry, gitDir]);
+  return { worktree: found.worktree, gitDir, commonDir, owned };
+}
+
+interface Found {
+  readonly worktree: string | undefined;
+  readonly gitDir: string;
+  /** The `.git` entry, or the git directory itself. */
+  readonly entry: string;
+}
+
+async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
+  // The git directory itself stands for the working tree around it.
+  const from = basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
+  for (let directory = from; guard.contains(directory); directory = dirname(directory)) {
+    const entry = join(directory, ".git");
+    const stats = await lstat(entry).catch(() => undefined);
+    if (stats?.isFile()) {
+      const text = await readFile(entry, "utf8");
+      const target = /^gitdir: (.+?)\r?\n?$/s.exec(text)?.[1];
+      if (target === undefined) throw notARepository(start, guard, "its .git file is damaged");
+      return { worktree: directory, gitDir: resolve(directory, target), entry };
+    }
+    if (stats !== undefined && (stats.isSymbolicLink() || (await isGitDir(entry))))
+      return { worktree: directory, gitDir: entry, entry };
+    if (await isGitDir(directory)) {
+      if (directory === start) return { worktree: undefined, gitDir: directory, entry: directory };
+      // safe.bareRepository=explicit: a bare repository that lies in the way is not taken by accident.
+      throw notARepository(start, guard, `it lies inside the git directory "${oneLine(directory)}"`);
+    }
+    if (dirname(directory) === directory) break;
+  }
+  throw notARepository(start, guard);
+}
+
+/** What git itself takes for a git directory. */
+async function isGitDir(directory: string): Promise<boolean> {
+  const [head, objects, refs] = await Promise.all([
+    lstat(join(directory, "HEAD")).catch(() => undefined),
+    stat(join(directory, "objects")).catch(() => undefined),
+    stat(join(directory, "refs")).catch(() => undefined),
+  ]);
+  const shared = await lstat(join(directory, "commondir")).catch(() => undefined);
+  return (
+    head !== undefined && (shared !== undefined || (objects?.isDirectory() && refs?.isDirectory()) === true)
+  );
+}
+
+/** The objects and every alternate object directory that they name, however long the chain. */
+async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
+  const waiting = [await inside(objects, "object directory", guard)];
+  const seen = new Set<string>();
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    if (seen.has(directory) || seen.size > MOST_ALTERNATES) continue;
+    seen.add(directory);
+    const list = await readFile(join(directory, "info", "alternates"), "utf8").catch(() => "");
+    for (const line of list.split("\n")) {
+      if (line === "" || line.startsWith("#")) continue;
+      const alternate = resolve(
+        directory,
+        line.startsWith('"') ? line.slice(1, line.lastIndexOf('"')) : line,
+      );
+      if ((await lstat(alternate).catch(() => undefined)) === undefined && !guard.contains(alternate))
+        throw outside("alternate object directory", guard);
+      waiting.push(await inside(alternate, "alternate object directory", guard));
+    }
+  }
+}
+
+/** The real path of a part that must be there and inside. */
+async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  // What is missing cannot lead anywhere; git will say what it thinks of it.
+  if (real === undefined) {
+    if (guard.contains(path)) return path;
+    throw outside(what, guard);
+  }
+  if (!guard.contains(real)) throw outside(what, guard);
+  return real;
+}
+
+async function insideIfLink(path: string, guard: PathGuard): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink()) await inside(path, basename(path), guard);
+}
+
+/** Whether everything belongs to this process' user (CVE-2022-24765); git is asked where it does not. */
+async function isOwned(paths: readonly string[]): Promise<boolean | undefined> {
+  const user = process.geteuid?.();
+  if (user === undefined) return undefined;
+  const stats = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return stats.every((one) => one === undefined || one.uid === user);
+}
+
+/**
+ * @param what the part: `working tree`
+ */
+export function outside(what: string, guard: PathGuard): ToolError {
+  return new ToolError(
+    "denied",
+    `The repository's ${what} lies outside the allowed directories; ${describeBound(guard.bound)}.`,
+    {
+      code: "outside_roots",
+      hint: "All parts of a repository must lie inside. The user can allow the other directory as well (an argument or --root).",
+    },
+  );
+}
+
+function notARepository(start: string, guard: PathGuard, why?: string): ToolError {
+  const reason = why === undefined ? "" : `: ${why}`;
+  return new ToolError("not_found", `"${oneLine(start)}" is not in a git repository${reason}.`, {
+    code: "not_a_repository",
+    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository that begins above an allowed directory is not opened. git_init makes a new one.`,
+  });
+}

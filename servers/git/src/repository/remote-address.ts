@@ -1,0 +1,106 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import ipaddr from "ipaddr.js";
+import type { ConfigPair } from "./environment.ts";
+import { withoutPassword } from "./refs.ts";
+
+/** Where a remote is. */
+export interface RemoteAddress {
+  readonly url: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+export interface RemoteRules {
+  readonly protocols: readonly string[];
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * Reads a remote's URL and checks that it may be used at all: a scheme of `--protocols`, and a host and user that ssh
+ * cannot take for an option (`ssh://-oProxyCommand=…`, CVE-2017-1000117).
+ *
+ * @throws ToolError `protocol_not_allowed`, `bad_url`
+ */
+export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
+  if (/[\0-\x20\x7f]/.test(text) || text.startsWith("-"))
+    throw badUrl(text, "holds blanks, control characters or begins with -");
+  // "host:path", but not "c:\path" and not "helper::address".
+  const scp = /^(?:([^@/:\s]+)@)?([^/:@\s]{2,}):(?![:/])(.+)$/.exec(text);
+  if (/^[a-z0-9+.-]+::/i.test(text)) throw notAllowed(text.split("::", 1)[0] ?? "", rules);
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  if (!isUrl && scp === null) throw notAllowed("file", rules);
+  const url = isUrl ? text : `ssh://${scp?.[1] === undefined ? "" : `${scp[1]}@`}${scp?.[2] ?? ""}/`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) throw badUrl(text, "is not a URL");
+  const scheme = parsed.protocol.slice(0, -1).toLowerCase();
+  if (!rules.protocols.includes(scheme)) throw notAllowed(scheme, rules);
+  const host = parsed.hostname.replace(/^\[|\]$/g, "");
+  const user = decodeURIComponent(parsed.username);
+  if (host === "" || host.startsWith("-") || user.startsWith("-"))
+    throw badUrl(text, "has a host or user that looks like an option");
+  const port = parsed.port === "" ? undefined : Number(parsed.port);
+  return { url: text, scheme, host, port };
+}
+
+/**
+ * Resolves the host once, refuses private and special addresses, and pins the connection to what was checked (no DNS
+ * rebinding). ssh cannot be pinned; it connects only where the host's key is known already.
+ *
+ * @returns configuration for the git command
+ * @throws ToolError `host_not_allowed`, `remote_unreachable`
+ */
+export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): Promise<ConfigPair[]> {
+  const isAllowed = rules.allowedHosts.some((host) => host.toLowerCase() === remote.host.toLowerCase());
+  const found = isIP(remote.host)
+    ? [{ address: remote.host }]
+    : await lookup(remote.host, { all: true }).catch(() => []);
+  if (found.length === 0) {
+    // A name that only the user's ssh configuration knows.
+    if (remote.scheme === "ssh") return [];
+    throw new ToolError("unavailable", `The host "${oneLine(remote.host)}" has no address.`, {
+      code: "remote_unreachable",
+      hint: "Check the URL's spelling and the network.",
+    });
+  }
+  const refused = found.find(({ address }) => !isPublic(address));
+  if (refused !== undefined && !isAllowed) {
+    throw new ToolError(
+      "denied",
+      `The host "${oneLine(remote.host)}" has the private address ${refused.address}.`,
+      {
+        code: "host_not_allowed",
+        hint: `If it is meant, the user starts the server with --allow-host ${oneLine(remote.host)}.`,
+      },
+    );
+  }
+  if (remote.scheme === "ssh" || isIP(remote.host) !== 0) return [];
+  const port = remote.port ?? (remote.scheme === "https" ? 443 : 80);
+  const addresses = found.map(({ address }) => (address.includes(":") ? `[${address}]` : address));
+  return [["http.curloptResolve", `${remote.host}:${port}:${addresses.join(",")}`]];
+}
+
+/** Whether an address is one of the public internet; IPv4 inside of IPv6 is looked at as IPv4. */
+export function isPublic(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
+}
+
+function notAllowed(scheme: string, rules: RemoteRules): ToolError {
+  return new ToolError(
+    "denied",
+    `Remotes over "${oneLine(scheme.slice(0, 40))}" are not allowed; allowed are ${rules.protocols.join(", ")}.`,
+    {
+      code: "protocol_not_allowed",
+      hint: "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; local paths and helpers never are.",
+    },
+  );
+}
+
+function badUrl(text: string, what: string): ToolError {
+  return new ToolError("invalid", `The URL "${oneLine(withoutPassword(text.slice(0, 200)))}" ${what}.`, {
+    code: "bad_url",
+    hint: "Use a form such as https://example.org/team/project.git or git@example.org:team/project.git.",
+  });
+}

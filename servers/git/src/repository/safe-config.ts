@@ -1,0 +1,115 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type ConfigEntry, isOwn, lastValue, splitKey } from "./config.ts";
+import type { ConfigPair } from "./environment.ts";
+
+/** Values that hold for every command, whether or not a file sets the key. */
+const ALWAYS: readonly ConfigPair[] = [
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.pager", "cat"],
+  ["core.editor", ":"],
+  ["sequence.editor", ":"],
+  ["core.askPass", ""],
+  ["core.quotePath", "false"],
+  ["credential.helper", ""],
+  ["log.showSignature", "false"],
+  ["commit.gpgSign", "false"],
+  ["tag.gpgSign", "false"],
+  ["push.gpgSign", "false"],
+  ["merge.verifySignatures", "false"],
+  ["submodule.recurse", "false"],
+  ["status.submoduleSummary", "false"],
+  ["diff.ignoreSubmodules", "dirty"],
+  ["fetch.recurseSubmodules", "false"],
+  ["push.recurseSubmodules", "no"],
+  // Housekeeping starts processes of its own, and at a time that nobody chose.
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["rebase.autoStash", "false"],
+  ["merge.autoStash", "false"],
+  ["http.followRedirects", "false"],
+];
+
+/**
+ * A merge driver cannot be set to nothing (git dies, or takes ours as the merge), so each becomes git's own text merge.
+ */
+const TEXT_MERGE = "git merge-file --marker-size=%L %A %O %B";
+
+/** Keys that make git run something, by the shape of the key, and what each becomes where a file sets it. */
+const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
+  [/^filter\..*\.(clean|smudge|process)$/, ""],
+  [/^filter\..*\.required$/, "false"],
+  [/^diff\.external$/, ""],
+  [/^diff\..*\.(command|textconv)$/, ""],
+  // An empty name breaks every diff; an empty file does nothing.
+  [/^diff\.orderfile$/, "/dev/null"],
+  [/^merge\..*\.driver$/, TEXT_MERGE],
+  [/^(credential|credential\..*)\.helper$/, ""],
+  [/^core\.(gitproxy|alternaterefscommand)$/, ""],
+  [/^remote\..*\.uploadpack$/, "git-upload-pack"],
+  [/^remote\..*\.receivepack$/, "git-receive-pack"],
+  [/^remote\..*\.mirror$/, "false"],
+  [/^submodule\..*\.update$/, "none"],
+  [/^submodule\..*\.ignore$/, "dirty"],
+  [/^branch\..*\.mergeoptions$/, ""],
+  [/^trailer\..*\.(cmd|command)$/, ""],
+  [/^uploadpack\.packobjectshook$/, ""],
+  [/^interactive\.difffilter$/, ""],
+  [/^pager\..*$/, "false"],
+  [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
+  [/^transfer\.bundleuri$/, "false"],
+  // Other names would be programs called git-merge-<name>.
+  [/^pull\.(twohead|octopus)$/, "ort"],
+];
+
+/** git's own programs for signatures; a repository may not choose others. */
+const SIGNERS: Readonly<Record<string, string>> = {
+  "gpg.program": "gpg",
+  "gpg.openpgp.program": "gpg",
+  "gpg.x509.program": "gpgsm",
+  "gpg.ssh.program": "ssh-keygen",
+  "gpg.ssh.defaultkeycommand": "",
+};
+
+const MOST_OVERRIDES = 2_000;
+
+/** The overrides that need no look at the configuration. */
+export function standingOverrides(): readonly ConfigPair[] {
+  return ALWAYS;
+}
+
+/**
+ * What to set so that no key of this configuration makes git run anything, on any command, from any file: the
+ * user's own too, because it is the repository's attributes that would call it.
+ *
+ * @throws ToolError `denied`, code `unsafe_config`, for a configuration with thousands of such keys
+ */
+export function overridesFor(entries: readonly ConfigEntry[]): ConfigPair[] {
+  const pairs = new Map<string, string>(ALWAYS);
+  for (const { key } of entries) {
+    const known = EXECUTING.find(([shape]) => shape.test(key));
+    if (known !== undefined) pairs.set(key, known[1]);
+    // Hooks of the configuration, in git versions to come.
+    const [section, subsection] = splitKey(key);
+    if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
+    if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
+  }
+  if (pairs.size > MOST_OVERRIDES) {
+    throw new ToolError(
+      "denied",
+      `The repository's configuration sets ${pairs.size} keys that run programs.`,
+      {
+        code: "unsafe_config",
+        hint: "No honest repository does. Have a person look at its .git/config.",
+      },
+    );
+  }
+  return [...pairs];
+}
+
+/** The user's own credential helpers, in their order, for remotes. The repository's are not among them. */
+export function ownCredentialHelpers(entries: readonly ConfigEntry[]): ConfigPair[] {
+  return entries
+    .filter((entry) => isOwn(entry) && /^(credential|credential\..*)\.helper$/.test(entry.key))
+    .map(({ key, value }): ConfigPair => [key, value]);
+}

@@ -1,0 +1,82 @@
+import { isUtf8 } from "node:buffer";
+import { ToolError } from "@refmcp/core/answer";
+
+/**
+ * Bytes → text. What is UTF-8 is read as such; a line that is not is read as Latin-1, so that no byte is lost and
+ * the rest of the text is still right.
+ */
+export function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  const lines: string[] = [];
+  for (let start = 0; start <= bytes.length; ) {
+    const end = bytes.indexOf(10, start);
+    const line = bytes.subarray(start, end === -1 ? bytes.length : end);
+    lines.push(line.toString(isUtf8(line) ? "utf8" : "latin1"));
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return lines.join("\n");
+}
+
+/** A path as git has it (bytes) → text: itself, or in git's own quotes with octal escapes where it is not UTF-8. */
+export function pathText(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  let text = '"';
+  for (const byte of bytes) {
+    if (byte === 34 || byte === 92) text += `\\${String.fromCharCode(byte)}`;
+    else if (byte >= 32 && byte < 127) text += String.fromCharCode(byte);
+    else text += `\\${byte.toString(8).padStart(3, "0")}`;
+  }
+  return `${text}"`;
+}
+
+const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/**
+ * The bytes of a path in git's quotes, `"caf\351.txt"` → `caf<e9>.txt`.
+ *
+ * @throws ToolError `invalid` for a broken escape
+ */
+export function unquotePath(quoted: string): Buffer {
+  const bytes: number[] = [];
+  const inner = quoted.slice(1, -1);
+  for (let index = 0; index < inner.length; index++) {
+    const char = inner[index] ?? "";
+    if (char !== "\\") {
+      bytes.push(...Buffer.from(char, "utf8"));
+      continue;
+    }
+    const octal = /^[0-3][0-7]{2}/.exec(inner.slice(index + 1))?.[0];
+    const next = inner[index + 1] ?? "";
+    if (octal !== undefined) {
+      bytes.push(Number.parseInt(octal, 8));
+      index += 3;
+    } else if (next === '"' || next === "\\" || Object.hasOwn(ESCAPES, next)) {
+      bytes.push(ESCAPES[next] ?? next.charCodeAt(0));
+      index += 1;
+    } else {
+      throw new ToolError("invalid", `The path ${quoted} has a broken escape.`, {
+        code: "bad_path",
+        hint: "Pass the path as git_status or git_list_files gave it.",
+      });
+    }
+  }
+  return Buffer.from(bytes);
+}
+
+/** NUL-separated records → their bytes; a last one without a NUL counts where it is not empty. */
+export function records(output: Buffer, separator = 0): Buffer[] {
+  const found: Buffer[] = [];
+  let start = 0;
+  for (let end = output.indexOf(separator); end !== -1; end = output.indexOf(separator, start)) {
+    found.push(output.subarray(start, end));
+    start = end + 1;
+  }
+  if (start < output.length) found.push(output.subarray(start));
+  return found;
+}
+
+/** "1 file", "3 files". */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}

@@ -1,0 +1,17 @@
+import { resource } from "../context.ts";
+import { blobAt } from "../repository/contents.ts";
+import { completePath, completeRepository, completeRevision, openNamed } from "../repository/names.ts";
+
+export default resource({
+  uriTemplate: "git://{repo}/blob/{rev}/{+path}",
+  name: "blob",
+  title: "File of a commit",
+  description: "A file as it is in a commit, byte for byte. repo is the repository's directory name or path.",
+  async read({ repo, rev, path }, git, call) {
+    const content = await blobAt(await openNamed(git, repo, call.signal), rev, path);
+    return typeof content === "string"
+      ? { text: content, mimeType: "text/plain" }
+      : { blob: content, mimeType: "application/octet-stream" };
+  },
+  complete: { repo: completeRepository, rev: completeRevision, path: completePath },
+});

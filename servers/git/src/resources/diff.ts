@@ -1,0 +1,28 @@
+import { resource } from "../context.ts";
+import { diff as compare } from "../repository/diff.ts";
+import { completeRepository, completeRevision, openNamed } from "../repository/names.ts";
+import { comparedTrees } from "../repository/revisions.ts";
+
+export default resource({
+  uriTemplate: "git://{repo}/diff/{range}",
+  name: "diff",
+  title: "Diff",
+  description: "A patch: staged, unstaged, or what changed in a range such as main...feature.",
+  mimeType: "text/x-diff",
+  async read({ repo, range }, git, call) {
+    const repository = await openNamed(git, repo, call.signal);
+    const between =
+      range === "staged" ? ["--cached"] : range === "unstaged" ? [] : await comparedTrees(repository, range);
+    if (between.length < 2) await repository.worktree();
+    const query = { between, contextLines: 3, format: "patch" as const, tool: "git_diff" };
+    const { body, facts } = await compare(repository, query, call.budget);
+    return `${body}\n${facts}`;
+  },
+  complete: {
+    repo: completeRepository,
+    range: async (value, git, others) => [
+      ...["staged", "unstaged"].filter((name) => name.startsWith(value)),
+      ...(await completeRevision(value, git, others)),
+    ],
+  },
+});

@@ -1,0 +1,17 @@
+import { resource } from "../context.ts";
+import { namesAt } from "../repository/contents.ts";
+import { completePath, completeRepository, completeRevision, openNamed } from "../repository/names.ts";
+
+export default resource({
+  uriTemplate: "git://{repo}/tree/{rev}/{+path}",
+  name: "tree",
+  title: "Directory of a commit",
+  description:
+    "The names in a directory of a commit, one on a line, directories with a slash; path . is the root.",
+  mimeType: "text/plain",
+  async read({ repo, rev, path }, git, call) {
+    const names = await namesAt(await openNamed(git, repo, call.signal), rev, path);
+    return names.map((name) => (name.includes("\n") ? JSON.stringify(name) : name)).join("\n");
+  },
+  complete: { repo: completeRepository, rev: completeRevision, path: completePath },
+});

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { answer, changedFiles, files, notes, repoPath, tool } from "../context.ts";
+import { fileNames, stage, stagedChanges } from "../repository/index-changes.ts";
+
+export default tool({
+  name: "git_add",
+  title: "Stage files",
+  description: "Stage files for the next commit: new, changed and deleted ones.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  idempotent: true,
+  input: z.strictObject({
+    repo_path: repoPath,
+    files: files("Files or directories; . for all"),
+  }),
+  output: z.object({ staged: changedFiles, count: z.number(), notes }),
+  run: ({ repo_path, files: wanted }, git, call) =>
+    git.change(repo_path, call.signal, async (repository) => {
+      const said = await stage(repository, wanted);
+      const { files: staged, count } = fileNames(await stagedChanges(repository), call.budget - 500);
+      return answer("Files staged successfully", {
+        staged,
+        count,
+        ...(said.length > 0 ? { notes: said } : {}),
+      });
+    }),
+});

@@ -1,0 +1,28 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { repoPath, textAnswer, tool } from "../context.ts";
+import { blame } from "../repository/blame.ts";
+
+const line = z.int().min(1).max(100_000_000);
+
+export default tool({
+  name: "git_blame",
+  title: "Blame",
+  description: "Show who last changed each line of a file, and in which commit.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    path: z.string().min(1).describe("File, relative to the repository's root."),
+    revision: z.string().default("HEAD").describe("As of this commit."),
+    start_line: line.default(1).describe("First line, from 1."),
+    end_line: line.optional().describe("Last line."),
+    cursor: fields.cursor,
+  }),
+  async run({ repo_path, start_line, end_line, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const range = { startLine: start_line, endLine: end_line };
+    return textAnswer("", await blame(repository, { ...query, ...range }, call.budget));
+  },
+});

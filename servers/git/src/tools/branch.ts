@@ -1,0 +1,45 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { repoPath, tool } from "../context.ts";
+import { branches } from "../repository/branches.ts";
+
+const commit = z.string().optional();
+
+export default tool({
+  name: "git_branch",
+  title: "List branches",
+  description: "List local or remote branches with their last commit and upstream.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    branch_type: z.enum(["local", "remote", "all"]).default("local").describe("Which branches."),
+    contains: commit.describe("Only branches that contain this commit."),
+    not_contains: commit.describe("Only branches that do not contain this commit."),
+    limit: fields.limit(100, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    branches: z.array(
+      z.object({
+        name: z.string(),
+        commit: z.string(),
+        date: z.string(),
+        subject: z.string(),
+        current: z.literal(true).optional(),
+        remote: z.literal(true).optional(),
+        upstream: z.string().optional(),
+        ahead: z.number().optional(),
+        behind: z.number().optional(),
+        upstream_gone: z.literal(true).optional(),
+      }),
+    ),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ repo_path, branch_type, contains, not_contains, limit, cursor }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const query = { type: branch_type, contains, notContains: not_contains, limit, cursor };
+    return branches(repository, query, call.budget);
+  },
+});

@@ -1,0 +1,30 @@
+import { oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
+import { answer, notes, repoPath, tool } from "../context.ts";
+import { checkout } from "../repository/branch-changes.ts";
+
+export default tool({
+  name: "git_checkout",
+  title: "Switch branches",
+  description: "Switch to a branch, a remote's branch, or a commit. For files call git_restore.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  idempotent: true,
+  input: z.strictObject({
+    repo_path: repoPath,
+    branch_name: z.string().describe("Branch, tag or commit."),
+  }),
+  output: z.object({
+    branch: z.string().optional(),
+    commit: z.string().optional(),
+    before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
+    tracks: z.string().optional(),
+    notes,
+  }),
+  run: ({ repo_path, branch_name }, git, call) =>
+    git.change(repo_path, call.signal, async (repository) => {
+      const done = await checkout(git, repository, branch_name, (question) => call.confirm(question));
+      return answer(`Switched to branch '${oneLine(branch_name)}'`, done);
+    }),
+});

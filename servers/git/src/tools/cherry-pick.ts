@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { integrated, mainline, onConflict, repoPath, tool } from "../context.ts";
+import { cherryPick } from "../repository/integrate.ts";
+
+export default tool({
+  name: "git_cherry_pick",
+  title: "Cherry-pick",
+  description: "Copy commits onto the current branch, in the given order.",
+  effect: "change",
+  openWorld: false,
+  toolset: "extra",
+  input: z.strictObject({
+    repo_path: repoPath,
+    commits: z.array(z.string()).min(1).max(50).describe("Commits to copy, oldest first."),
+    mainline,
+    on_conflict: onConflict,
+  }),
+  output: integrated,
+  run: ({ repo_path, on_conflict, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      cherryPick(git, repository, { ...query, onConflict: on_conflict }, call.budget),
+    ),
+});

@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { destroyed, files, repoPath, tool } from "../context.ts";
+import { clean } from "../repository/destroy-files.ts";
+
+export default tool({
+  name: "git_clean",
+  title: "Delete untracked files",
+  description: "Delete untracked files. Shows which, asks, keeps them under a recovery ref.",
+  effect: "destroy",
+  openWorld: false,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    files: files("Only these").optional(),
+    ignored: z.boolean().default(false).describe("Ignored files as well."),
+  }),
+  output: destroyed,
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      clean(repository, query, (question) => call.confirm(question)),
+    ),
+});

@@ -1,0 +1,119 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeCall } from "@refmcp/core/testing";
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("dirty");
+
+/** Installs a hook that leaves a mark, and ends with `code`. */
+function hook(name: string, code = 0): string {
+  const { root } = sample();
+  const mark = join(root, ".git", `${name}-ran`);
+  mkdirSync(join(root, ".git", "hooks"), { recursive: true });
+  const file = join(root, ".git", "hooks", name);
+  writeFileSync(file, `#!/bin/sh\ntouch "${mark}"\necho "no tabs please" >&2\nexit ${code}\n`);
+  chmodSync(file, 0o755);
+  return mark;
+}
+
+describe("git_commit", () => {
+  it("commits what is staged, and says what that was", async () => {
+    const { call, git } = sample();
+    const before = git("rev-parse", "HEAD").trim();
+    const { data, text } = await call("git_commit", { message: "Set x\n\n# kept\n" });
+    const head = git("rev-parse", "HEAD").trim();
+    expect(text.startsWith(`Changes committed successfully with hash ${head}\n`)).toBe(true);
+    expect(data).toEqual({
+      commit: head,
+      branch: "main",
+      before,
+      subject: "Set x",
+      files: 1,
+      insertions: 1,
+      deletions: 1,
+    });
+    expect(git("log", "-1", "--format=%B").trim()).toBe("Set x\n\n# kept");
+    expect(git("log", "-1", "--format=%an <%ae>").trim()).toBe("Test <test@example.org>");
+  });
+
+  it("commits only the named files, new ones too", async () => {
+    const { call, git } = sample();
+    await call("git_commit", { message: "Notes", files: ["notes.txt"], author: "Ada <ada@example.org>" });
+    expect(git("show", "--name-only", "--format=%an").trim()).toBe("Ada\n\nnotes.txt");
+    expect(git("diff", "--cached", "--name-only").trim()).toBe("src/util.ts");
+  });
+
+  it("amends", async () => {
+    const { call, git } = sample();
+    const parent = git("rev-parse", "HEAD~1").trim();
+    await call("git_commit", { message: "Our line, again", amend: true });
+    expect(git("rev-parse", "HEAD~1").trim()).toBe(parent);
+    expect(git("show", "--name-only", "--format=").trim()).toBe("src/app.ts\nsrc/util.ts");
+  });
+
+  it("makes an empty commit only when asked", async () => {
+    const { call, git } = sample();
+    git("reset", "--quiet");
+    const error = await failureOf(call("git_commit", { message: "Nothing" }));
+    expect(error).toMatchObject({ kind: "conflict", code: "nothing_to_commit" });
+    await call("git_commit", { message: "Nothing", allow_empty: true });
+    expect(git("log", "-1", "--format=%s").trim()).toBe("Nothing");
+  });
+
+  it("refuses an empty message, an author that is none, and open conflicts", async () => {
+    const { call, git } = sample();
+    expect((await failureOf(call("git_commit", { message: " \n" }))).code).toBe("bad_message");
+    expect((await failureOf(call("git_commit", { message: "x", author: "--amend" }))).code).toBe(
+      "bad_author",
+    );
+    git("reset", "--quiet", "--hard");
+    expect(() => git("merge", "conflicting")).toThrow();
+    expect(await failureOf(call("git_commit", { message: "x" }))).toMatchObject({ code: "conflict" });
+  });
+
+  it("concludes a merge", async () => {
+    const { call, git, write } = sample();
+    git("reset", "--quiet", "--hard");
+    expect(() => git("merge", "conflicting")).toThrow();
+    write("src/app.ts", "resolved\n");
+    await call("git_add", { files: ["src/app.ts"] });
+    await call("git_commit", { message: "Merged" });
+    expect(git("rev-list", "--parents", "-1", "HEAD").trim().split(" ")).toHaveLength(3);
+  });
+
+  it("says whose name is missing", async () => {
+    const { call, place } = sample();
+    writeFileSync(join(place.home, ".gitconfig"), "[user]\n\tuseConfigOnly = true\n");
+    expect((await failureOf(call("git_commit", { message: "x" }))).code).toBe("identity_missing");
+  });
+
+  it("asks before it runs hooks, runs them where the user agrees, and says so", async () => {
+    const mark = hook("pre-commit");
+    const asked = fakeCall({ agrees: true });
+    const { data } = await sample().call("git_commit", { message: "x" }, asked);
+    expect(asked.questions[0]).toContain("pre-commit");
+    expect(existsSync(mark)).toBe(true);
+    expect(data.notes).toEqual(["Ran the hooks pre-commit."]);
+  });
+
+  it("leaves hooks out, with a note, where the user declines or cannot be asked", async () => {
+    const mark = hook("pre-commit", 1);
+    const { data } = await sample().call("git_commit", { message: "x" }, fakeCall({ agrees: false }));
+    expect(existsSync(mark)).toBe(false);
+    expect(data.notes).toEqual([expect.stringContaining("Did not run the hooks pre-commit")]);
+    const nobody = await sample().call("git_commit", { message: "y", allow_empty: true }, fakeCall());
+    expect(existsSync(mark)).toBe(false);
+    expect(nobody.data.notes).toHaveLength(1);
+  });
+
+  it("reports a hook that refuses, in the hook's words and marked as such", async () => {
+    hook("pre-commit", 1);
+    const { call, git } = sample();
+    const before = git("rev-parse", "HEAD");
+    const error = await failureOf(call("git_commit", { message: "x" }));
+    expect(error).toMatchObject({ kind: "denied", code: "hook_failed" });
+    expect(error.message).toContain("no tabs please");
+    expect(git("rev-parse", "HEAD")).toBe(before);
+  });
+});

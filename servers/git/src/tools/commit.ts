@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { answer, files, notes, repoPath, tool } from "../context.ts";
+import { commit } from "../repository/commit.ts";
+
+export default tool({
+  name: "git_commit",
+  title: "Commit",
+  description: "Commit what is staged, or only some files. Stage with git_add first.",
+  effect: "add",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    repo_path: repoPath,
+    message: z.string().min(1).max(100_000).describe("Subject line; more after an empty line."),
+    files: files("Commit only these").optional(),
+    amend: z.boolean().default(false).describe("Replace the last commit."),
+    author: z.string().max(300).optional().describe("Name <email>, where not the user."),
+    sign: z.boolean().default(false).describe("Sign with the user's key."),
+    allow_empty: z.boolean().default(false).describe("Commit although nothing changed."),
+  }),
+  output: z.object({
+    commit: z.string(),
+    branch: z.string().optional(),
+    before: z.string().optional(),
+    subject: z.string(),
+    files: z.number(),
+    insertions: z.number(),
+    deletions: z.number(),
+    notes,
+  }),
+  run: ({ repo_path, allow_empty, ...query }, git, call) =>
+    git.change(repo_path, call.signal, async (repository) => {
+      const confirm = (question: string) => call.confirm(question);
+      const made = await commit(git, repository, { ...query, allowEmpty: allow_empty }, confirm);
+      return answer(`Changes committed successfully with hash ${made.commit}`, made);
+    }),
+});

@@ -1,0 +1,29 @@
+import { fakeCall } from "@refmcp/core/testing";
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("clean");
+
+describe("git_delete_branch", () => {
+  it("says which commits are on no other branch, and can be undone as it says", async () => {
+    const { call, git } = sample();
+    const tip = git("rev-parse", "feature").trim();
+    const asked = fakeCall({ agrees: true });
+    const { data } = await call("git_delete_branch", { branch_name: "feature" }, asked);
+    expect(asked.questions[0]).toMatch(/1 commit on no other branch: "\w+ Feature work"/);
+    expect(git("branch", "--list", "feature")).toBe("");
+    expect(git("rev-parse", String(data.recovery)).trim()).toBe(tip);
+    await call("git_create_branch", { branch_name: "feature", base_branch: tip });
+    expect(git("rev-parse", "feature").trim()).toBe(tip);
+  });
+
+  it("leaves the current branch and unknown names alone, and asks first", async () => {
+    const { call, git } = sample();
+    const refs = git("for-each-ref");
+    expect((await failureOf(call("git_delete_branch", { branch_name: "main" }))).code).toBe("branch_in_use");
+    expect((await failureOf(call("git_delete_branch", { branch_name: "--all" }))).code).toBe("bad_revision");
+    const declined = call("git_delete_branch", { branch_name: "feature" }, fakeCall({ agrees: false }));
+    expect((await failureOf(declined)).kind).toBe("denied");
+    expect(git("for-each-ref")).toBe(refs);
+  });
+});

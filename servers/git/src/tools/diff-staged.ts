@@ -1,0 +1,31 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { diff } from "../repository/diff.ts";
+
+export default tool({
+  name: "git_diff_staged",
+  title: "Staged changes",
+  description: "Show changes that are staged for the next commit.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    context_lines: contextLines,
+    paths,
+    format: diffFormat,
+    cursor: fields.cursor,
+  }),
+  async run({ repo_path, context_lines, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    await repository.worktree();
+    const compared = {
+      ...query,
+      between: ["--cached"],
+      contextLines: context_lines,
+      tool: "git_diff_staged",
+    };
+    return textAnswer("Staged changes:", await diff(repository, compared, call.budget));
+  },
+});

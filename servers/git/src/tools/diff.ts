@@ -1,0 +1,29 @@
+import { fields } from "@refmcp/core";
+import { oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
+import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { diff } from "../repository/diff.ts";
+import { comparedTrees } from "../repository/revisions.ts";
+
+export default tool({
+  name: "git_diff",
+  title: "Compare revisions",
+  description: "Compare the working tree with a commit, or two commits with a range such as main...feature.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    target: z.string().describe("A branch, tag or commit, or a range a..b or a...b."),
+    context_lines: contextLines,
+    paths,
+    format: diffFormat,
+    cursor: fields.cursor,
+  }),
+  async run({ repo_path, target, context_lines, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const between = await comparedTrees(repository, target);
+    const compared = { ...query, between, contextLines: context_lines, tool: "git_diff" };
+    return textAnswer(`Diff with ${oneLine(target)}:`, await diff(repository, compared, call.budget));
+  },
+});

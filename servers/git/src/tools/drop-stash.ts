@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { destroyed, repoPath, tool } from "../context.ts";
+import { dropStash } from "../repository/destroy-commits.ts";
+
+export default tool({
+  name: "git_drop_stash",
+  title: "Drop a stash",
+  description: "Delete one stash. Shows what it holds, asks, keeps a recovery ref.",
+  effect: "destroy",
+  openWorld: false,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    stash: z.string().min(1).max(60).default("stash@{0}").describe("stash@{0} is the newest."),
+  }),
+  output: destroyed,
+  run: ({ repo_path, stash }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      dropStash(repository, stash, (question) => call.confirm(question)),
+    ),
+});

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { movedRefs, remoteName, repoPath, tool } from "../context.ts";
+import { fetch } from "../repository/transfer.ts";
+
+export default tool({
+  name: "git_fetch",
+  title: "Fetch",
+  description: "Fetch a remote's branches; local branches stay where they are.",
+  effect: "add",
+  openWorld: true,
+  toolset: "remote",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Only this branch."),
+    prune: z.boolean().default(false).describe("Forget branches that are gone there."),
+    tags: z.boolean().default(false).describe("Fetch all tags."),
+  }),
+  output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),
+  run: ({ repo_path, branch_name, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      fetch(git, repository, { ...query, branch: branch_name }, (...step) => call.progress(...step)),
+    ),
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("dirty");
+
+describe("git_grep", () => {
+  it("finds lines of tracked files in the working tree", async () => {
+    const { data } = await sample().call("git_grep", { pattern: "^(FOUR|OURS)$" });
+    expect(data).toEqual({
+      matches: [
+        { path: "src/app.ts", line: 2, text: "OURS" },
+        { path: "src/app.ts", line: 4, text: "FOUR" },
+      ],
+    });
+  });
+
+  it("finds in a commit, in paths, without case and literally", async () => {
+    const { call } = sample();
+    expect((await call("git_grep", { pattern: "FOUR", revision: "HEAD" })).data.matches).toEqual([]);
+    expect(
+      (await call("git_grep", { pattern: "four", revision: "HEAD", ignore_case: true })).data.matches,
+    ).toEqual([{ path: "src/app.ts", line: 4, text: "four" }]);
+    expect((await call("git_grep", { pattern: ".", paths: ["docs"] })).data.matches).toHaveLength(1);
+    expect((await call("git_grep", { pattern: "= 1;", fixed_strings: true })).data.matches).toHaveLength(1);
+    expect((await call("git_grep", { pattern: "--no-index" })).data.matches).toEqual([]);
+  });
+
+  it("pages without loss", async () => {
+    const { call } = sample();
+    const lines: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const { data } = await call("git_grep", { pattern: "e", limit: 2, ...(cursor ? { cursor } : {}) });
+      lines.push(...(Array.isArray(data.matches) ? data.matches : []));
+      cursor = data.next_cursor;
+    } while (cursor !== undefined);
+    expect(lines).toEqual((await call("git_grep", { pattern: "e" })).data.matches);
+    expect(lines.length).toBeGreaterThan(4);
+  });
+
+  it("explains a pattern that is no regular expression", async () => {
+    const error = await failureOf(sample().call("git_grep", { pattern: "(" }));
+    expect(error).toMatchObject({ kind: "invalid", code: "bad_pattern" });
+    expect(error.hint).toContain("fixed_strings");
+  });
+});

@@ -1,0 +1,37 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { paths, repoPath, tool } from "../context.ts";
+import { grep } from "../repository/grep.ts";
+
+export default tool({
+  name: "git_grep",
+  title: "Search tracked files",
+  description: "Search tracked files for a POSIX extended regular expression, here or in a commit.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    pattern: z.string().min(1).max(2_000).describe("Regular expression, such as TODO|FIXME."),
+    revision: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe("Search this commit; default: the working tree."),
+    paths,
+    ignore_case: z.boolean().default(false).describe("Ignore upper and lower case."),
+    fixed_strings: z.boolean().default(false).describe("Take pattern literally."),
+    limit: fields.limit(100, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    matches: z.array(z.object({ path: z.string(), line: z.number(), text: z.string() })),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ repo_path, ignore_case, fixed_strings, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const how = { ignoreCase: ignore_case, fixed: fixed_strings };
+    return grep(repository, { ...query, ...how }, call.budget);
+  },
+});

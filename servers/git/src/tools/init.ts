@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { tool } from "../context.ts";
+import { init } from "../repository/create.ts";
+
+export default tool({
+  name: "git_init",
+  title: "Make a repository",
+  description: "Make a new, empty repository in a directory inside the allowed ones.",
+  effect: "add",
+  openWorld: false,
+  toolset: "extra",
+  input: z.strictObject({
+    path: z.string().min(1).describe("The directory; it is made if it does not exist."),
+    initial_branch: z.string().min(1).max(250).optional().describe("Name of the first branch."),
+    bare: z.boolean().default(false).describe("Without a working tree."),
+  }),
+  output: z.object({ repository: z.string(), branch: z.string(), bare: z.boolean() }),
+  run: ({ path, initial_branch, bare }, git, call) =>
+    init(git, { path, branch: initial_branch, bare }, call.signal),
+});

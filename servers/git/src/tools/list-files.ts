@@ -1,0 +1,26 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { paths, repoPath, tool } from "../context.ts";
+import { listFiles } from "../repository/files.ts";
+
+export default tool({
+  name: "git_list_files",
+  title: "List files",
+  description: "List tracked, untracked or ignored files, or those of a commit.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    kind: z.enum(["tracked", "untracked", "ignored"]).default("tracked").describe("Which files."),
+    revision: z.string().optional().describe("The files of this commit instead."),
+    paths,
+    limit: fields.limit(200, 5_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({ files: z.array(z.string()), next_cursor: fields.nextCursor }),
+  async run({ repo_path, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    return listFiles(repository, query, call.budget);
+  },
+});

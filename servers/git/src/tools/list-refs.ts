@@ -1,0 +1,39 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { repoPath, tool } from "../context.ts";
+import { listRefs } from "../repository/refs.ts";
+
+export default tool({
+  name: "git_list_refs",
+  title: "List tags, remotes, stashes",
+  description:
+    "List tags, remotes, stashes, worktrees, or what destructive tools kept. For branches call git_branch.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    kind: z.enum(["tags", "remotes", "stashes", "worktrees", "recovery"]).describe("What to list."),
+    limit: fields.limit(50, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    refs: z.array(
+      z.object({
+        name: z.string(),
+        commit: z.string().optional(),
+        date: z.string().optional(),
+        subject: z.string().optional(),
+        url: z.string().optional(),
+        push_url: z.string().optional(),
+        path: z.string().optional(),
+        branch: z.string().optional(),
+      }),
+    ),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ repo_path, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    return listRefs(repository, query, call.budget);
+  },
+});

@@ -1,0 +1,46 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { answer, repoPath, tool } from "../context.ts";
+import { log } from "../repository/log.ts";
+
+const text = z.string().optional();
+const date = z.string().min(1).max(100).optional();
+
+export default tool({
+  name: "git_log",
+  title: "Commit log",
+  description: "List commits, newest first. For one commit's changes call git_show.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    max_count: fields.limit(10, 1_000),
+    start_timestamp: date.describe("Only commits after this date: 2024-01-15, or 2 weeks ago."),
+    end_timestamp: date.describe("Only commits before this date."),
+    revision: text.describe("Branch, tag, commit or range a..b; default HEAD."),
+    path: text.describe("Only commits that touch this path; a file's renames are followed."),
+    author: text.describe("Regular expression for the author."),
+    grep: text.describe("Regular expression for the message."),
+    pickaxe: text.describe("Only commits that add or remove this very text."),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    commits: z.array(
+      z.object({
+        commit: z.string(),
+        author: z.string(),
+        email: z.string(),
+        date: z.string(),
+        parents: z.array(z.string()).optional(),
+        message: z.string(),
+      }),
+    ),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ repo_path, max_count, start_timestamp, end_timestamp, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const range = { limit: max_count, since: start_timestamp, until: end_timestamp };
+    return answer("Commit history:", await log(repository, { ...query, ...range }, call.budget));
+  },
+});

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("clean");
+
+describe("git_merge", () => {
+  it("merges, and says what came in", async () => {
+    const { call, git } = sample();
+    const before = git("rev-parse", "HEAD").trim();
+    const { data } = await call("git_merge", { revision: "feature" });
+    expect(data).toMatchObject({
+      before,
+      after: git("rev-parse", "HEAD").trim(),
+      files: [
+        { path: "src/app.ts", status: "modified" },
+        { path: "src/feature.ts", status: "added" },
+      ],
+    });
+    expect(git("log", "-1", "--format=%s").trim()).toBe("Merge feature");
+  });
+
+  it("abandons conflicts, and names the files", async () => {
+    const { call, git } = sample();
+    const before = git("rev-parse", "HEAD");
+    const error = await failureOf(call("git_merge", { revision: "conflicting" }));
+    expect(error).toMatchObject({ kind: "conflict", code: "conflict" });
+    expect(error.message).toContain("src/app.ts");
+    expect(git("rev-parse", "HEAD")).toBe(before);
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  it("leaves conflicts to be resolved where asked", async () => {
+    const { call, root } = sample();
+    const { data } = await call("git_merge", { revision: "conflicting", on_conflict: "keep" });
+    expect(data.conflicted).toEqual(["src/app.ts"]);
+    expect(readFileSync(`${root}/src/app.ts`, "utf8")).toContain("<<<<<<<");
+    const { data: status } = await call("git_status");
+    expect(status).toMatchObject({
+      operation: "merge",
+      conflicted: [{ path: "src/app.ts", status: "both modified" }],
+    });
+    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("operation_in_progress");
+  });
+
+  it("moves forward only, never, or where it can", async () => {
+    const { call, git } = sample();
+    expect((await failureOf(call("git_merge", { revision: "feature", fast_forward: "only" }))).code).toBe(
+      "not_fast_forward",
+    );
+    git("checkout", "--quiet", "-b", "behind", "v0.9");
+    const forward = await call("git_merge", { revision: "feature" });
+    expect(forward.data.fast_forward).toBe(true);
+    expect((await call("git_merge", { revision: "feature" })).data.up_to_date).toBe(true);
+    git("reset", "--quiet", "--hard", "v0.9");
+    await call("git_merge", { revision: "feature", fast_forward: "never", message: "Bring it in" });
+    expect(git("log", "-1", "--format=%s %p").trim()).toMatch(/^Bring it in \w+ \w+$/);
+  });
+
+  it("does not overwrite local changes", async () => {
+    const { call, write } = sample();
+    write("src/app.ts", "mine\n");
+    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("local_changes");
+  });
+});

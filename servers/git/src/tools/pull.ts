@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { integrated, remoteName, repoPath, tool } from "../context.ts";
+import { pull } from "../repository/transfer.ts";
+
+export default tool({
+  name: "git_pull",
+  title: "Pull",
+  description: "Fetch a branch and move the current one to it, only where that loses nothing (fast-forward).",
+  effect: "change",
+  openWorld: true,
+  toolset: "remote",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Branch there; default: the same name."),
+  }),
+  output: integrated,
+  run: ({ repo_path, remote, branch_name }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => {
+      const confirm = (question: string) => call.confirm(question);
+      const query = { remote, branch: branch_name };
+      return pull(git, repository, query, confirm, (...step) => call.progress(...step), call.budget);
+    }),
+});

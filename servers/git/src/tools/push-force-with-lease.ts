@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { destroyed, remoteName, repoPath, tool } from "../context.ts";
+import { forcePush } from "../repository/destroy-commits.ts";
+
+export default tool({
+  name: "git_push_force_with_lease",
+  title: "Force push with lease",
+  description: "Replace a remote branch, only if it is still where it was fetched. Shows the loss and asks.",
+  effect: "destroy",
+  openWorld: true,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+  }),
+  output: destroyed,
+  run: ({ repo_path, remote, branch_name }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => {
+      const confirm = (question: string) => call.confirm(question);
+      const query = { remote, branch: branch_name };
+      return forcePush(git, repository, query, confirm, (...step) => call.progress(...step));
+    }),
+});

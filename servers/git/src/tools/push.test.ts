@@ -1,0 +1,29 @@
+import { fakeCall } from "@refmcp/core/testing";
+import { describe, expect, it } from "vitest";
+import { callTool, codeOf, commitFiles, git } from "../../test/fixture.ts";
+import { cloned, over } from "../../test/upstream.ts";
+
+describe("git_push", () => {
+  it("push sends one branch and a tag, and refuses what would lose commits there", async () => {
+    const { root, bare } = await cloned();
+    commitFiles(root, "Mine", { "mine.txt": "x\n" });
+    git(root, "tag", "v3");
+    const call = fakeCall();
+    const { data } = await callTool(over(), "git_push", { repo_path: root, tag: "v3" }, call);
+    expect(git(bare, "rev-parse", "main", "v3")).toBe(git(root, "rev-parse", "main", "v3"));
+    expect(data.pushed).toHaveLength(2);
+    git(root, "reset", "--quiet", "--hard", "HEAD~2");
+    commitFiles(root, "Other", { "other.txt": "x\n" });
+    git(root, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*");
+    git(root, "config", "remote.origin.mirror", "true");
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe("not_fast_forward");
+    expect(git(bare, "log", "-1", "--format=%s", "main").trim()).toBe("Mine");
+    expect(git(bare, "for-each-ref", "--format=%(refname)")).toContain("refs/heads/conflicting");
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "--mirror" }))).toBe(
+      "bad_name",
+    );
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "nothing" }))).toBe(
+      "bad_revision",
+    );
+  });
+});

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { movedRefs, notes, remoteName, repoPath, tool } from "../context.ts";
+import { push } from "../repository/transfer.ts";
+
+export default tool({
+  name: "git_push",
+  title: "Push",
+  description: "Push a branch, and a tag, to a remote under the same name. It never forces.",
+  effect: "change",
+  openWorld: true,
+  toolset: "remote",
+  input: z.strictObject({
+    repo_path: repoPath,
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+    tag: z.string().min(1).max(250).optional().describe("A tag to push as well."),
+    set_upstream: z.boolean().default(false).describe("Let the branch track the remote's."),
+  }),
+  output: z.object({ remote: z.string(), pushed: movedRefs, notes }),
+  run: ({ repo_path, branch_name, set_upstream, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => {
+      const what = { ...query, branch: branch_name, setUpstream: set_upstream };
+      return push(git, repository, what, (...step) => call.progress(...step));
+    }),
+});

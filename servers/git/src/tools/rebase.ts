@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { destroyed, repoPath, tool } from "../context.ts";
+import { rebase } from "../repository/destroy-commits.ts";
+
+export default tool({
+  name: "git_rebase",
+  title: "Rebase",
+  description: "Rebase the current branch onto another commit. Shows what moves, asks, keeps a recovery ref.",
+  effect: "destroy",
+  openWorld: false,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    onto: z.string().describe("Branch or commit to rebase onto."),
+  }),
+  output: destroyed,
+  run: ({ repo_path, onto }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      rebase(repository, onto, (question) => call.confirm(question)),
+    ),
+});

@@ -1,0 +1,29 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { repoPath, tool } from "../context.ts";
+import { reflog } from "../repository/refs.ts";
+
+export default tool({
+  name: "git_reflog",
+  title: "Reflog",
+  description: "List where HEAD or a branch pointed before, newest first: to find lost commits.",
+  effect: "read",
+  openWorld: false,
+  toolset: "extra",
+  input: z.strictObject({
+    repo_path: repoPath,
+    ref: z.string().default("HEAD").describe("HEAD or a branch."),
+    limit: fields.limit(20, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    entries: z.array(
+      z.object({ selector: z.string(), commit: z.string(), action: z.string(), date: z.string() }),
+    ),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ repo_path, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    return reflog(repository, query, call.budget);
+  },
+});

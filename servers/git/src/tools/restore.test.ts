@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("dirty");
+const read = (path: string) => readFileSync(`${sample().root}/${path}`, "utf8");
+
+describe("git_restore", () => {
+  it("restores a file, and keeps what it held", async () => {
+    const { call } = sample();
+    const mine = read("src/app.ts");
+    const { data } = await call("git_restore", { files: ["src/app.ts"] });
+    expect(read("src/app.ts")).not.toBe(mine);
+    await call("git_restore", { files: ["src/app.ts"], source: data.recovery });
+    expect(read("src/app.ts")).toBe(mine);
+  });
+
+  it("restores from a commit, and the index where asked", async () => {
+    const { call, git } = sample();
+    await call("git_restore", { files: ["src"], source: "v0.9", staged: true });
+    expect(git("diff", "v0.9", "--", "src")).toBe("");
+    await call("git_restore", { files: ["src"], staged: true, worktree: false });
+    expect(git("diff", "--cached", "--", "src")).toBe("");
+  });
+
+  it("brings a deleted file back, and names what is unknown", async () => {
+    const { call, root } = sample();
+    const { rmSync } = await import("node:fs");
+    rmSync(`${root}/README.md`);
+    await call("git_restore", { files: ["README.md"] });
+    expect(read("README.md")).toBe("# Sample\n");
+    expect((await failureOf(call("git_restore", { files: ["nothing"] }))).code).toBe("bad_path");
+    expect((await failureOf(call("git_restore", { files: ["a"], source: "--worktree" }))).code).toBe(
+      "bad_revision",
+    );
+  });
+});

@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { changedFiles, files, repoPath, tool } from "../context.ts";
+import { restore } from "../repository/index-changes.ts";
+
+export default tool({
+  name: "git_restore",
+  title: "Restore files",
+  description:
+    "Give files the content of the index or a commit. What they held is kept under a recovery ref.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  idempotent: true,
+  input: z.strictObject({
+    repo_path: repoPath,
+    files: files("Files or directories"),
+    source: z.string().optional().describe("Commit; default: the index."),
+    staged: z.boolean().default(false).describe("Restore the index."),
+    worktree: z.boolean().default(true).describe("Restore the files."),
+  }),
+  output: z.object({
+    files: changedFiles,
+    count: z.number(),
+    recovery: z.string().optional(),
+    undo: z.string().optional(),
+  }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, async (repository) => {
+      const { recovery, ...done } = await restore(repository, query, call.budget);
+      if (recovery === undefined) return done;
+      const undo = `git_restore with source ${recovery.ref} and these files`;
+      return { ...done, recovery: recovery.ref, undo };
+    }),
+});

@@ -1,0 +1,31 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { show } from "../repository/show.ts";
+
+const line = z.int().min(1).max(100_000_000).optional();
+
+export default tool({
+  name: "git_show",
+  title: "Show an object",
+  description:
+    "Show a commit with its patch, a tag, a directory (HEAD:src) or a file's content (HEAD:src/a.ts).",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    revision: z.string().describe("A commit, tag or branch, or revision:path."),
+    context_lines: contextLines,
+    paths,
+    format: diffFormat,
+    start_line: line.describe("First line of a file, from 1."),
+    end_line: line.describe("Last line of a file."),
+    cursor: fields.cursor,
+  }),
+  async run({ repo_path, context_lines, start_line, end_line, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    const range = { contextLines: context_lines, startLine: start_line, endLine: end_line };
+    return textAnswer("", await show(repository, { ...query, ...range }, call.budget));
+  },
+});

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { changedFiles, repoPath, tool } from "../context.ts";
+import { stashApply } from "../repository/stash.ts";
+
+export default tool({
+  name: "git_stash_apply",
+  title: "Apply a stash",
+  description: "Apply a stash, or a recovery ref, to the working tree. The stash stays.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    repo_path: repoPath,
+    stash: z.string().min(1).max(300).default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
+    index: z.boolean().default(false).describe("Restore what was staged as staged."),
+  }),
+  output: z.object({
+    commit: z.string(),
+    files: changedFiles,
+    count: z.number(),
+    conflicted: z.array(z.string()).optional(),
+  }),
+  run: ({ repo_path, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => stashApply(repository, query, call.budget)),
+});

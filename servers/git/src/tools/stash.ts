@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { changedFiles, files, repoPath, tool } from "../context.ts";
+import { stashPush } from "../repository/stash.ts";
+
+export default tool({
+  name: "git_stash",
+  title: "Stash changes",
+  description: "Put local changes aside; git_stash_apply brings them back.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    repo_path: repoPath,
+    message: z.string().optional().describe("What it is about."),
+    files: files("Stash only these").optional(),
+    include_untracked: z.boolean().default(false).describe("New files as well."),
+  }),
+  output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
+  run: ({ repo_path, include_untracked, ...query }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      stashPush(repository, { ...query, includeUntracked: include_untracked }, call.budget),
+    ),
+});

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { answer, changedFiles, paths, repoPath, tool } from "../context.ts";
+import { status } from "../repository/status.ts";
+
+export default tool({
+  name: "git_status",
+  title: "Working tree status",
+  description: "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({
+    repo_path: repoPath,
+    paths,
+  }),
+  output: z.object({
+    branch: z.string().optional(),
+    head: z.string().optional(),
+    upstream: z.string().optional(),
+    ahead: z.number().optional(),
+    behind: z.number().optional(),
+    operation: z.string().optional(),
+    clean: z.boolean(),
+    staged: changedFiles,
+    unstaged: changedFiles,
+    untracked: z.array(z.string()),
+    conflicted: changedFiles,
+    stashes: z.number().optional(),
+    left_out: z.number().optional(),
+  }),
+  async run({ repo_path, ...query }, git, call) {
+    const repository = await git.open(repo_path, call.signal);
+    return answer("Repository status:", await status(repository, query, call.budget));
+  },
+});

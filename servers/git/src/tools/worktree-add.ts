@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { repoPath, tool } from "../context.ts";
+import { addWorktree } from "../repository/create.ts";
+
+export default tool({
+  name: "git_worktree_add",
+  title: "Add a worktree",
+  description: "Check a branch out into another new directory, beside the present working tree.",
+  effect: "add",
+  openWorld: false,
+  toolset: "extra",
+  input: z.strictObject({
+    repo_path: repoPath,
+    path: z.string().min(1).describe("The new directory, inside the allowed ones."),
+    branch_name: z.string().min(1).max(250).describe("Branch to check out; made if it does not exist."),
+    revision: z.string().optional().describe("Where a new branch begins; default HEAD."),
+  }),
+  output: z.object({ path: z.string(), branch: z.string(), commit: z.string(), created_branch: z.boolean() }),
+  run: ({ repo_path, path, branch_name, revision }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      addWorktree(git, repository, { path, branch: branch_name, revision }),
+    ),
+});

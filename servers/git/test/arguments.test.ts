@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { callTool, codeOf, git, insideAndOutside, type Scratch, scratch, write } from "./fixture.ts";
+
+let place: Scratch;
+beforeEach(() => {
+  place = scratch();
+});
+afterEach(() => place.dispose());
+
+describe("names that look like options", () => {
+  const evil = [
+    "--output=stolen",
+    "-u",
+    "--upload-pack=x",
+    "--exec=x",
+    "-O",
+    "--no-index",
+    "--ext-diff",
+    "--help",
+  ];
+
+  it("are names and nothing else (CVE-2025-68144)", async () => {
+    const { root, over } = insideAndOutside(place);
+    const before = readdirSync(root).sort();
+    for (const name of evil) {
+      for (const [tool, args] of [
+        ["git_diff", { target: name }],
+        ["git_diff", { target: `main..${name}` }],
+        ["git_log", { revision: name }],
+        ["git_show", { revision: name }],
+        ["git_branch", { contains: name }],
+        ["git_blame", { path: "src/app.ts", revision: name }],
+        ["git_grep", { pattern: "x", revision: name }],
+        ["git_list_files", { revision: name }],
+        ["git_checkout", { branch_name: name }],
+        ["git_create_branch", { branch_name: "ok", base_branch: name }],
+        ["git_restore", { files: ["README.md"], source: name }],
+        ["git_merge", { revision: name }],
+        ["git_cherry_pick", { commits: [name] }],
+        ["git_revert", { commit: name }],
+        ["git_create_tag", { tag_name: "ok", revision: name }],
+        ["git_stash_apply", { stash: name }],
+        ["git_reset_hard", { revision: name }],
+        ["git_rebase", { onto: name }],
+        ["git_delete_branch", { branch_name: name }],
+        ["git_reflog", { ref: name }],
+      ] as const) {
+        expect(await codeOf(callTool(over, tool, { repo_path: root, ...args })), `${tool} ${name}`).toBe(
+          "bad_revision",
+        );
+      }
+    }
+    expect(readdirSync(root).sort()).toEqual(before);
+  });
+
+  it("are still right where a repository really has such a ref (GHSA-265x)", async () => {
+    const { root, over } = insideAndOutside(place);
+    const head = git(root, "rev-parse", "HEAD").trim();
+    for (const name of evil.slice(0, 2))
+      writeFileSync(join(root, ".git", "refs", "heads", name), `${head}\n`);
+    const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..--output=stolen" });
+    expect(text).toContain("+OURS");
+    expect((await callTool(over, "git_log", { repo_path: root, revision: "-u" })).data.commits).toHaveLength(
+      3,
+    );
+    const { data } = await callTool(over, "git_branch", { repo_path: root });
+    expect(JSON.stringify(data)).toContain('"name":"--output=stolen"');
+    expect(await codeOf(callTool(over, "git_checkout", { repo_path: root, branch_name: "-u" }))).toBe(
+      "bad_revision",
+    );
+    expect(existsSync(join(root, "stolen"))).toBe(false);
+  });
+
+  it("as paths and patterns are paths and patterns", async () => {
+    const { root, over } = insideAndOutside(place);
+    write(root, "--output=stolen", "dashes\n");
+    await callTool(over, "git_add", { repo_path: root, files: ["--output=stolen"] });
+    await callTool(over, "git_commit", { repo_path: root, message: "-F/etc/passwd" });
+    expect(git(root, "log", "-1", "--format=%s").trim()).toBe("-F/etc/passwd");
+    const { text } = await callTool(over, "git_blame", { repo_path: root, path: "--output=stolen" });
+    expect(text).toContain("dashes");
+    const { data } = await callTool(over, "git_grep", { repo_path: root, pattern: "-O/bin/sh" });
+    expect(data.matches).toEqual([]);
+  });
+
+  it("with line breaks or NUL find nothing, and break nothing", async () => {
+    const { root, over } = insideAndOutside(place);
+    for (const name of ["HEAD\nmain", "HEAD\0", "", "a".repeat(2_000)])
+      expect(await codeOf(callTool(over, "git_log", { repo_path: root, revision: name }))).toBe(
+        "bad_revision",
+      );
+    expect(await codeOf(callTool(over, "git_log", { repo_path: root, author: "a\0b" }))).toBe("bad_argument");
+    expect(await codeOf(callTool(over, "git_log", { repo_path: root, path: "a\0b" }))).toBe("bad_path");
+  });
+});

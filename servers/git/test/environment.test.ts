@@ -1,0 +1,196 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeCall } from "@refmcp/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  callTool,
+  codeOf,
+  emptyRepository,
+  failureOf,
+  git,
+  gitOver,
+  insideAndOutside,
+  type Scratch,
+  scratch,
+  write,
+} from "./fixture.ts";
+
+let place: Scratch;
+beforeEach(() => {
+  place = scratch();
+});
+afterEach(() => place.dispose());
+
+describe("the server's own environment", () => {
+  it("does not steer git: GIT_*, LD_PRELOAD, pagers and editors stay outside", async () => {
+    const { root, foreign } = insideAndOutside(place);
+    const trap = place.path("trap.sh");
+    const log = place.path("trap.log");
+    writeFileSync(trap, `#!/bin/sh\necho ran >> "${log}"\n`);
+    chmodSync(trap, 0o755);
+    const env = {
+      ...process.env,
+      GIT_DIR: join(foreign, ".git"),
+      GIT_WORK_TREE: foreign,
+      GIT_INDEX_FILE: join(foreign, ".git", "index"),
+      GIT_OBJECT_DIRECTORY: join(foreign, ".git", "objects"),
+      GIT_CONFIG_GLOBAL: place.path("evil-config"),
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "core.fsmonitor",
+      GIT_CONFIG_VALUE_0: trap,
+      GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${trap}'`,
+      GIT_EXTERNAL_DIFF: trap,
+      GIT_SSH_COMMAND: trap,
+      GIT_SSH: trap,
+      GIT_ASKPASS: trap,
+      GIT_PROXY_COMMAND: trap,
+      GIT_EDITOR: trap,
+      GIT_PAGER: trap,
+      GIT_EXEC_PATH: place.path("nowhere"),
+      GIT_TRACE: "1",
+      LD_PRELOAD: place.path("none.so"),
+      DYLD_INSERT_LIBRARIES: place.path("none.so"),
+      PAGER: trap,
+      EDITOR: trap,
+    };
+    const over = gitOver([place.path("in")], { env });
+    const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..v1.0" });
+    expect(text).toContain("+OURS");
+    const { data } = await callTool(over, "git_status", { repo_path: root });
+    expect(data).toMatchObject({ branch: "main", clean: true });
+    write(root, "README.md", "changed\n");
+    await callTool(over, "git_commit", { repo_path: root, message: "x", files: ["README.md"] });
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("gives a git program by absolute path only, and says where there is none", async () => {
+    const { root } = insideAndOutside(place);
+    write(root, "git", "#!/bin/sh\necho ran > ran\n");
+    chmodSync(join(root, "git"), 0o755);
+    const relative = gitOver([place.path("in")], { env: { ...process.env, PATH: `.:${process.env.PATH}` } });
+    await callTool(relative, "git_status", { repo_path: root });
+    expect(existsSync(join(root, "ran"))).toBe(false);
+    const none = gitOver([place.path("in")], { env: { PATH: ".:/nowhere" } });
+    expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
+  });
+});
+
+describe("work without end", () => {
+  it("is cut: a blob of 300 MB costs no more than what is shown", { timeout: 120_000 }, async () => {
+    const root = emptyRepository(place.path("big"));
+    writeFileSync(join(root, "big.txt"), "");
+    const { openSync, writeSync, closeSync } = await import("node:fs");
+    const file = openSync(join(root, "big.txt"), "w");
+    const part = "0123456789abcdef".repeat(65_536);
+    for (let index = 0; index < 300; index++) writeSync(file, part);
+    closeSync(file);
+    git(root, "-c", "core.compression=0", "-c", "core.bigFileThreshold=1m", "add", "big.txt");
+    git(root, "commit", "--quiet", "-m", "Big");
+    const over = gitOver([root]);
+    const before = process.memoryUsage().rss;
+    const { text } = await callTool(over, "git_show", { revision: "HEAD:big.txt" });
+    expect(text).toContain("1 very long line cut");
+    expect(text.length).toBeLessThanOrEqual(20_000);
+    const patch = await callTool(over, "git_show", { revision: "HEAD" });
+    expect(patch.text.length).toBeLessThanOrEqual(20_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+  });
+
+  it("is cut: a tree of 10^10 files in a few objects (a git bomb)", { timeout: 120_000 }, async () => {
+    const root = emptyRepository(place.path("bomb"));
+    write(root, "f", "x\n");
+    git(root, "add", "f");
+    let entry = `100644 blob ${git(root, "rev-parse", ":f").trim()}`;
+    for (let depth = 0; depth < 10; depth++) {
+      const lines = Array.from({ length: 10 }, (_, index) => `${entry}\t${index}\n`).join("");
+      writeFileSync(join(root, "tree"), lines);
+      const { execSync } = await import("node:child_process");
+      entry = `040000 tree ${execSync("git mktree < tree", { cwd: root, encoding: "utf8" }).trim()}`;
+    }
+    const commit = git(root, "commit-tree", "-m", "Bomb", entry.slice("040000 tree ".length)).trim();
+    git(root, "update-ref", "refs/heads/bomb", commit);
+    rmSync(join(root, "tree"));
+    const over = gitOver([root]);
+    const { data } = await callTool(over, "git_list_files", { revision: "bomb", limit: 5 });
+    expect(data.files).toEqual([
+      "0/0/0/0/0/0/0/0/0/0",
+      "0/0/0/0/0/0/0/0/0/1",
+      "0/0/0/0/0/0/0/0/0/2",
+      "0/0/0/0/0/0/0/0/0/3",
+      "0/0/0/0/0/0/0/0/0/4",
+    ]);
+    const first = { pattern: "x", revision: "bomb", limit: 1 };
+    expect((await callTool(over, "git_grep", first)).data.matches).toHaveLength(1);
+    // What has to look at all of it is stopped by the call's end, and its process with it.
+    const call = fakeCall();
+    const diff = callTool(over, "git_show", { revision: "bomb" }, call);
+    setTimeout(() => call.cancel(), 1_500);
+    expect((await failureOf(diff)).kind).toBe("cancelled");
+  });
+
+  it("ends with the call, and takes everything that git had started with it", async () => {
+    const { root } = insideAndOutside(place);
+    const mark = place.path("pid");
+    const hook = join(root, ".git", "hooks", "pre-commit");
+    mkdirSync(join(root, ".git", "hooks"), { recursive: true });
+    writeFileSync(hook, `#!/bin/sh\nsleep 600 &\necho $! > "${mark}"\nwait\n`);
+    chmodSync(hook, 0o755);
+    const over = gitOver([place.path("in")], { hooks: "run" });
+    const call = fakeCall();
+    const commit = callTool(over, "git_commit", { repo_path: root, message: "x", allow_empty: true }, call);
+    commit.catch(() => undefined);
+    while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
+      await new Promise((wake) => setTimeout(wake, 20));
+    const pid = Number(readFileSync(mark, "utf8"));
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    call.cancel();
+    expect((await failureOf(commit)).kind).toBe("cancelled");
+    expect(isRunning(pid)).toBe(false);
+    expect(existsSync(join(root, ".git", "index.lock"))).toBe(false);
+    // The repository is usable at once.
+    expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
+  });
+});
+
+/** Whether a process still does something; one that has ended and waits for its parent does not. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+describe("an object that is not here", () => {
+  it("is reported and not fetched: no promisor, no transport", async () => {
+    const { root, over } = insideAndOutside(place);
+    const log = place.path("ran");
+    const trap = place.path("trap.sh");
+    writeFileSync(trap, `#!/bin/sh\ntouch "${log}"\n`);
+    chmodSync(trap, 0o755);
+    const blob = git(root, "rev-parse", "v0.9:docs/café.md").trim();
+    git(root, "config", "extensions.partialClone", "evil");
+    git(root, "config", "core.repositoryFormatVersion", "1");
+    git(root, "config", "remote.evil.promisor", "true");
+    git(root, "config", "remote.evil.url", root);
+    git(root, "config", "remote.evil.uploadpack", trap);
+    rmSync(join(root, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
+    for (const [name, args] of [
+      ["git_show", { revision: "v0.9" }],
+      ["git_diff", { target: "v0.9~1..v0.9" }],
+      ["git_blame", { path: "docs/café.md" }],
+      ["git_grep", { pattern: "warm", revision: "v0.9" }],
+      ["git_log", { pickaxe: "warm" }],
+    ] as const) {
+      const work = callTool(over, name, { repo_path: root, ...args });
+      const error = await failureOf(work).catch((cause) => {
+        throw new Error(`${name}: ${String(cause)}`);
+      });
+      expect(["missing_object", "bad_path"], `${name} ${error.message} ${String(error.cause)}`).toContain(
+        error.code,
+      );
+    }
+    expect(existsSync(log)).toBe(false);
+  });
+});

@@ -1,0 +1,253 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { ToolError } from "@refmcp/core/answer";
+import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
+import { afterEach, beforeEach } from "vitest";
+import { Git, type GitOptions } from "../src/repository/git.ts";
+import { tools } from "../src/tools/index.ts";
+
+/** An empty folder of a test, with a home of its own, so that nobody's git configuration plays a part. */
+export interface Scratch {
+  /** Real path. */
+  readonly folder: string;
+  readonly home: string;
+  path(...parts: string[]): string;
+  dispose(): void;
+}
+
+const DATE = "2024-01-15T12:00:00+00:00";
+
+/** Makes a scratch folder and lets this process' git find its home there. */
+export function scratch(): Scratch {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
+  const home = join(base, "home");
+  const folder = join(base, "work");
+  mkdirSync(home);
+  mkdirSync(folder);
+  writeFileSync(
+    join(home, ".gitconfig"),
+    "[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = main\n",
+  );
+  process.env.HOME = home;
+  delete process.env.XDG_CONFIG_HOME;
+  return {
+    folder,
+    home,
+    path: (...parts) => join(folder, ...parts),
+    dispose: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+/** Plain git, as a person runs it, with fixed dates: what tests build and compare with. */
+export function git(cwd: string, ...args: string[]): string {
+  return gitWith(cwd, {}, ...args);
+}
+
+export function gitWith(cwd: string, env: Readonly<Record<string, string>>, ...args: string[]): string {
+  return execFileSync("git", args, {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      LC_ALL: "C",
+      GIT_AUTHOR_DATE: DATE,
+      GIT_COMMITTER_DATE: DATE,
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_TERMINAL_PROMPT: "0",
+      ...env,
+    },
+  });
+}
+
+/** Writes a file and the directories above it. */
+export function write(root: string, path: string, content: string | Uint8Array): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+/** Writes files and commits them at a date in January 2024. */
+export function commitFiles(
+  root: string,
+  message: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  day = 15,
+): string {
+  for (const [path, content] of Object.entries(files)) write(root, path, content);
+  git(root, "add", "-A");
+  const date = `2024-01-${String(day).padStart(2, "0")}T12:00:00+00:00`;
+  const dates = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  gitWith(root, dates, "commit", "--quiet", "--allow-empty", "-m", message);
+  return git(root, "rev-parse", "HEAD").trim();
+}
+
+/** An empty repository. */
+export function emptyRepository(root: string, ...args: string[]): string {
+  mkdirSync(root, { recursive: true });
+  git(root, "init", "--quiet", "--template=", "--initial-branch=main", ...args);
+  return root;
+}
+
+const LINES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** The sample's `src/app.ts` with some lines replaced. */
+export function appText(changes: Readonly<Record<string, string>> = {}): string {
+  return LINES.map((line) => `${changes[line] ?? line}\n`).join("");
+}
+
+/**
+ * A small repository with something for every tool: commits, branches that merge and that conflict, tags, a stash, and
+ * staged, unstaged and untracked changes. Its attributes name drivers and filters that nobody has configured.
+ */
+export function sampleRepository(root: string): string {
+  emptyRepository(root);
+  const attributes = "*.ts diff=evil merge=evil filter=evil\n*.md filter=a=b\n*.txt filter=piped\n";
+  commitFiles(root, "First commit", { "README.md": "# Sample\n", "src/app.ts": appText() }, 1);
+  commitFiles(
+    root,
+    "Add café\n\nWith a body.\n",
+    {
+      "docs/café.md": "warm\n",
+      "src/util.ts": "let x;\n",
+      ".gitattributes": attributes,
+      ".gitignore": "*.log\n",
+    },
+    2,
+  );
+  git(root, "tag", "v0.9");
+  git(root, "checkout", "--quiet", "-b", "feature");
+  commitFiles(root, "Feature work", { "src/feature.ts": "new\n", "src/app.ts": appText({ ten: "TEN" }) }, 3);
+  git(root, "checkout", "--quiet", "-b", "conflicting", "main");
+  commitFiles(root, "Other line", { "src/app.ts": appText({ two: "THEIRS" }) }, 4);
+  git(root, "checkout", "--quiet", "main");
+  commitFiles(root, "Our line", { "src/app.ts": appText({ two: "OURS" }) }, 5);
+  git(root, "tag", "-a", "v1.0", "-m", "Version one");
+  git(root, "remote", "add", "origin", "https://user:sesame@git.example.org/team/sample.git");
+  write(root, "README.md", "# Sample\n\nput aside\n");
+  git(root, "stash", "push", "--quiet", "-m", "aside");
+  return root;
+}
+
+/** Adds staged, unstaged, untracked and ignored files to the sample. */
+export function makeDirty(root: string): string {
+  write(root, "src/util.ts", "let x = 1;\n");
+  git(root, "add", "src/util.ts");
+  write(root, "src/app.ts", appText({ two: "OURS", four: "FOUR" }));
+  write(root, "notes.txt", "not tracked\n");
+  write(root, "build.log", "ignored\n");
+  return root;
+}
+
+/** A `Git` over some directories, as `open` makes it. */
+export function gitOver(directories: readonly string[], options: Partial<GitOptions> = {}): Git {
+  const configured = directories.map((path) => ({ path, source: "argument" as const }));
+  return new Git({
+    guard: createPathGuard(new DirectoryBound({ configured, mode: "off" })),
+    env: process.env,
+    hooks: "ask",
+    mayAsk: true,
+    protocols: ["https", "ssh"],
+    allowedHosts: [],
+    ...options,
+  });
+}
+
+/** What a tool answered: its data, or its blocks of text. */
+export interface Answered {
+  readonly data: Record<string, unknown>;
+  readonly text: string;
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Calls a tool by its name, as core does: parsed input, checked output. */
+export async function callTool(
+  over: Git,
+  name: string,
+  args: Arguments,
+  call: RecordedCall = fakeCall({ agrees: true }),
+): Promise<Answered> {
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  const run: (input: never, over: Git, call: RecordedCall) => unknown = tool.run;
+  const returned = await run(tool.input.parse(args) as never, over, call);
+  if (typeof returned === "string") return { data: {}, text: returned };
+  if (Array.isArray(returned)) return { data: {}, text: returned.map((block) => block.text).join("\n") };
+  const value = isDataAnswer(returned) ? returned.value : returned;
+  const data = { ...tool.output?.strict().parse(value) };
+  return { data, text: isDataAnswer(returned) ? (returned.text ?? "") : JSON.stringify(data) };
+}
+
+function isDataAnswer(value: unknown): value is { value: object; text: string | undefined } {
+  return typeof value === "object" && value !== null && "value" in value && "links" in value;
+}
+
+/** The error that a call ends with, for its kind, code and words. */
+export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
+  const outcome = await work.then(
+    () => undefined,
+    (error: ToolError) => error,
+  );
+  if (outcome === undefined) throw new Error("the call did not fail");
+  if (outcome.name !== "ToolError") throw outcome;
+  return outcome;
+}
+
+/** The sample in a fresh place for each test of a file. */
+export interface Sample {
+  readonly place: Scratch;
+  readonly root: string;
+  readonly over: Git;
+  /** Calls a tool on the sample. */
+  call(name: string, args?: Arguments, call?: RecordedCall): Promise<Answered>;
+  /** Plain git in the sample. */
+  git(...args: string[]): string;
+  write(path: string, content: string | Uint8Array): void;
+}
+
+/** Sets the sample up before each test, with uncommitted changes unless `clean`. */
+export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> = {}): () => Sample {
+  let current: Sample | undefined;
+  beforeEach(() => {
+    const place = scratch();
+    const root = sampleRepository(place.path("repo"));
+    if (kind === "dirty") makeDirty(root);
+    const over = gitOver([place.folder], options);
+    current = {
+      place,
+      root,
+      over,
+      call: (name, args = {}, call = undefined) => callTool(over, name, { repo_path: root, ...args }, call),
+      git: (...args) => git(root, ...args),
+      write: (path, content) => write(root, path, content),
+    };
+  });
+  afterEach(() => current?.place.dispose());
+  return () => {
+    if (current === undefined) throw new Error("outside of a test");
+    return current;
+  };
+}
+
+/** Directories `in` (allowed) and `out` (not) of a place, each with a repository. */
+export function insideAndOutside(place: Scratch): {
+  root: string;
+  foreign: string;
+  over: ReturnType<typeof gitOver>;
+} {
+  const root = sampleRepository(place.path("in", "repo"));
+  const foreign = emptyRepository(place.path("out", "repo"));
+  commitFiles(foreign, "Secret commit", { "secret.txt": "the secret\n" });
+  return { root, foreign, over: gitOver([place.path("in")]) };
+}
+
+/** The code of the error with which the work fails. */
+export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  return (await failureOf(work)).code;
+}

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface GitServer {
+  /** `http://127.0.0.1:<port>`; below it the repositories of the root. */
+  readonly url: string;
+  readonly port: number;
+  /** Method and path of every request so far. */
+  readonly requests: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface GitServerOptions {
+  /** Demands this `user:password`. */
+  readonly login?: string;
+  /** Sends every request to this base URL. */
+  readonly redirect?: string;
+  /** Stops sending after this many bytes of an answer and leaves the connection open. */
+  readonly stallAfter?: number;
+}
+
+/** A real git server on loopback: `git http-backend` behind Node's http. */
+export async function serveGit(root: string, options: GitServerOptions = {}): Promise<GitServer> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method ?? ""} ${request.url ?? ""}`);
+    const expected = options.login && `Basic ${Buffer.from(options.login).toString("base64")}`;
+    if (options.redirect !== undefined) {
+      response.writeHead(301, { location: options.redirect + (request.url ?? "") }).end();
+    } else if (expected !== undefined && request.headers.authorization !== expected) {
+      response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
+    } else {
+      backend(root, request, response, options.stallAfter ?? Number.POSITIVE_INFINITY);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function backend(root: string, request: IncomingMessage, response: ServerResponse, stallAfter: number): void {
+  const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
+  const header = (name: string) => String(request.headers[name] ?? "");
+  const child = spawn("git", ["http-backend"], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: "1",
+      PATH_INFO: decodeURIComponent(pathname),
+      QUERY_STRING: search.slice(1),
+      REQUEST_METHOD: request.method ?? "GET",
+      CONTENT_TYPE: header("content-type"),
+      HTTP_CONTENT_ENCODING: header("content-encoding"),
+      GIT_PROTOCOL: header("git-protocol"),
+      // Somebody who has logged in may push.
+      REMOTE_USER: "tester",
+      REMOTE_ADDR: "127.0.0.1",
+    },
+  });
+  child.stdin.on("error", () => undefined);
+  request.pipe(child.stdin);
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let sent = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    let body = chunk;
+    if (head !== undefined) {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf("\r\n\r\n");
+      if (end === -1) return;
+      const lines = head.toString("latin1", 0, end).split("\r\n");
+      const fields = lines.map((line): [string, string] => [
+        line.slice(0, line.indexOf(":")),
+        line.slice(line.indexOf(":") + 1).trim(),
+      ]);
+      const status = Number(fields.find(([name]) => name.toLowerCase() === "status")?.[1].slice(0, 3) ?? 200);
+      response.writeHead(
+        status,
+        Object.fromEntries(fields.filter(([name]) => name.toLowerCase() !== "status")),
+      );
+      body = head.subarray(end + 4);
+      head = undefined;
+    }
+    if (sent > stallAfter) return;
+    sent += body.length;
+    response.write(body);
+  });
+  child.on("close", () => {
+    if (sent <= stallAfter) response.end();
+  });
+  response.on("close", () => child.kill());
+}

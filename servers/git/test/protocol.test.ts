@@ -1,0 +1,223 @@
+import { writeFileSync } from "node:fs";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { server } from "../src/server.ts";
+import { commitFiles, git, makeDirty, type Scratch, sampleRepository, scratch, write } from "./fixture.ts";
+import { serveGit } from "./http-server.ts";
+import { ALL_TOOLS } from "./world.ts";
+
+let place: Scratch;
+let root: string;
+const open: { close(): Promise<unknown> }[] = [];
+beforeEach(() => {
+  place = scratch();
+  root = makeDirty(sampleRepository(place.path("my repo")));
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  place.dispose();
+});
+
+async function connect(options: ConnectOptions = {}): Promise<Connected> {
+  const args = [place.folder, ...ALL_TOOLS, ...(options.args ?? [])];
+  const connected = await connectInMemory(server, { ...options, args });
+  open.push(connected);
+  return connected;
+}
+
+const textOf = (result: { content: { type: string; text?: string }[] }) =>
+  result.content.map(({ text }) => text ?? "").join("\n");
+
+describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
+  it("danger shows the exact loss, waits for the user's word, and leaves a recovery ref", async () => {
+    const questions: string[] = [];
+    let agrees = false;
+    const { client } = await connect({
+      era,
+      elicit: ({ message }) => {
+        questions.push(message);
+        return { action: "accept", content: { confirm: agrees } };
+      },
+    });
+    const reset = { name: "git_reset_hard", arguments: { revision: "v0.9" } };
+    const head = git(root, "rev-parse", "HEAD");
+    const declined = await client.callTool(reset);
+    expect(declined.isError).toBe(true);
+    expect(git(root, "rev-parse", "HEAD")).toBe(head);
+    agrees = true;
+    const done = await client.callTool(reset);
+    expect(done.isError).not.toBe(true);
+    expect(questions).toHaveLength(2);
+    expect(questions[1]).toContain('It loses 1 commit: "');
+    expect(questions[1]).toContain("src/app.ts, src/util.ts");
+    expect(git(root, "rev-parse", "HEAD")).toBe(git(root, "rev-parse", "v0.9"));
+    const { recovery } = z.object({ recovery: z.string() }).parse(done.structuredContent);
+    expect(git(root, "rev-parse", `${recovery}^1`)).toBe(head);
+  });
+
+  it("danger is refused where nobody can be asked, and names the option; --confirm never goes on", async () => {
+    const { client } = await connect({ era });
+    const refused = await client.callTool({ name: "git_drop_stash", arguments: {} });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain("--confirm never");
+    expect(git(root, "stash", "list")).not.toBe("");
+    const unasked = await connect({ era, args: ["--confirm", "never"] });
+    const done = await unasked.client.callTool({ name: "git_drop_stash", arguments: {} });
+    expect(done.isError).not.toBe(true);
+    expect(git(root, "stash", "list")).toBe("");
+  });
+
+  it("hooks are not run where nobody is asked, --confirm never included", async () => {
+    write(root, ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+    const { chmodSync } = await import("node:fs");
+    chmodSync(`${root}/.git/hooks/pre-commit`, 0o755);
+    for (const args of [[], ["--confirm", "never"], ["--hooks", "off"]]) {
+      const { client } = await connect({ era, args });
+      const call = { name: "git_commit", arguments: { message: "x", allow_empty: true } };
+      const result = await client.callTool(call);
+      expect(result.isError, args.join(" ")).not.toBe(true);
+      expect(JSON.stringify(result.structuredContent)).toContain("Did not run the hooks pre-commit");
+    }
+    const { client } = await connect({ era, args: ["--hooks", "run"] });
+    const result = await client.callTool({
+      name: "git_commit",
+      arguments: { message: "x", allow_empty: true },
+    });
+    expect(result.isError).toBe(true);
+    expect(result._meta?.["io.github.refmcp/error"]).toMatchObject({ code: "hook_failed" });
+  });
+
+  it("a clone reports progress and stops when it is cancelled", async () => {
+    const bare = place.path("served", "x.git");
+    git(place.folder, "clone", "--quiet", "--bare", root, bare);
+    const fast = await serveGit(place.path("served"));
+    const slow = await serveGit(place.path("served"), { stallAfter: 10 });
+    open.push(fast, slow);
+    const { client } = await connect({ era, args: ["--protocols", "http", "--allow-host", "127.0.0.1"] });
+    const steps: number[] = [];
+    const clone = (url: string, name: string) => ({
+      name: "git_clone",
+      arguments: { url: `${url}/x.git`, path: place.path(name) },
+    });
+    const done = await client.callTool(clone(fast.url, "done"), {
+      onprogress: ({ progress }) => steps.push(progress),
+    });
+    expect(done.isError, textOf(done)).not.toBe(true);
+    expect(steps.length).toBeGreaterThan(0);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 700);
+    await expect(
+      client.callTool(clone(slow.url, "cancelled"), { signal: controller.signal }),
+    ).rejects.toThrow();
+    const { existsSync } = await import("node:fs");
+    await expect.poll(() => existsSync(place.path("cancelled")), { timeout: 10_000 }).toBe(false);
+  });
+
+  it("resources show files, directories, commits, diffs and the status", async () => {
+    const { client } = await connect({ era });
+    const read = async (path: string) => {
+      const { contents } = await client.readResource({ uri: `git://my%20repo/${path}` });
+      return contents[0];
+    };
+    expect(await read("blob/HEAD/docs/caf%C3%A9.md")).toMatchObject({
+      text: "warm\n",
+      mimeType: "text/plain",
+    });
+    expect(await read("tree/HEAD/src")).toMatchObject({ text: "app.ts\nutil.ts" });
+    expect(await read("tree/feature/.")).toMatchObject({ text: expect.stringContaining("src/") });
+    expect(await read("commit/v1.0")).toMatchObject({ text: expect.stringContaining("+OURS") });
+    expect(await read("diff/staged")).toMatchObject({ text: expect.stringContaining("+let x = 1;") });
+    expect(await read("diff/main...feature")).toMatchObject({ text: expect.stringContaining("+TEN") });
+    const status = await read("status");
+    expect(JSON.parse(status !== undefined && "text" in status ? status.text : "")).toMatchObject({
+      branch: "main",
+    });
+    commitFiles(root, "Binary", { "x.bin": new Uint8Array([0, 255, 1]) });
+    expect(await read("blob/HEAD/x.bin")).toMatchObject({
+      blob: "AP8B",
+      mimeType: "application/octet-stream",
+    });
+    await expect(read("blob/HEAD/nothing")).rejects.toThrow(/no file/);
+    await expect(read("blob/HEAD/..%2F..%2Fetc%2Fpasswd")).rejects.toThrow(/leads out/);
+    await expect(
+      client.readResource({ uri: `git://${encodeURIComponent(place.home)}/status` }),
+    ).rejects.toThrow();
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(["git://my%20repo/status"]);
+  });
+
+  it("completes repositories, refs and paths", async () => {
+    const { client } = await connect({ era });
+    const complete = async (name: string, value: string, others: Record<string, string> = {}) => {
+      const uri = "git://{repo}/blob/{rev}/{+path}";
+      const params = { ref: { type: "ref/resource" as const, uri }, argument: { name, value } };
+      const { completion } = await client.complete({ ...params, context: { arguments: others } });
+      return completion.values;
+    };
+    expect(await complete("repo", "my")).toEqual(["my repo"]);
+    expect(await complete("rev", "fea", { repo: "my repo" })).toEqual(["feature"]);
+    expect(await complete("rev", "v", { repo: "my repo" })).toEqual(["v0.9", "v1.0"]);
+    expect(await complete("path", "s", { repo: "my repo", rev: "HEAD" })).toEqual(["src/"]);
+    expect(await complete("path", "src/u", { repo: "my repo", rev: "HEAD" })).toEqual(["src/util.ts"]);
+    const prompt = {
+      ref: { type: "ref/prompt" as const, name: "review_changes" },
+      argument: { name: "branch", value: "con" },
+    };
+    expect((await client.complete(prompt)).completion.values).toEqual(["conflicting"]);
+  });
+
+  it("prompts hold the repository as it is now", async () => {
+    const { client } = await connect({ era });
+    const prompt = async (name: string, args: Record<string, string> = {}) =>
+      JSON.stringify((await client.getPrompt({ name, arguments: args })).messages);
+    const message = await prompt("commit_message", { hint: "speed" });
+    expect(message).toContain("+let x = 1;");
+    expect(message).toContain("Our line\\nAdd café\\nFirst commit");
+    expect(message).toContain("The reason for the change: speed");
+    expect(message).toContain('"uri":"git://my%20repo/diff/staged"');
+    expect(await prompt("review_changes", { branch: "feature" })).toContain("+TEN");
+    expect(await prompt("review_changes")).toContain("+FOUR");
+    expect(await prompt("summarize_changes", { from: "v0.9" })).toContain("Test: Our line");
+    const notes = await prompt("release_notes", { to: "feature" });
+    expect(notes).toContain("Feature work");
+    await expect(prompt("resolve_conflicts")).rejects.toThrow(/no conflicts/);
+    git(root, "reset", "--quiet", "--hard");
+    await expect(prompt("commit_message")).rejects.toThrow(/Nothing is staged/);
+    expect(() => git(root, "merge", "conflicting")).toThrow();
+    const conflicts = await prompt("resolve_conflicts");
+    expect(conflicts).toContain("++<<<<<<< HEAD");
+    expect(conflicts).toContain("both modified");
+  });
+});
+
+describe("the status resource", () => {
+  it("tells its subscribers of staging, commits and switches, and of nothing else", async () => {
+    const connected = await connect({ era: "legacy" });
+    const updates = () =>
+      connected.received.filter(
+        (message) => "method" in message && message.method === "notifications/resources/updated",
+      );
+    await connected.client.subscribeResource({ uri: "git://my%20repo/status" });
+    const settle = () => new Promise((resolve) => setTimeout(resolve, 600));
+    for (const change of [
+      ["add", "notes.txt"],
+      ["commit", "--quiet", "-m", "x"],
+      ["checkout", "--quiet", "--force", "feature"],
+    ]) {
+      const before = updates().length;
+      git(root, ...change);
+      await expect.poll(() => updates().length, { timeout: 10_000 }).toBeGreaterThan(before);
+      await settle();
+    }
+    const before = updates().length;
+    writeFileSync(`${root}/.git/COMMIT_EDITMSG`, "draft");
+    await connected.client.readResource({ uri: "git://my%20repo/status" });
+    await settle();
+    expect(updates().length).toBe(before);
+    await connected.client.unsubscribeResource({ uri: "git://my%20repo/status" });
+    git(root, "checkout", "--quiet", "main");
+    await settle();
+    expect(updates().length).toBe(before);
+  });
+});

@@ -1,0 +1,163 @@
+import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tools } from "../src/tools/index.ts";
+import {
+  callTool,
+  codeOf,
+  commitFiles,
+  failureOf,
+  git,
+  gitOver,
+  insideAndOutside,
+  type Scratch,
+  scratch,
+  write,
+} from "./fixture.ts";
+
+let place: Scratch;
+beforeEach(() => {
+  place = scratch();
+});
+afterEach(() => place.dispose());
+
+describe("a repository reaches nothing outside of the allowed directories", () => {
+  it("by its own path (CVE-2025-68143), whatever tool is called", async () => {
+    const { foreign, over } = insideAndOutside(place);
+    const out = ["../out/repo", foreign, `file://${foreign}`, `${place.path("in")}/../out/repo`];
+    for (const repo_path of out)
+      expect(await codeOf(callTool(over, "git_status", { repo_path })), repo_path).toBe("outside");
+    const given: Readonly<Record<string, object>> = {
+      git_diff: { target: "HEAD" },
+      git_show: { revision: "HEAD" },
+      git_blame: { path: "secret.txt" },
+      git_grep: { pattern: "secret" },
+      git_list_refs: { kind: "tags" },
+      git_add: { files: ["."] },
+      git_commit: { message: "x" },
+      git_create_branch: { branch_name: "x" },
+      git_checkout: { branch_name: "main" },
+      git_restore: { files: ["."] },
+      git_merge: { revision: "main" },
+      git_cherry_pick: { commits: ["HEAD"] },
+      git_revert: { commit: "HEAD" },
+      git_create_tag: { tag_name: "x" },
+      git_worktree_add: { path: place.path("in", "x"), branch_name: "x" },
+      git_rebase: { onto: "main" },
+      git_delete_branch: { branch_name: "main" },
+    };
+    for (const { name } of tools) {
+      if (name === "git_init" || name === "git_clone") continue;
+      expect(await codeOf(callTool(over, name, { ...given[name], repo_path: foreign })), name).toBe(
+        "outside",
+      );
+    }
+  });
+
+  it("by a link to it, or by a .git that is a link or a file", async () => {
+    const { foreign, over } = insideAndOutside(place);
+    symlinkSync(foreign, place.path("in", "link"));
+    expect(await codeOf(callTool(over, "git_log", { repo_path: place.path("in", "link") }))).toBe("outside");
+    for (const kind of ["link", "file"]) {
+      const trap = place.path("in", `trap-${kind}`);
+      mkdirSync(trap);
+      if (kind === "link") symlinkSync(join(foreign, ".git"), join(trap, ".git"));
+      else writeFileSync(join(trap, ".git"), `gitdir: ${join(foreign, ".git")}\n`);
+      expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe("outside_roots");
+    }
+  });
+
+  it("by core.worktree, commondir, objects, alternates or links in the git directory", async () => {
+    const { root, foreign, over } = insideAndOutside(place);
+    const log = () => codeOf(callTool(over, "git_log", { repo_path: root }));
+    const dir = join(root, ".git");
+
+    git(root, "config", "core.worktree", foreign);
+    expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
+    symlinkSync(foreign, join(dir, "link"));
+    git(root, "config", "core.worktree", "link");
+    expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
+    git(root, "config", "core.worktree", "../src");
+    expect((await callTool(over, "git_status", { repo_path: root })).data.unstaged).not.toEqual([]);
+    git(root, "config", "--unset", "core.worktree");
+
+    writeFileSync(join(dir, "commondir"), `${join(foreign, ".git")}\n`);
+    expect(await log()).toBe("outside_roots");
+    rmSync(join(dir, "commondir"));
+
+    mkdirSync(join(dir, "objects", "info"), { recursive: true });
+    writeFileSync(join(dir, "objects", "info", "alternates"), `${join(foreign, ".git", "objects")}\n`);
+    expect(await log()).toBe("outside_roots");
+    writeFileSync(join(dir, "objects", "info", "alternates"), `"${join(foreign, ".git", "objects")}"\n`);
+    expect(await log()).toBe("outside_roots");
+    rmSync(join(dir, "objects", "info", "alternates"));
+
+    for (const part of ["objects", "refs", "logs"]) {
+      renameSync(join(dir, part), join(dir, `${part}-own`));
+      symlinkSync(join(foreign, ".git", part), join(dir, part));
+      expect(await log(), part).toBe("outside_roots");
+      rmSync(join(dir, part));
+      renameSync(join(dir, `${part}-own`), join(dir, part));
+    }
+    expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
+  });
+
+  it("but alternates and worktrees inside are fine", async () => {
+    const { root, over } = insideAndOutside(place);
+    git(place.path("in"), "clone", "--quiet", "--shared", "repo", "shared");
+    expect(
+      (await callTool(over, "git_log", { repo_path: place.path("in", "shared") })).data.commits,
+    ).toHaveLength(3);
+    git(root, "worktree", "add", "--quiet", place.path("in", "twin"), "feature");
+    const { data } = await callTool(over, "git_status", { repo_path: place.path("in", "twin") });
+    expect(data.branch).toBe("feature");
+  });
+
+  it("by walking up above an allowed directory", async () => {
+    const { root } = insideAndOutside(place);
+    const narrow = gitOver([join(root, "src")]);
+    const error = await failureOf(callTool(narrow, "git_log", { repo_path: join(root, "src") }));
+    expect(error.code).toBe("not_a_repository");
+    expect(error.hint).toContain("above an allowed directory");
+  });
+
+  it("by a file that the configuration names (blame.ignoreRevsFile)", async () => {
+    const { root, over } = insideAndOutside(place);
+    const first = git(root, "rev-parse", "--short=10", "HEAD~2").trim();
+    const reformat = commitFiles(root, "Reformat", { "src/app.ts": "  one\ntwo\n" });
+    const blame = () => callTool(over, "git_blame", { repo_path: root, path: "src/app.ts", end_line: 1 });
+    expect((await blame()).text).toContain(`\n${reformat.slice(0, 10)} `);
+    write(place.path("out"), "ignored", `${reformat}\n`);
+    git(root, "config", "blame.ignoreRevsFile", place.path("out", "ignored"));
+    expect(await codeOf(blame())).toBe("outside_roots");
+    write(root, ".ignored", `${reformat}\n`);
+    symlinkSync(place.path("out", "ignored"), join(root, "linked"));
+    git(root, "config", "blame.ignoreRevsFile", "linked");
+    expect(await codeOf(blame())).toBe("outside_roots");
+    git(root, "config", "blame.ignoreRevsFile", ".ignored");
+    expect((await blame()).text).toContain(`\n${first} `);
+  });
+
+  it("by a bare repository that lies in the way, which its own path may open", async () => {
+    const { root, over } = insideAndOutside(place);
+    const bare = join(root, "vendor", "evil.git");
+    git(place.folder, "clone", "--quiet", "--bare", root, bare);
+    write(bare, "deep/er/x", "x");
+    expect(await codeOf(callTool(over, "git_log", { repo_path: join(bare, "deep") }))).toBe(
+      "not_a_repository",
+    );
+    expect((await callTool(over, "git_log", { repo_path: bare })).data.commits).toHaveLength(3);
+  });
+});
+
+describe.runIf(process.getuid?.() === 0)("a repository of another user", () => {
+  it("is not opened, unless the user has said that it is safe (CVE-2022-24765)", async () => {
+    const { root, over } = insideAndOutside(place);
+    chownSync(root, 12_345, 12_345);
+    chownSync(join(root, ".git"), 12_345, 12_345);
+    for (const name of ["git_status", "git_log", "git_list_files"])
+      expect(await codeOf(callTool(over, name, { repo_path: root })), name).toBe("dubious_ownership");
+    write(place.home, ".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
+    expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
+  });
+});

@@ -1,0 +1,90 @@
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { commitFiles, emptyRepository, git, gitWith, write } from "./fixture.ts";
+
+const HOOKS = [
+  "pre-commit",
+  "prepare-commit-msg",
+  "commit-msg",
+  "post-commit",
+  "pre-merge-commit",
+  "post-merge",
+  "post-checkout",
+  "pre-push",
+  "pre-rebase",
+  "post-rewrite",
+  "post-index-change",
+  "reference-transaction",
+  "applypatch-msg",
+  "fsmonitor-watchman",
+  "proc-receive",
+];
+
+/** Writes the program that tells on whoever runs it; it passes its input or file on, as filters and converters do. */
+export function canary(folder: string): { program: string; log: string } {
+  mkdirSync(folder, { recursive: true });
+  const program = join(folder, "canary.sh");
+  const log = join(folder, "canary.log");
+  writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0\n`);
+  chmodSync(program, 0o755);
+  return { program, log };
+}
+
+/** Sets keys of the repository's own configuration. */
+export function set(root: string, ...pairs: readonly (readonly [key: string, value: string])[]): void {
+  for (const [key, value] of pairs) git(root, "config", "--local", key, value);
+}
+
+/** Writes a hook of every kind that runs the program. */
+export function hooksInto(folder: string, program: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const hook of HOOKS) {
+    writeFileSync(join(folder, hook), `#!/bin/sh\nexec "${program}" "$@"\n`);
+    chmodSync(join(folder, hook), 0o755);
+  }
+}
+
+/** A commit that was never fetched: its tree names a blob that is not here. */
+export function missingBlob(root: string): void {
+  const blob = "1234567890123456789012345678901234567890";
+  const tree = gitWithInput(root, `100644 blob ${blob}\tgone.txt\n`, "mktree", "--missing");
+  const commit = git(root, "commit-tree", "-m", "Partial", tree).trim();
+  git(root, "update-ref", "refs/heads/partial", commit);
+}
+
+function gitWithInput(root: string, input: string, ...args: string[]): string {
+  const file = join(root, ".git", "input");
+  writeFileSync(file, input);
+  return git(
+    root,
+    "-c",
+    'alias.x=!f() { file=$1; shift; git "$@" < "$file"; }; f',
+    "x",
+    file,
+    ...args,
+  ).trim();
+}
+
+/** Configuration of a partial clone whose missing objects come from a URL. */
+export const promisor = (url: string): readonly (readonly [string, string])[] => [
+  ["core.repositoryFormatVersion", "1"],
+  ["extensions.partialClone", "evil"],
+  ["remote.evil.url", url],
+  ["remote.evil.promisor", "true"],
+  ["remote.evil.partialCloneFilter", "blob:none"],
+];
+
+/** A checked-out submodule with a change in it. */
+export function submodule(root: string): void {
+  const inner = emptyRepository(join(root, "sub"));
+  commitFiles(inner, "Inner", { "in.c": "inner\n", ".gitattributes": "*.c filter=inner\n" }, 2);
+  mkdirSync(join(root, ".git", "modules"), { recursive: true });
+  renameSync(join(inner, ".git"), join(root, ".git", "modules", "sub"));
+  writeFileSync(join(inner, ".git"), "gitdir: ../.git/modules/sub\n");
+  git(root, "config", "-f", ".git/modules/sub/config", "core.worktree", "../../../sub");
+  // ignore = none asks git to look into it on every occasion.
+  write(root, ".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
+  git(root, "add", "sub", ".gitmodules");
+  gitWith(root, {}, "commit", "--quiet", "-m", "Submodule");
+  write(inner, "in.c", "changed\n");
+}

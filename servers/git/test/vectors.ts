@@ -1,0 +1,246 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { git } from "./fixture.ts";
+import { hooksInto, missingBlob, promisor, set, submodule } from "./traps.ts";
+
+/** A way in which a repository makes git execute a program. */
+export interface Vector {
+  readonly name: string;
+  /** What the harmless twin has too, for example a submodule. */
+  base?(root: string): void;
+  /** Sets the trap: `program` must be run by plain git. */
+  plant(root: string, program: string): void;
+  /** What a person does in this repository, upon which plain git runs the program. */
+  readonly springs: readonly (readonly string[])[];
+}
+
+export const VECTORS: readonly Vector[] = [
+  {
+    name: "core.fsmonitor",
+    plant: (root, program) => set(root, ["core.fsmonitor", program]),
+    springs: [["status"]],
+  },
+  {
+    name: "core.fsmonitor through include.path",
+    plant(root, program) {
+      writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
+      set(root, ["include.path", "more"]);
+    },
+    springs: [["status"]],
+  },
+  {
+    name: "core.fsmonitor in config.worktree",
+    plant(root, program) {
+      set(root, ["extensions.worktreeConfig", "true"]);
+      writeFileSync(join(root, ".git", "config.worktree"), `[core]\n\tfsmonitor = ${program}\n`);
+    },
+    springs: [["status"]],
+  },
+  {
+    name: "hooks",
+    plant: (root, program) => hooksInto(join(root, ".git", "hooks"), program),
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "core.hooksPath",
+    plant(root, program) {
+      hooksInto(join(root, ".git", "elsewhere"), program);
+      set(root, ["core.hooksPath", ".git/elsewhere"]);
+    },
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "diff.external",
+    plant: (root, program) => set(root, ["diff.external", program]),
+    springs: [["diff", "v0.9", "v1.0"]],
+  },
+  {
+    name: "diff driver command",
+    plant: (root, program) => set(root, ["diff.evil.command", program]),
+    springs: [["diff", "v0.9", "v1.0"]],
+  },
+  {
+    name: "textconv",
+    plant: (root, program) => set(root, ["diff.evil.textconv", program]),
+    springs: [["diff", "v0.9", "v1.0"]],
+  },
+  {
+    name: "clean and smudge filter",
+    plant: (root, program) =>
+      set(
+        root,
+        ["filter.evil.clean", program],
+        ["filter.evil.smudge", program],
+        ["filter.evil.required", "true"],
+      ),
+    springs: [["checkout", "v0.9", "--", "src/app.ts"]],
+  },
+  {
+    name: "filter named a=b",
+    plant: (root, program) => set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
+    springs: [["checkout", "stash@{0}", "--", "README.md"]],
+  },
+  {
+    name: "filter process",
+    plant: (root, program) => set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
+    springs: [["checkout", "v0.9", "--", "src/app.ts"]],
+  },
+  {
+    name: "gpg.program with log.showSignature",
+    plant: (root, program) =>
+      set(root, ["gpg.program", program], ["log.showSignature", "true"], ["merge.verifySignatures", "true"]),
+    springs: [["log", "-1"]],
+  },
+  {
+    name: "gpg.program with commit.gpgSign",
+    plant: (root, program) =>
+      set(
+        root,
+        ["gpg.program", program],
+        ["commit.gpgSign", "true"],
+        ["tag.gpgSign", "true"],
+        ["tag.forceSignAnnotated", "true"],
+        ["push.gpgSign", "true"],
+        ["user.signingKey", "x"],
+      ),
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "gpg.ssh.defaultKeyCommand",
+    plant: (root, program) =>
+      set(
+        root,
+        ["gpg.format", "ssh"],
+        ["gpg.ssh.program", program],
+        ["gpg.ssh.defaultKeyCommand", program],
+        ["commit.gpgSign", "true"],
+        ["tag.gpgSign", "true"],
+      ),
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "promisor remote with uploadpack",
+    base: missingBlob,
+    plant(root, program) {
+      set(root, ...promisor(root), ["remote.evil.uploadpack", program]);
+    },
+    springs: [["show", "partial:gone.txt"]],
+  },
+  {
+    name: "promisor remote over ext::",
+    base: missingBlob,
+    plant: (root, program) =>
+      set(
+        root,
+        ...promisor(`ext::${program} %S`),
+        ["protocol.ext.allow", "always"],
+        ["protocol.allow", "always"],
+      ),
+    springs: [["show", "partial:gone.txt"]],
+  },
+  {
+    name: "promisor remote with core.sshCommand",
+    base: missingBlob,
+    plant: (root, program) => set(root, ...promisor("ssh://host.invalid/x"), ["core.sshCommand", program]),
+    springs: [["show", "partial:gone.txt"]],
+  },
+  {
+    name: "promisor remote with core.gitProxy",
+    base: missingBlob,
+    plant: (root, program) => set(root, ...promisor("git://host.invalid/x"), ["core.gitProxy", program]),
+    springs: [["show", "partial:gone.txt"]],
+  },
+  {
+    name: "merge driver",
+    plant: (root, program) => set(root, ["merge.evil.driver", `${program} %A`]),
+    springs: [["merge", "feature"]],
+  },
+  {
+    name: "branch.mergeOptions",
+    plant(root, program) {
+      set(root, ["branch.main.mergeOptions", "--gpg-sign --edit"], ["gpg.program", program]);
+      set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
+    },
+    springs: [["merge", "--no-ff", "feature"]],
+  },
+  {
+    name: "configuration of a submodule",
+    base: submodule,
+    plant(root, program) {
+      const config = ["config", "-f", ".git/modules/sub/config"];
+      for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process", "diff.external"])
+        git(root, ...config, key, program);
+      hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
+      set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"], ["diff.submodule", "diff"]);
+      set(root, ["status.submoduleSummary", "true"], ["diff.ignoreSubmodules", "none"]);
+    },
+    springs: [["status"]],
+  },
+  {
+    name: "submodule.update command",
+    base: submodule,
+    plant(root, program) {
+      set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
+      set(root, ["submodule.sub.url", "./sub"], ["submodule.recurse", "true"]);
+    },
+    springs: [["submodule", "update", "--init", "--force"]],
+  },
+  {
+    name: "editor and sequence editor",
+    plant: (root, program) =>
+      set(root, ["core.editor", program], ["sequence.editor", program], ["commit.verbose", "true"]),
+    springs: [["commit", "--amend"]],
+  },
+  {
+    name: "pager and aliases",
+    plant: (root, program) =>
+      set(
+        root,
+        ["core.pager", program],
+        ["pager.log", program],
+        ["pager.status", "true"],
+        ["alias.st", `!${program}`],
+        ["alias.status", `!${program}`],
+        ["interactive.diffFilter", program],
+      ),
+    springs: [["st"]],
+  },
+  {
+    name: "remote uploadpack, receivepack and ssh",
+    plant: (root, program) =>
+      set(
+        root,
+        ["remote.origin.url", "ssh://host.invalid/x"],
+        ["remote.origin.uploadpack", program],
+        ["remote.origin.receivepack", program],
+        ["core.sshCommand", program],
+        ["core.askPass", program],
+      ),
+    springs: [["fetch", "origin"]],
+  },
+  {
+    name: "url.insteadOf ext::",
+    plant: (root, program) =>
+      set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:1/"], ["protocol.ext.allow", "always"]),
+    springs: [["fetch", "origin"]],
+  },
+  {
+    name: "remote.vcs helper and alternateRefsCommand",
+    plant(root, program) {
+      set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
+      set(root, ["protocol.ext.allow", "always"], ["core.alternateRefsCommand", program]);
+    },
+    springs: [["fetch", "origin"]],
+  },
+  {
+    name: "trailer command",
+    plant: (root, program) =>
+      set(
+        root,
+        ["trailer.sign.command", program],
+        ["trailer.sign.cmd", program],
+        ["trailer.sign.key", "Signed: "],
+      ),
+    springs: [["commit", "--allow-empty", "-m", "x", "--trailer", "sign=y"]],
+  },
+];

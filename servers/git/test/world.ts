@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { World } from "@refmcp/core/testing";
+import {
+  commitFiles,
+  emptyRepository,
+  git,
+  makeDirty,
+  type Scratch,
+  sampleRepository,
+  scratch,
+  write,
+} from "./fixture.ts";
+import { serveGit } from "./http-server.ts";
+
+/** Options under which every tool exists and remotes on loopback may be reached. */
+export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
+
+const SECRET = "sesame-open";
+let templates: Scratch | undefined;
+let known: ReadonlySet<string> = new Set();
+
+/**
+ * What each world is a copy of: `repo` with uncommitted changes, `tidy` without, `big` with much of everything, and
+ * `upstream.git`, which is the origin of the first two.
+ */
+function template(): Scratch {
+  if (templates !== undefined) return templates;
+  const made = scratch();
+  const repo = sampleRepository(made.path("repo"));
+  const tidy = made.path("tidy");
+  const upstream = made.path("upstream.git");
+  git(made.folder, "clone", "--quiet", "--bare", "--template=", "repo", "upstream.git");
+  git(upstream, "config", "http.receivepack", "true");
+  git(upstream, "update-ref", "refs/heads/feature", "conflicting");
+  git(repo, "checkout", "--quiet", "-b", "news");
+  commitFiles(repo, "News", { "news.txt": "fresh\n" }, 6);
+  git(repo, "push", "--quiet", "../upstream.git", "news");
+  git(repo, "checkout", "--quiet", "main");
+  git(repo, "branch", "--quiet", "-D", "news");
+  git(repo, "update-ref", "refs/remotes/origin/main", "v0.9");
+  git(repo, "update-ref", "refs/remotes/origin/feature", "conflicting");
+  git(upstream, "update-ref", "refs/heads/main", "v0.9");
+  cpSync(repo, tidy, { recursive: true });
+  makeDirty(repo);
+  bigRepository(made.path("big"));
+  known = new Set(
+    [repo, upstream].flatMap((root) =>
+      git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split("\n"),
+    ),
+  );
+  templates = made;
+  return made;
+}
+
+function bigRepository(root: string): void {
+  emptyRepository(root);
+  const line = "the same words over and over again, so that there is something to find\n";
+  for (let index = 0; index < 250; index++)
+    write(root, `folder-${index % 10}/a-rather-long-name-of-a-file-${index}.txt`, line.repeat(5));
+  git(root, "add", "-A");
+  for (let index = 0; index < 60; index++) commitFiles(root, `Commit ${index}\n\n${line.repeat(10)}`, {}, 1);
+  for (let index = 0; index < 150; index++) {
+    git(root, "update-ref", `refs/heads/a-rather-long-name-of-a-branch-for-work/${index}`, "HEAD");
+    git(root, "update-ref", `refs/tags/a-rather-long-name-of-a-tag-for-a-release/${index}`, "HEAD");
+  }
+  commitFiles(
+    root,
+    "Much changed",
+    { "big.txt": line.repeat(5_000), "long.txt": `${"x".repeat(200_000)}\n` },
+    2,
+  );
+  // One pack and one file of refs: every world is a copy.
+  git(root, "gc", "--quiet");
+  write(root, "big.txt", line.toUpperCase().repeat(5_000));
+}
+
+/** A fresh world for the contract. */
+export async function world(): Promise<World> {
+  const source = template();
+  const place = scratch();
+  cpSync(source.folder, place.folder, { recursive: true, preserveTimestamps: true });
+  const server = await serveGit(place.folder);
+  const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
+  for (const root of ["repo", "tidy"]) git(place.path(root), "config", "remote.origin.url", url);
+  const repo = { repo_path: "repo" };
+  const tidy = { repo_path: "tidy" };
+  const big = { repo_path: "big" };
+  return {
+    args: [place.folder, "--protocols", "http", "--allow-host", "127.0.0.1"],
+    env: { HOME: place.home },
+    secret: SECRET,
+    calls: {
+      git_status: repo,
+      git_diff_unstaged: repo,
+      git_diff_staged: repo,
+      git_diff: { ...repo, target: "v0.9...feature" },
+      git_log: { ...repo, max_count: 2 },
+      git_show: { ...repo, revision: "v1.0" },
+      git_branch: { ...repo, branch_type: "all" },
+      git_blame: { ...repo, path: "src/app.ts", end_line: 4 },
+      git_grep: { ...repo, pattern: "^f" },
+      git_list_files: repo,
+      git_list_refs: { ...repo, kind: "remotes" },
+      git_reflog: { ...repo, limit: 3 },
+      git_add: { ...repo, files: ["src", "notes.txt"] },
+      git_commit: { ...repo, message: "Set x" },
+      git_reset: repo,
+      git_create_branch: { ...repo, branch_name: "topic/new", base_branch: "v0.9" },
+      git_checkout: { ...tidy, branch_name: "feature" },
+      git_restore: { ...repo, files: ["src/app.ts"] },
+      git_stash: { ...repo, message: "later" },
+      git_stash_apply: tidy,
+      git_merge: { ...tidy, revision: "feature" },
+      git_cherry_pick: { ...tidy, commits: ["feature"] },
+      git_revert: { ...tidy, commit: "HEAD" },
+      git_create_tag: { ...repo, tag_name: "v2.0", message: "Version two" },
+      git_worktree_add: { ...repo, path: "twin", branch_name: "feature" },
+      git_init: { path: "fresh" },
+      git_clone: { url: `${server.url}/upstream.git`, path: "cloned", branch: "main" },
+      git_fetch: tidy,
+      git_pull: { ...tidy, branch_name: "news" },
+      git_push: tidy,
+      git_reset_hard: { ...repo, revision: "v0.9" },
+      git_clean: repo,
+      git_rebase: { ...tidy, onto: "feature" },
+      git_delete_branch: { ...repo, branch_name: "conflicting" },
+      git_push_force_with_lease: { ...tidy, branch_name: "feature" },
+      git_drop_stash: repo,
+    },
+    failures: {
+      git_status: { repo_path: "../elsewhere" },
+      git_diff: { ...repo, target: "--output=x" },
+      git_log: { ...repo, revision: "mian" },
+      git_show: { ...repo, revision: "HEAD:nothing" },
+      git_blame: { ...repo, path: "nothing.ts" },
+      git_grep: { ...repo, pattern: "(" },
+      git_branch: { ...repo, contains: "nothing" },
+      git_list_files: { ...repo, paths: ["../.."] },
+      git_reflog: { ...repo, ref: "nothing" },
+      git_add: { ...repo, files: ["build.log"] },
+      git_commit: { ...tidy, message: "Nothing staged" },
+      git_create_branch: { ...repo, branch_name: "feature" },
+      git_checkout: { ...repo, branch_name: "feature" },
+      git_restore: { ...repo, files: ["nothing.ts"] },
+      git_stash: tidy,
+      git_stash_apply: { ...repo, stash: "v0.9" },
+      git_merge: { ...tidy, revision: "conflicting" },
+      git_create_tag: { ...repo, tag_name: "v1.0" },
+      git_init: { path: "repo" },
+      git_clone: { url: "ext::sh -c x", path: "cloned" },
+      git_fetch: { ...repo, remote: "upstream" },
+      git_rebase: { ...tidy, onto: "conflicting" },
+      git_delete_branch: { ...repo, branch_name: "main" },
+      git_drop_stash: { ...repo, stash: "stash@{7}" },
+    },
+    large: {
+      git_log: { ...big, max_count: 1_000 },
+      git_diff_unstaged: big,
+      git_show: { ...big, revision: "HEAD" },
+      git_branch: { ...big, limit: 1_000 },
+      git_blame: { ...big, path: "big.txt" },
+      git_grep: { ...big, pattern: "words", limit: 1_000 },
+      git_list_files: { ...big, limit: 5_000 },
+      git_list_refs: { ...big, kind: "tags", limit: 1_000 },
+    },
+    fingerprint: async () => fingerprintOf(place.folder),
+    stable: (text) =>
+      text
+        .replaceAll(place.folder, "<folder>")
+        .replaceAll(`127.0.0.1:${server.port}`, "127.0.0.1:<port>")
+        .replaceAll(/\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{6}/g, "<time>-$1-<random>")
+        .replaceAll(/((?:next_)?cursor\\?"?:? ?\\?")[\w-]{20,}/g, "$1<cursor>")
+        .replaceAll(/\b[0-9a-f]{40}\b/g, (oid) => (known.has(oid) ? oid : "<new object>")),
+    async dispose() {
+      await server.close();
+      place.dispose();
+    },
+  };
+}
+
+/** Removes what the worlds were copied from. */
+export function disposeTemplate(): void {
+  templates?.dispose();
+  templates = undefined;
+}
+
+function fingerprintOf(folder: string): string {
+  const hash = createHash("sha256");
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => `${join(entry.parentPath, entry.name)}${entry.isFile() ? "" : "/"}`)
+    .sort();
+  for (const name of names) {
+    hash.update(name);
+    if (!name.endsWith("/")) hash.update(readFileSync(name));
+  }
+  return hash.digest("hex");
+}
