@@ -251,3 +251,5 @@ export function insideAndOutside(place: Scratch): {
 export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   return (await failureOf(work)).code;
 }
+
+export { world } from "./world.ts";
