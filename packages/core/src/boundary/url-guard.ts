@@ -1,0 +1,303 @@
+import { promises as dns, type LookupAddress } from "node:dns";
+import { connect, isIP, type Socket } from "node:net";
+import { domainToASCII } from "node:url";
+import { nearest, ToolError } from "../answer/errors.ts";
+import { oneLine } from "../answer/untrusted.ts";
+import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
+
+/** Which addresses of the network may be reached. Hosts are given as in `parseHostRule`. */
+export interface UrlRules {
+  /** Reached although their address is not public (`--allow-host`). */
+  readonly allowHosts?: readonly string[];
+  /** Never reached, whatever else is allowed (`--deny-host`). */
+  readonly denyHosts?: readonly string[];
+  /** Every address may be reached, private ones too (`--allow-private`). */
+  readonly allowPrivate?: boolean;
+  /** Loopback may be reached: for a server whose work is testing pages on this machine. */
+  readonly allowLoopback?: boolean;
+}
+
+/** A place in the network that has been checked: the connection goes to one of `addresses`, and to nothing else. */
+export interface CheckedPlace {
+  /** In lower case, ASCII (punycode), without brackets and without the dot at its end. */
+  readonly host: string;
+  readonly port: number;
+  readonly addresses: readonly LookupAddress[];
+}
+
+/** What resolves a name: `dns.lookup` of the system, or a stand-in of tests. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface UrlGuard {
+  /**
+   * Checks what can be told without the network: scheme, credentials, host rules, an address given as such.
+   *
+   * @throws ToolError `invalid` for what is no URL of the web; `denied` for what the rules refuse.
+   */
+  check(url: string | URL): URL;
+  /**
+   * Resolves a host once and checks every address that it has. One that is refused refuses the host: an attacker's
+   * name has a public and a private address and answers with either (DNS rebinding).
+   *
+   * @throws ToolError `denied`; `unavailable` where the host has no address.
+   */
+  place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace>;
+  /**
+   * Opens a TCP connection to a host, to an address that was checked.
+   *
+   * @throws ToolError as `place`; the system's error where none of the addresses answers.
+   */
+  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+}
+
+const SCHEMES = ["http:", "https:"];
+const MOST_URL_CHARS = 8_192;
+/** How long one address may take to answer before the next is tried, in milliseconds. */
+const CONNECT_MS = 10_000;
+/** Names that mean this machine or this network by definition, whatever a resolver says (RFC 6761, RFC 6762, RFC 8375). */
+const LOCAL_NAMES: readonly { readonly name: RegExp; readonly reserve: Reserve }[] = [
+  { name: /(?:^|\.)localhost$/, reserve: "a loopback address" },
+  { name: /\.(?:local|internal|home\.arpa|localdomain|lan)$/, reserve: "a private address" },
+];
+
+/**
+ * Guards what a server reaches in the network. Only http and https; no credentials in URLs; no address that is not
+ * public unless the rules allow it; what was checked is what is connected to. Every redirect has to be checked again,
+ * by whoever follows it.
+ *
+ * @throws ToolError `invalid` where a rule cannot be read.
+ */
+export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemResolve): UrlGuard {
+  const allowed = (rules.allowHosts ?? []).map(parseHostRule);
+  const denied = (rules.denyHosts ?? []).map(parseHostRule);
+
+  /** The host in its one spelling. @throws ToolError where a rule about names refuses it. */
+  function checkName(host: string, port: number): string {
+    const name = plainHost(host);
+    if (denied.some((rule) => rule.names(name, port)))
+      throw refused(name, "is denied by --deny-host", "Ask the user whether it is meant to be reachable.");
+    if (allowed.some((rule) => rule.names(name, port))) return name;
+    if (isIP(name) !== 0) checkAddress(name, name, port);
+    else {
+      const local = LOCAL_NAMES.find((entry) => entry.name.test(name));
+      if (local !== undefined && !permits(local.reserve)) throw reserved(name, local.reserve);
+    }
+    return name;
+  }
+
+  function checkAddress(address: string, name: string, port: number): void {
+    if (denied.some((rule) => rule.covers(address, port)))
+      throw refused(name, `has the address ${address}, which --deny-host denies`, "Ask the user about it.");
+    if (allowed.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
+    const reserve = reserveOf(address);
+    if (reserve !== undefined && !permits(reserve)) throw reserved(name, reserve, address);
+  }
+
+  const permits = (reserve: Reserve): boolean =>
+    reserve !== "no IP address" &&
+    (rules.allowPrivate === true || (rules.allowLoopback === true && reserve === "a loopback address"));
+
+  async function place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace> {
+    const name = checkName(host, port);
+    const family = isIP(name);
+    const addresses = family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
+    if (addresses.length === 0) throw noAddress(name);
+    for (const { address } of addresses) checkAddress(address, name, port);
+    return { host: name, port, addresses };
+  }
+
+  return {
+    check(given) {
+      const url = parseWebUrl(given);
+      checkName(url.hostname, portOf(url));
+      return url;
+    },
+    place,
+    async connect(host, port, signal) {
+      const { addresses } = await place(host, port, signal);
+      let last: unknown;
+      for (const { address } of addresses) {
+        try {
+          return await open(address, port, signal);
+        } catch (error) {
+          signal?.throwIfAborted();
+          last = error;
+        }
+      }
+      throw last;
+    },
+  };
+}
+
+/** The port that a URL of the web leads to. */
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+/**
+ * Reads a URL of the web. WHATWG's parser brings every spelling of an IPv4 address (decimal, octal, hexadecimal, short,
+ * full-width digits) into one form, so that no check of ours has to know them.
+ *
+ * @throws ToolError `invalid`; `denied` for another scheme or credentials.
+ */
+export function parseWebUrl(given: string | URL): URL {
+  const text = String(given);
+  const shown = oneLine(text.slice(0, 200));
+  const hint = "Give an absolute URL such as https://example.org/page.";
+  if (text.length > MOST_URL_CHARS)
+    throw new ToolError("invalid", `The URL has ${text.length} characters; ${MOST_URL_CHARS} are allowed.`, {
+      hint,
+    });
+  if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });
+  const url = new URL(text);
+  if (!SCHEMES.includes(url.protocol)) {
+    const near = nearest(url.protocol.slice(0, -1), ["http", "https"]);
+    const meant = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
+    throw new ToolError(
+      "denied",
+      `URLs with ${oneLine(url.protocol.slice(0, 40))} are refused; allowed are http: and https:.${meant}`,
+      { hint },
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ToolError(
+      "denied",
+      `A URL with a user name or password in it is refused (host ${oneLine(url.host)}).`,
+      {
+        hint: "Leave user@ out of the URL; the user can configure what a host needs.",
+      },
+    );
+  }
+  return url;
+}
+
+/** One entry of `--allow-host` or `--deny-host`. */
+interface HostRule {
+  /** Whether it means this host at this port. */
+  names(host: string, port: number): boolean;
+  /** Whether it means this address at this port. */
+  covers(address: string, port: number): boolean;
+}
+
+/**
+ * Reads a rule: a name (`example.org`), every name below one (`*.example.org`), an address (`192.0.2.7`, `[::1]`) or a
+ * network (`10.0.0.0/8`); the first three also with a port (`localhost:3000`).
+ *
+ * @throws ToolError `invalid`
+ */
+export function parseHostRule(text: string): HostRule {
+  const rule = text.trim().toLowerCase();
+  const unreadable = new ToolError("invalid", `"${oneLine(text.slice(0, 200))}" is no host.`, {
+    hint: "Write a name (example.org), all below one (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
+  });
+  if (isNetwork(rule))
+    return { names: (host) => isInNetwork(host, rule), covers: (address) => isInNetwork(address, rule) };
+  const [, bracketed, plain, portText] =
+    /^(?:\[([0-9a-f:.]+)\]|([^\s/@[\]]+?))(?::(\d{1,5}))?$/.exec(rule) ?? [];
+  const wholeIsIp6 = isIP(rule) === 6;
+  const host = wholeIsIp6 ? rule : (bracketed ?? plain);
+  if (host === undefined || host === "") throw unreadable;
+  const port = wholeIsIp6 || portText === undefined ? undefined : Number(portText);
+  const fits = (asked: number): boolean => port === undefined || port === asked;
+  if (host.startsWith("*.")) {
+    const below = plainHost(host.slice(1));
+    return { names: (name, asked) => fits(asked) && name.endsWith(below), covers: () => false };
+  }
+  const name = plainHost(host);
+  if (name === "") throw unreadable;
+  if (isIP(name) === 0) return { names: (asked, at) => fits(at) && asked === name, covers: () => false };
+  const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
+  return {
+    names: (asked, at) => fits(at) && isInNetwork(asked, network),
+    covers: (address, at) => fits(at) && isInNetwork(address, network),
+  };
+}
+
+/** A host in the spelling that rules and checks compare: lower case, ASCII, no brackets, zone or dot at the end. */
+function plainHost(host: string): string {
+  const bare = host
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+  if (isIP(bare) !== 0) return bare;
+  // A host that comes from elsewhere than a parsed URL may still spell an IPv4 address in one of the old ways.
+  const parsed = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
+  return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
+  try {
+    return await dns.lookup(host, { all: true });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOTFOUND" || code === "ENODATA") return [];
+    throw new ToolError("unavailable", `The name "${oneLine(host)}" could not be resolved (${code}).`, {
+      hint: "The network or its name server does not answer; try again later.",
+      cause: error,
+    });
+  }
+}
+
+function open(address: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const socket = connect({ host: address, port });
+    const stop = (): void => {
+      socket.destroy();
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(Object.assign(new Error(`${address}:${port} did not answer`), { code: "ETIMEDOUT" }));
+    }, CONNECT_MS);
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+    socket.once("connect", () => {
+      settle();
+      socket.removeAllListeners("error");
+      resolve(socket);
+    });
+    socket.once("error", (error) => {
+      settle();
+      reject(error);
+    });
+  });
+}
+
+/** A lookup cannot be stopped; the caller need not wait for it. */
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function reserved(name: string, reserve: Reserve, address?: string): ToolError {
+  const what =
+    address === undefined || address === name ? `is ${reserve}` : `has the address ${address}, ${reserve}`;
+  return refused(
+    name,
+    what,
+    `If it is meant, the user starts the server with --allow-host ${oneLine(name)}.`,
+  );
+}
+
+function refused(name: string, why: string, hint: string): ToolError {
+  return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is not reached.`, {
+    hint,
+  });
+}
+
+function noAddress(name: string): ToolError {
+  return new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
+    hint: "Check the spelling of the URL, and the network.",
+  });
+}
