@@ -17,6 +17,24 @@ const external = [
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 
+/**
+ * A file is in one part only. The SDK's entry holds its HTTP classes too, which stdio never needs: what core's HTTP side
+ * imports from it counts as a file of its own.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const httpApart = {
+  name: "http-apart",
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^@modelcontextprotocol\/server$/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === httpApart || !/[\\/]serve[\\/]http[\\/]/.test(from.importer)) return undefined;
+      const { kind, importer, resolveDir } = from;
+      const found = await resolve(path, { kind, importer, resolveDir, pluginData: httpApart });
+      return { ...found, suffix: "?http" };
+    });
+  },
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
   bundle: true,
@@ -26,6 +44,7 @@ const shared = {
   minify: true,
   legalComments: "none",
   external,
+  plugins: [httpApart],
   // The SDK's default JSON Schema validator (Ajv, a third of the start-up time) is never used: zod checks.
   alias: {
     "@modelcontextprotocol/server/_shims": fileURLToPath(new URL("no-validator.mjs", import.meta.url)),

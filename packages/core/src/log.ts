@@ -1,3 +1,5 @@
+import { traceNote } from "./trace.ts";
+
 /** The levels of `--log-level`, from most to least talkative. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -11,7 +13,8 @@ export interface Log {
 }
 
 /**
- * A log that writes `name level: message`, one line each, from `level` up.
+ * A log that writes `name level: message`, one line each, from `level` up. Within a traced request (`withTrace`) the
+ * message begins with `trace_id=… span_id=…`.
  *
  * @param write receives whole lines; default: stderr.
  */
@@ -22,7 +25,9 @@ export function createLog(
 ): Log {
   const threshold = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (message: string) => {
-    if (LOG_LEVELS.indexOf(own) >= threshold) write(`${name} ${own}: ${message.trimEnd()}\n`);
+    if (LOG_LEVELS.indexOf(own) < threshold) return;
+    const note = traceNote();
+    write(`${name} ${own}: ${note === undefined ? "" : `${note} `}${message.trimEnd()}\n`);
   };
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }

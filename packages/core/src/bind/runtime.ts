@@ -25,7 +25,7 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly bound: DirectoryBound;
   readonly log: Log;
-  readonly state: StateCodec = createStateCodec();
+  readonly state: StateCodec;
   readonly tools: readonly Tool<Context>[];
   readonly resources: readonly Resource<Context>[];
   readonly prompts: readonly Prompt<Context>[];
@@ -35,12 +35,19 @@ export class Runtime<Context, Table extends OptionTable> {
 
   constructor(
     definition: ServerDefinition<Context, Table>,
-    parts: { options: OptionValues<Table> & CommonOptionValues; bound: DirectoryBound; log: Log },
+    parts: {
+      options: OptionValues<Table> & CommonOptionValues;
+      bound: DirectoryBound;
+      log: Log;
+      /** Seals what travels through clients; processes that share clients share it. Default: a key of its own. */
+      stateKey?: Uint8Array | undefined;
+    },
   ) {
     this.definition = definition;
     this.options = parts.options;
     this.bound = parts.bound;
     this.log = parts.log;
+    this.state = createStateCodec(parts.stateKey);
     this.tools = definition.tools.filter((tool) => isEnabled(tool, parts.options));
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];

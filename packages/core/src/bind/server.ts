@@ -11,6 +11,7 @@ import {
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
 import type { AnyServer } from "../define/server.ts";
+import { withTrace } from "../trace.ts";
 import { findPrompt, getPrompt, listedPrompt, promptCompleter } from "./prompt.ts";
 import { protocolError, Resources, readResource, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
@@ -72,7 +73,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
       server.setRequestHandler("tools/call", (request, context) => {
         const tool = tools.get(request.params.name);
         if (tool === undefined) throw unknownTool(request.params.name, runtime.tools);
-        return callTool(session, tool, request.params.arguments, context);
+        return withTrace(context.mcpReq, () => callTool(session, tool, request.params.arguments, context));
       });
 
       if (hasResources) {
@@ -88,7 +89,9 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
           return { resourceTemplates: resources.templates() };
         });
         server.setRequestHandler("resources/read", (request, context) =>
-          readResource(session, resources, asUri(request.params.uri), context),
+          withTrace(context.mcpReq, () =>
+            readResource(session, resources, asUri(request.params.uri), context),
+          ),
         );
         if (era === "legacy" && resources.canWatch) {
           server.setRequestHandler("resources/subscribe", async ({ params }) => {
@@ -112,9 +115,12 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
           refuseCursor(request.params?.cursor);
           return { prompts: prompts.map(listedPrompt) };
         });
-        server.setRequestHandler("prompts/get", (request, context) =>
-          getPrompt(session, findPrompt(prompts, request.params.name), request.params.arguments, context),
-        );
+        server.setRequestHandler("prompts/get", (request, context) => {
+          const prompt = findPrompt(prompts, request.params.name);
+          return withTrace(context.mcpReq, () =>
+            getPrompt(session, prompt, request.params.arguments, context),
+          );
+        });
       }
 
       if (hasResources || prompts.length > 0) {

@@ -19,12 +19,17 @@ export interface StateCodec {
   read(context: ServerContext): RoundState | undefined;
 }
 
-/** A codec with a key of this process, bound to the request's method and valid for ten minutes. */
+/** A codec bound to the request's method and to who sent it, valid for ten minutes. */
 export function createStateCodec(key: Uint8Array = randomBytes(32)): StateCodec {
-  const codec = createRequestStateCodec<RoundState>({ key, bind: (context) => context.mcpReq.method });
+  const codec = createRequestStateCodec<RoundState>({ key, bind: sender });
   return {
     mint: (state, context) => codec.mint(state, context),
     verify: (text, context) => codec.verify(text, context),
     read: (context) => roundState.safeParse(context.mcpReq.requestState()).data,
   };
+}
+
+function sender({ mcpReq, http }: ServerContext): string {
+  const { clientId, extra } = http?.authInfo ?? {};
+  return `${mcpReq.method} ${String(extra?.subject ?? "")} ${clientId ?? ""}`.trimEnd();
 }

@@ -68,7 +68,7 @@ describe("parseCommandLine", () => {
     [["--list-tools", "--red-only"], "error"],
     [["--print-config", "vscode", "--list-tools"], "print-config"],
     [["--", "--help"], "serve"],
-    [["--http", "8080"], "error"],
+    [["--http", "8080"], "serve"],
   ])("%j → %s", (argv, kind) => {
     expect(parse(argv).kind).toBe(kind);
   });
@@ -77,7 +77,7 @@ describe("parseCommandLine", () => {
     expect(parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" })).toMatchObject({
       kind: "serve",
       warnings: [
-        "Environment variable REFMCP_FILESYSTEM_HELP belongs to no option and is ignored.",
+        "Environment variable REFMCP_FILESYSTEM_HELP belongs to no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
         "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG belongs to no option and is ignored.",
       ],
     });

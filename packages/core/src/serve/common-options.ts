@@ -79,6 +79,58 @@ export const commonOptions = defineOptions({
     heading: "Limits",
     description: "Largest message that is read from the client, in bytes.",
   },
+  http: {
+    type: "string",
+    valueName: "[HOST:]PORT",
+    heading: "HTTP",
+    description:
+      "Serve over Streamable HTTP at /mcp on this address instead of over stdio; host 127.0.0.1 by default.",
+  },
+  authTokenEnv: {
+    type: "string",
+    valueName: "NAME",
+    heading: "HTTP",
+    description: "Environment variable that holds the bearer token that every request must carry.",
+  },
+  oauthIssuer: {
+    type: "url",
+    heading: "HTTP",
+    description: "Authorization server whose access tokens are accepted (OAuth 2.1, JWT).",
+  },
+  oauthAudience: {
+    type: "url",
+    heading: "HTTP",
+    description: "This server's own URL as clients know it, which access tokens must be issued for.",
+  },
+  oauthScopes: {
+    type: "string",
+    list: true,
+    flag: "oauth-scope",
+    valueName: "LIST",
+    heading: "HTTP",
+    description: "Scopes that an access token must have.",
+  },
+  httpAllowHost: {
+    type: "string",
+    list: true,
+    valueName: "LIST",
+    heading: "HTTP",
+    description: "Further host names that requests may name, for example behind a proxy.",
+  },
+  httpAllowOrigin: {
+    type: "string",
+    list: true,
+    valueName: "LIST",
+    heading: "HTTP",
+    description: "Host names of web pages that may call this server, besides those of this machine.",
+  },
+  httpStateKeyEnv: {
+    type: "string",
+    valueName: "NAME",
+    heading: "HTTP",
+    description:
+      "Environment variable with a secret that processes behind one balancer share, for questions to the user.",
+  },
   logLevel: {
     type: "enum",
     values: LOG_LEVELS,

@@ -94,6 +94,25 @@ describe("renderHelp", () => {
                                     bytes. (65,536 to 1,073,741,824; default
                                     16,777,216)
 
+      HTTP
+        --http [HOST:]PORT          Serve over Streamable HTTP at /mcp on this address
+                                    instead of over stdio; host 127.0.0.1 by default.
+        --auth-token-env NAME       Environment variable that holds the bearer token
+                                    that every request must carry.
+        --oauth-issuer URL          Authorization server whose access tokens are
+                                    accepted (OAuth 2.1, JWT).
+        --oauth-audience URL        This server's own URL as clients know it, which
+                                    access tokens must be issued for.
+        --oauth-scope LIST          Scopes that an access token must have.
+                                    (comma-separated)
+        --http-allow-host LIST      Further host names that requests may name, for
+                                    example behind a proxy. (comma-separated)
+        --http-allow-origin LIST    Host names of web pages that may call this server,
+                                    besides those of this machine. (comma-separated)
+        --http-state-key-env NAME   Environment variable with a secret that processes
+                                    behind one balancer share, for questions to the
+                                    user.
+
       Information
         --log-level debug|info|warning|error
                                     How much is written to stderr. (default warning)
@@ -147,7 +166,7 @@ describe("renderHelp", () => {
     expect(text).toContain("read Reads and searches. (default)");
     expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");
     expect(text).not.toContain("--odd");
-    expect(text).not.toContain("--http");
+    expect(text).toContain("--http [HOST:]PORT");
   });
 
   it("shows no operand where the server takes none, and the examples and page of the server where it has its own", () => {

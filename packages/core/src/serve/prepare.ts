@@ -6,6 +6,7 @@ import type { ServerDefinition } from "../define/server.ts";
 import { createLog } from "../log.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { type CommonOptionValues, serverOptions } from "./common-options.ts";
+import type { HttpSettings } from "./http/settings.ts";
 import type { OptionSource } from "./parse-options.ts";
 
 /** What to write instead of serving, and the exit code. */
@@ -18,7 +19,12 @@ export interface Printed {
 
 /** A server that is ready to take connections, or a text to print instead. */
 export type Prepared<Context, Table extends OptionTable> =
-  | { readonly kind: "run"; readonly runtime: Runtime<Context, Table> }
+  | {
+      readonly kind: "run";
+      readonly runtime: Runtime<Context, Table>;
+      /** Present with `--http`. */
+      readonly http?: HttpSettings;
+    }
   | Printed;
 
 /**
@@ -45,13 +51,16 @@ export async function prepare<Context, Table extends OptionTable>(
     const { describeServer } = await import("./describe.ts");
     return print(`${JSON.stringify(describeServer(definition, all.table), undefined, 2)}\n`);
   }
-  const { options } = command;
+  const http = await httpSettings(command.options, env);
+  if (typeof http === "string") return refuse(http);
+  // A remote client's directories are not ours.
+  const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.warnings) log.warning(warning);
   const mistake = await unknownToolNames(definition, options);
   if (mistake !== undefined) return refuse(mistake);
   const bound = boundOf(definition.directories, options, command.source);
-  const runtime = new Runtime(definition, { options, bound, log });
+  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
     return print(renderToolTable(runtime.tools, process.stdout.columns));
@@ -63,7 +72,7 @@ export async function prepare<Context, Table extends OptionTable>(
     const { text, guidance } = renderHostEntry(command.host, definition, command.carried, origin);
     return print(text, guidance);
   }
-  return { kind: "run", runtime };
+  return { kind: "run", runtime, ...(http === undefined ? {} : { http }) };
 }
 
 function print(stdout: string, stderr = ""): Printed {
@@ -72,6 +81,27 @@ function print(stdout: string, stderr = ""): Printed {
 
 function refuse(message: string): Printed {
   return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
+}
+
+/** Where to listen; a sentence where the options do not allow it, undefined without `--http`. */
+async function httpSettings(
+  options: CommonOptionValues,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HttpSettings | string | undefined> {
+  const { http, authTokenEnv, oauthIssuer, oauthAudience } = options;
+  if (http === undefined) {
+    const alone = authTokenEnv ?? oauthIssuer?.href ?? oauthAudience?.href;
+    return alone === undefined
+      ? undefined
+      : "--auth-token-env, --oauth-issuer and --oauth-audience need --http [HOST:]PORT; over stdio nobody else can call.";
+  }
+  const { HttpOptionError, readHttpSettings } = await import("./http/settings.ts");
+  try {
+    return readHttpSettings({ ...options, http }, env);
+  } catch (error) {
+    if (error instanceof HttpOptionError) return error.message;
+    throw error;
+  }
 }
 
 /** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */

@@ -8,7 +8,8 @@ import { protectStdout } from "./stdout.ts";
 
 /**
  * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
- * stdout until the client goes away or a signal comes. Its context opens on the first call that needs it.
+ * stdout until the client goes away or a signal comes, or with `--http` over HTTP until a signal comes. Its context
+ * opens on the first call that needs it.
  *
  * ```ts
  * await run(defineServer({ name: "hello", … }));
@@ -25,7 +26,11 @@ export async function run<Context, Table extends OptionTable>(
     process.exitCode = prepared.exitCode;
     return;
   }
-  const { runtime } = prepared;
+  const { runtime, http } = prepared;
+  if (http !== undefined) {
+    const { runHttp } = await import("./http/run.ts");
+    return runHttp(runtime, http);
+  }
   const transport = new StdioTransport({
     input: process.stdin,
     output: stdout,

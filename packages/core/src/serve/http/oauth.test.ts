@@ -1,0 +1,236 @@
+import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AuthorizationServer,
+  startAuthorizationServer,
+} from "../../../test/fixtures/authorization-server.ts";
+import {
+  connectHttp,
+  type HttpProbe,
+  INITIALIZE,
+  modernCall,
+  openSession,
+  post,
+  startProbe,
+} from "../../../test/fixtures/http.ts";
+
+const AUDIENCE = "http://127.0.0.1/mcp";
+let issuer: AuthorizationServer;
+let other: AuthorizationServer;
+let probe: HttpProbe;
+let url: URL;
+
+beforeAll(async () => {
+  [issuer, other] = await Promise.all([startAuthorizationServer(), startAuthorizationServer()]);
+  const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--oauth-scope", "mcp"];
+  probe = await startProbe([...args, "--log-level", "debug"]);
+  url = probe.url;
+});
+
+afterAll(async () => {
+  await probe?.close();
+  await issuer?.close();
+  await other?.close();
+});
+
+const now = () => Math.floor(Date.now() / 1000);
+const good = () => ({
+  iss: issuer.issuer,
+  aud: AUDIENCE,
+  sub: "ada",
+  client_id: "ada",
+  scope: "mcp",
+  iat: now(),
+  exp: now() + 300,
+});
+const without = (name: "exp" | "aud") => {
+  const { [name]: _, ...rest } = good();
+  return rest;
+};
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+async function call(headers: Record<string, string>): Promise<Response> {
+  const { message, headers: repeated } = modernCall("probe_echo", { text: "through" });
+  return post(url, message, { ...repeated, ...headers });
+}
+
+describe("an OAuth 2.1 resource server", () => {
+  it.each(["legacy", "modern"] as const)(
+    "serves a %s client with a token that the server issued",
+    async (era) => {
+      const { client } = await connectHttp(url, era, bearer(await issuer.token("ada", AUDIENCE)));
+      const said = await client.callTool({ name: "probe_echo", arguments: { text: "hello" } });
+      expect(said.content).toEqual([{ type: "text", text: "hello" }]);
+      await client.close();
+    },
+  );
+
+  it("tells a client without a token where to get one", async () => {
+    const response = await call({});
+    expect(response.status).toBe(401);
+    const challenge = response.headers.get("www-authenticate") ?? "";
+    expect(challenge).toContain(
+      'resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource/mcp"',
+    );
+    const metadata = await fetch(new URL("/.well-known/oauth-protected-resource/mcp", url));
+    expect(await metadata.json()).toEqual({
+      resource: AUDIENCE,
+      authorization_servers: [issuer.issuer],
+      bearer_methods_supported: ["header"],
+      resource_name: "Probe",
+      scopes_supported: ["mcp"],
+    });
+  });
+
+  it("accepts the forger's good claims, so that the refusals below are for the claim that differs", async () => {
+    expect((await call(bearer(await issuer.forge(good())))).status).toBe(200);
+  });
+
+  const bad: [string, () => Promise<string>, RegExp][] = [
+    ["expired", () => issuer.forge({ ...good(), exp: now() - 60 }), /expired/],
+    ["without an end", () => issuer.forge(without("exp")), /exp/],
+    ["not valid yet", () => issuer.forge({ ...good(), nbf: now() + 600 }), /not valid yet/],
+    ["for another resource", () => issuer.token("ada", "http://127.0.0.1/other"), /another resource/],
+    [
+      "for a prefix of this resource",
+      () => issuer.forge({ ...good(), aud: "http://127.0.0.1/" }),
+      /another resource/,
+    ],
+    ["without an audience", () => issuer.forge(without("aud")), /aud/],
+    ["of another issuer by name", () => issuer.forge({ ...good(), iss: other.issuer }), /another issuer/],
+    ["of another issuer by key", () => other.forge(good()), /not signed by a key of the issuer/],
+    ["of another issuer", () => other.token("ada", AUDIENCE), /another issuer|not signed by a key/],
+    ["unsigned", async () => new UnsecuredJWT(good()).encode(), /not a signed JWT|algorithm/],
+    [
+      "signed with a shared secret",
+      () => new SignJWT(good()).setProtectedHeader({ alg: "HS256", kid: "main" }).sign(new Uint8Array(32)),
+      /algorithm/,
+    ],
+    [
+      "signed with a key of its own",
+      async () => {
+        const { privateKey } = await generateKeyPair("ES256");
+        return new SignJWT(good()).setProtectedHeader({ alg: "ES256", kid: "mine" }).sign(privateKey);
+      },
+      /not signed by a key of the issuer/,
+    ],
+    [
+      "changed after signing",
+      async () => {
+        const [head, , signature] = (await issuer.forge(good())).split(".");
+        return `${head}.${Buffer.from(JSON.stringify({ ...good(), sub: "root" })).toString("base64url")}.${signature}`;
+      },
+      /not signed by a key of the issuer/,
+    ],
+    ["of another kind", () => issuer.forge(good(), { typ: "logout+jwt" }), /type/],
+    ["no token at all", async () => "nonsense", /not a signed JWT/],
+  ];
+  it.each(bad)("refuses a token that is %s", async (_what, make, why) => {
+    const token = await make();
+    const response = await call(bearer(token));
+    const text = await response.text();
+    expect(text).toMatch(why);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
+    expect(text).not.toContain(token);
+    expect(probe.log()).not.toContain(token);
+  });
+
+  it("checks a token again on every request: one that was good and has expired is replayed in vain", async () => {
+    const token = await issuer.forge({ ...good(), exp: now() - 20 });
+    expect((await call(bearer(token))).status).toBe(200);
+    await expect
+      .poll(async () => (await call(bearer(token))).status, { timeout: 20_000, interval: 250 })
+      .toBe(401);
+  });
+
+  it("refuses a token in the URL", async () => {
+    const token = await issuer.token("ada", AUDIENCE);
+    expect((await post(new URL(`?access_token=${token}`, url), INITIALIZE)).status).toBe(401);
+  });
+
+  it("asks for the scope that is missing, with 403", async () => {
+    const response = await call(bearer(await issuer.forge({ ...good(), scope: "email" })));
+    expect(response.status).toBe(403);
+    const challenge = response.headers.get("www-authenticate") ?? "";
+    expect(challenge).toContain('error="insufficient_scope"');
+    expect(challenge).toContain('scope="mcp"');
+  });
+
+  it("hides a session from everybody but who opened it", async () => {
+    const ada = await openSession(url, "2025-11-25", bearer(await issuer.token("ada", AUDIENCE)));
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    const stolen = { ...ada, ...bearer(await issuer.token("bob", AUDIENCE)) };
+    expect((await post(url, list, stolen)).status).toBe(404);
+    expect((await fetch(url, { method: "DELETE", headers: stolen })).status).toBe(404);
+    expect((await post(url, list, { ...ada, authorization: "" })).status).toBe(401);
+    expect((await post(url, list, ada)).status).toBe(200);
+  });
+});
+
+it("answers 503 while the authorization server cannot be reached", async () => {
+  const gone = await startAuthorizationServer();
+  const lone = await startProbe(["--oauth-issuer", gone.issuer, "--oauth-audience", AUDIENCE]);
+  const token = await gone.token("ada", AUDIENCE);
+  await gone.close();
+  const { message, headers } = modernCall("probe_echo", { text: "a" });
+  const response = await post(lone.url, message, { ...headers, ...bearer(token) });
+  expect(response.status).toBe(503);
+  await lone.close();
+});
+
+describe("a bearer token", () => {
+  const SECRET = "0123456789abcdef0123456789abcdef";
+
+  it("lets through who has it, and nobody else", async () => {
+    const one = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
+    const { message, headers } = modernCall("probe_echo", { text: "a" });
+    const status = async (authorization: Record<string, string>) =>
+      (await post(one.url, message, { ...headers, ...authorization })).status;
+    expect(await status(bearer(SECRET))).toBe(200);
+    expect(await status({})).toBe(401);
+    expect(await status(bearer(`${SECRET}0`))).toBe(401);
+    expect(await status(bearer(SECRET.toUpperCase()))).toBe(401);
+    expect(await status({ authorization: `Basic ${SECRET}` })).toBe(401);
+    expect((await fetch(new URL("/healthz", one.url))).status).toBe(200);
+    await one.close();
+  });
+});
+
+describe("two processes behind one balancer", () => {
+  it("answer each other's questions with a shared key, and refuse them without", async () => {
+    const env = { K: "k".repeat(32) };
+    const shared = ["--http-state-key-env", "K"];
+    const [a, b, stranger] = await Promise.all([
+      startProbe(shared, { env }),
+      startProbe(shared, { env }),
+      startProbe(),
+    ]);
+    const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
+    const { message, headers } = modernCall("probe_wipe", {}, capable);
+    const asked: unknown = await (await post(a.url, message, headers)).json();
+    expect(asked).toMatchObject({ result: { resultType: "input_required" } });
+    const retry = answering(message, asked);
+    expect(await (await post(b.url, retry, headers)).json()).toMatchObject({
+      result: { resultType: "input_required" },
+    });
+    expect(await (await post(stranger.url, retry, headers)).json()).toHaveProperty("error");
+    await Promise.all([a.close(), b.close(), stranger.close()]);
+  });
+});
+
+/** The same call again, with a yes to what it asked. */
+function answering(message: Record<string, unknown>, asked: unknown): unknown {
+  const result: { requestState: string; inputRequests: Record<string, unknown> } = JSON.parse(
+    JSON.stringify(asked),
+  ).result;
+  const answers = Object.keys(result.inputRequests).map((key) => [
+    key,
+    { action: "accept", content: { confirm: true } },
+  ]);
+  const params: object = Object(message.params);
+  return {
+    ...message,
+    params: { ...params, requestState: result.requestState, inputResponses: Object.fromEntries(answers) },
+  };
+}

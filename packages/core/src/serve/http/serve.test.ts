@@ -1,0 +1,305 @@
+import { createConnection } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  connectHttp,
+  type HttpProbe,
+  INITIALIZE,
+  modernCall,
+  openSession,
+  post,
+  startProbe,
+} from "../../../test/fixtures/http.ts";
+
+const open: { close(): Promise<unknown> }[] = [];
+
+async function start(...args: Parameters<typeof startProbe>): Promise<HttpProbe> {
+  const probe = await startProbe(...args);
+  open.push(probe);
+  return probe;
+}
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
+  it("lists, calls, reads and completes", async () => {
+    const { url } = await start();
+    const { client } = await connectHttp(url, era);
+    open.push(client);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("probe_echo");
+    const said = await client.callTool({ name: "probe_echo", arguments: { text: "héllo", times: 2 } });
+    expect(said.content).toEqual([{ type: "text", text: "héllohéllo" }]);
+    expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
+    expect(
+      (await client.getPrompt({ name: "probe_greeting", arguments: { who: "Ada" } })).messages,
+    ).toHaveLength(1);
+  });
+
+  it("reports progress while a call runs", async () => {
+    const { url } = await start();
+    const { client } = await connectHttp(url, era);
+    open.push(client);
+    const seen: number[] = [];
+    await client.callTool(
+      { name: "probe_slow", arguments: { ms: 50 } },
+      { onprogress: ({ progress }) => seen.push(progress) },
+    );
+    expect(seen).toEqual([1]);
+  });
+
+  it("asks the client within a call", async () => {
+    const { url, probes } = await start();
+    const { client } = await connectHttp(url, era);
+    open.push(client);
+    client.setRequestHandler("elicitation/create", ({ params }) => ({
+      action: "accept",
+      content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
+    }));
+    await client.callTool({ name: "probe_count", arguments: { by: 3 } });
+    const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(wiped.structuredContent).toEqual({ lost: 3, reason: "tidy" });
+    expect(probes[0]?.events.at(-1)).toBe("wiped");
+  });
+
+  it("stops a call that the client cancels", async () => {
+    const { url, probes } = await start();
+    const { client } = await connectHttp(url, era);
+    open.push(client);
+    const controller = new AbortController();
+    const call = client.callTool(
+      { name: "probe_slow", arguments: { ms: 60_000 } },
+      { signal: controller.signal, onprogress: () => controller.abort() },
+    );
+    await expect(call).rejects.toThrow();
+    await vi.waitFor(() => expect(probes[0]?.events).toContain("aborted"), 10_000);
+  });
+});
+
+describe("isolation", () => {
+  it("keeps sessions and answers of many clients apart, with equal ids", async () => {
+    const { url, serving } = await start();
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => openSession(url)));
+    const texts = await Promise.all(
+      sessions.map(async (headers, index) => {
+        const call = { name: "probe_echo", arguments: { text: `mine-${index}` } };
+        const response = await post(
+          url,
+          { jsonrpc: "2.0", id: 5, method: "tools/call", params: call },
+          headers,
+        );
+        return response.text();
+      }),
+    );
+    texts.forEach((text, index) => {
+      expect(text).toContain(`"mine-${index}"`);
+    });
+    expect(serving.load.sessions).toBe(20);
+  });
+
+  it("answers 404 for a session that ended or never was", async () => {
+    const { url } = await start();
+    const headers = await openSession(url);
+    expect((await fetch(url, { method: "DELETE", headers })).status).toBe(200);
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    expect((await post(url, list, headers)).status).toBe(404);
+    expect((await post(url, list, { "mcp-session-id": "made-up" })).status).toBe(404);
+    expect((await post(url, list)).status).toBe(400);
+  });
+
+  it("ends sessions that are idle, and the oldest idle one where there is no room", async () => {
+    const { url, serving } = await start([], { limits: { idleMs: 100, sessions: 3 } });
+    for (let opened = 0; opened < 5; opened += 1) await openSession(url);
+    expect(serving.load.sessions).toBeLessThanOrEqual(3);
+    await vi.waitFor(() => expect(serving.load.sessions).toBe(0), 10_000);
+  });
+});
+
+describe("resumption", () => {
+  it("gives a legacy client what it missed, once, and refuses what is no longer kept", async () => {
+    const { url } = await start([], { limits: { perSession: 4_000 } });
+    const headers = await openSession(url);
+    const vanish = new AbortController();
+    const params = { name: "probe_slow", arguments: { ms: 300 }, _meta: { progressToken: "p" } };
+    const lost = await post(
+      url,
+      { jsonrpc: "2.0", id: 9, method: "tools/call", params },
+      headers,
+      vanish.signal,
+    );
+    const reader = lost.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    const eventId = /^id: (\S+)$/m.exec(first)?.[1] ?? "";
+    expect(eventId).not.toBe("");
+    vanish.abort();
+    await vi.waitFor(async () => {
+      const resumed = await fetch(url, {
+        headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId },
+      });
+      expect(resumed.status).toBe(200);
+      const text = await resumed.text();
+      expect(text.match(/"text":"waited"/g)).toHaveLength(1);
+    }, 10_000);
+    for (let filled = 0; filled < 10; filled += 1) {
+      const big = { name: "probe_echo", arguments: { text: "x".repeat(1_000) } };
+      await (
+        await post(url, { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: big }, headers)
+      ).text();
+    }
+    const gone = await fetch(url, {
+      headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId },
+    });
+    expect(gone.status).toBe(400);
+    expect(await gone.text()).toContain("no longer kept");
+  });
+});
+
+describe("what is refused", () => {
+  const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+
+  it.each([
+    ["a strange host", { host: "evil.example" }],
+    ["a strange origin", { origin: "https://evil.example" }],
+    ["an opaque origin", { origin: "null" }],
+  ])("%s: 403", async (_what, headers) => {
+    const { url } = await start();
+    const status = await rawStatus(url, headers);
+    expect(status).toBe(403);
+  });
+
+  it("lets an allowed page read the answer", async () => {
+    const { url } = await start(["--http-allow-origin", "app.example"]);
+    const response = await post(url, INITIALIZE, { origin: "https://app.example" });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    const asked = await fetch(url, { method: "OPTIONS", headers: { origin: "https://app.example" } });
+    expect(asked.status).toBe(204);
+  });
+
+  it("bodies over the limit, declared or not, with 413", async () => {
+    const { url } = await start(["--max-message-bytes", "65536"]);
+    const large = JSON.stringify({ ...list, params: { x: "x".repeat(70_000) } });
+    expect((await post(url, large)).status).toBe(413);
+    const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
+    const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+    expect(await talk(url, head + chunk)).toMatch(/^HTTP\/1\.1 413/);
+  });
+
+  it.each([
+    ["not JSON", "{", -32700],
+    ["no object", "5", -32600],
+    ["an empty batch", "[]", -32600],
+    ["a wrong version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
+    ["a null id", '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
+    ["wrong params", '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":5}}', -32602],
+  ])("%s", async (_what, body, code) => {
+    const { url } = await start();
+    const response = await post(url, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code } });
+  });
+
+  it("a second request with the id of one that is not answered", async () => {
+    const { url } = await start();
+    const headers = await openSession(url);
+    const params = { name: "probe_slow", arguments: { ms: 60_000 } };
+    const first = await post(url, { jsonrpc: "2.0", id: 3, method: "tools/call", params }, headers);
+    const second = await post(url, { ...list, id: 3 }, headers);
+    expect(second.status).toBe(400);
+    expect(await second.text()).toContain("not answered yet");
+    await first.body?.cancel();
+  });
+
+  it("batches, except where 2025-03-26 was negotiated", async () => {
+    const { url } = await start();
+    const batch = [list, { ...list, id: 3 }];
+    expect((await post(url, batch, await openSession(url))).status).toBe(400);
+    const old = await post(url, batch, await openSession(url, "2025-03-26"));
+    expect(old.status).toBe(200);
+    const text = await old.text();
+    expect(text).toContain('"id":2');
+    expect(text).toContain('"id":3');
+  });
+
+  it("a modern version that is unknown, on every request", async () => {
+    const { url } = await start();
+    const { message, headers } = modernCall(
+      "probe_echo",
+      { text: "a" },
+      {
+        "io.modelcontextprotocol/protocolVersion": "2099-01-01",
+      },
+    );
+    const response = await post(url, message, { ...headers, "mcp-protocol-version": "2099-01-01" });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ id: 7, error: { code: -32022 } });
+  });
+
+  it("garbage instead of HTTP", async () => {
+    const { url } = await start();
+    const answer = await talk(url, "this is not http\r\n\r\n");
+    expect(answer).toMatch(/^HTTP\/1\.1 400/);
+    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
+  });
+});
+
+describe("life", () => {
+  it("says that it is well, and nothing else", async () => {
+    const { url } = await start();
+    const health = await fetch(new URL("/healthz", url));
+    expect(await health.json()).toEqual({ status: "ok" });
+    expect((await fetch(new URL("/", url))).status).toBe(404);
+  });
+
+  it("answers what is in flight before it ends, and takes no more", async () => {
+    const probe = await start();
+    const { message, headers } = modernCall("probe_slow", { ms: 300 });
+    const call = post(probe.url, message, headers);
+    await vi.waitFor(() => expect(probe.serving.load.inFlight).toBe(1), 10_000);
+    const ending = probe.serving.close();
+    expect(await (await call).text()).toContain("waited");
+    await ending;
+    await expect(fetch(new URL("/healthz", probe.url))).rejects.toThrow();
+  });
+
+  it("ends although a client listens and a call goes on", async () => {
+    const probe = await start([], { limits: { graceMs: 50 } });
+    const headers = await openSession(probe.url);
+    const stream = await fetch(probe.url, { headers: { ...headers, accept: "text/event-stream" } });
+    const { message, headers: modern } = modernCall("probe_slow", { ms: 60_000 });
+    const call = post(probe.url, message, modern).then(
+      (response) => response.text(),
+      () => "cut",
+    );
+    await vi.waitFor(() => expect(probe.serving.load.inFlight).toBe(1), 10_000);
+    await probe.close();
+    await call;
+    await stream.text().catch(() => undefined);
+  });
+
+  it("carries the trace of a request into its log lines", async () => {
+    const probe = await start();
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const { message, headers } = modernCall("probe_fail", { how: "fault" }, { traceparent });
+    await (await post(probe.url, message, headers)).text();
+    expect(probe.log()).toContain("trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331");
+  });
+});
+
+async function rawStatus(url: URL, headers: Record<string, string>): Promise<number> {
+  const lines = { host: url.host, accept: "*/*", ...headers };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  const answer = await talk(url, `GET /mcp HTTP/1.1\r\n${head.join("")}connection: close\r\n\r\n`);
+  return Number(answer.split(" ")[1]);
+}
+
+function talk(url: URL, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = createConnection(Number(url.port), url.hostname, () => socket.write(text));
+    socket.on("data", (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}

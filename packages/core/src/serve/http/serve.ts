@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Runtime } from "../../bind/runtime.ts";
+import type { OptionTable } from "../../define/options.ts";
+import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
+import { createAuthenticator } from "./auth.ts";
+import { type SlowReaderLimits, sendWebResponse, toWebRequest } from "./bridge.ts";
+import { Endpoint, type EndpointLimits } from "./endpoint.ts";
+import { rpcResponse } from "./errors.ts";
+import type { HttpSettings } from "./settings.ts";
+
+/** A server that listens. */
+export interface HttpServing {
+  /** The endpoint: `http://127.0.0.1:8080/mcp`. */
+  readonly url: string;
+  /** Requests and sessions under way. */
+  readonly load: { readonly inFlight: number; readonly sessions: number };
+  /** Takes no more connections, lets calls finish for the grace, and ends the rest. */
+  close(): Promise<void>;
+}
+
+/** What a process bears; see the parts for the words. */
+export interface HttpLimits extends EndpointLimits, SlowReaderLimits {
+  /** How long calls in flight may go on after the end began, in milliseconds. */
+  readonly graceMs: number;
+  readonly connections: number;
+}
+
+const MIB = 1_048_576;
+
+export const HTTP_LIMITS: HttpLimits = {
+  inFlight: 2_048,
+  connections: 8_192,
+  sessions: 1_000,
+  idleMs: 30 * 60_000,
+  total: 64 * MIB,
+  perSession: 4 * MIB,
+  queued: 8 * MIB,
+  stalledMs: 30_000,
+  graceMs: 1_200,
+};
+
+/** How long a client may take to send its headers, and its whole request, in milliseconds. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+
+/**
+ * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that
+ * tells clients where to get a token.
+ *
+ * @throws the error of `listen`, for example EADDRINUSE.
+ */
+export async function serveHttp<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  settings: HttpSettings,
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<HttpServing> {
+  const { log, definition } = runtime;
+  const access = createAccess(settings);
+  const authenticator = await createAuthenticator(settings.auth, definition.title, log);
+  const endpoint = new Endpoint(runtime, limits);
+  let isEnding = false;
+
+  async function answer(node: IncomingMessage, response: ServerResponse): Promise<Response> {
+    const path = (node.url ?? "/").split("?", 1)[0] ?? "/";
+    if (path === "/healthz")
+      return Response.json({ status: isEnding ? "ending" : "ok" }, { status: isEnding ? 503 : 200 });
+    const refusal = access.refusal(node);
+    if (refusal !== undefined) return rpcResponse(403, { code: -32_000, message: refusal });
+    access.allowReading(node, response);
+    if (node.method === "OPTIONS") return new Response(null, { status: 204, headers: PREFLIGHT_HEADERS });
+    const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
+    if (document !== undefined)
+      return Response.json(document, { headers: { "cache-control": "max-age=3600" } });
+    if (path !== "/mcp") return Response.json({ error: "Not found. The endpoint is /mcp." }, { status: 404 });
+    const principal = await authenticator.authenticate(node.headers.authorization);
+    if (principal instanceof Response) return principal;
+    if (isEnding)
+      return rpcResponse(503, { code: -32_000, message: "The server is ending." }, undefined, undefined, {
+        "retry-after": "1",
+        connection: "close",
+      });
+    return endpoint.serve({
+      node,
+      request: toWebRequest(node, response),
+      principal,
+      whenClosed: (work) => (response.closed ? work() : response.once("close", work)),
+    });
+  }
+
+  async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setMaxListeners(20);
+    let web: Response;
+    try {
+      web = await answer(node, response);
+    } catch (error) {
+      log.error(`${node.method} ${node.url}: ${error instanceof Error ? error.stack : String(error)}`);
+      web = rpcResponse(500, { code: -32_603, message: "The request failed by a fault of this server." });
+    }
+    // What is left of a refused body is not waited for.
+    if (!node.complete && !response.headersSent) response.setHeader("connection", "close");
+    await sendWebResponse(web, response, limits);
+  }
+
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
+    (node, response) => {
+      handle(node, response).catch((error: unknown) => {
+        log.error(`${node.method} ${node.url}: ${String(error)}`);
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.on("clientError", (_error, socket) => refuseGarbage(socket));
+  server.listen(settings.port, settings.host);
+  await once(server, "listening");
+  server.on("error", (error) => log.error(`HTTP: ${error.message}`));
+
+  return {
+    url: urlOf(server, settings.host),
+    load: {
+      get inFlight() {
+        return endpoint.inFlight;
+      },
+      get sessions() {
+        return endpoint.sessions;
+      },
+    },
+    async close() {
+      isEnding = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const until = performance.now() + limits.graceMs;
+      while (endpoint.inFlight > 0 && performance.now() < until)
+        await new Promise((next) => setTimeout(next, 20));
+      await endpoint.close();
+      // What has been written goes out before the connections are cut.
+      await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function refuseGarbage(socket: Duplex): void {
+  if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  else socket.destroy();
+}
+
+function urlOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`;
+}

@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { TRACEPARENT_META_KEY } from "@modelcontextprotocol/server";
+
+const current = new AsyncLocalStorage<string | undefined>();
+
+/** `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). */
+const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
+
+/**
+ * Runs work of a request within the trace that its `_meta.traceparent` names (MCP, OpenTelemetry conventions), so
+ * that log lines say which request they belong to; without a valid one it runs in none, also where the caller is in one.
+ */
+export function withTrace<Result>(
+  params: { readonly _meta?: Readonly<Record<string, unknown>> | undefined } | undefined,
+  work: () => Result,
+): Result {
+  const given = params?._meta?.[TRACEPARENT_META_KEY];
+  const found = typeof given === "string" ? TRACEPARENT.exec(given) : null;
+  return current.run(found === null ? undefined : `trace_id=${found[1]} span_id=${found[2]}`, work);
+}
+
+/** What a log line says of the request that it belongs to; undefined without a trace. */
+export function traceNote(): string | undefined {
+  return current.getStore();
+}
