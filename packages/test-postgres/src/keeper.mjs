@@ -1,6 +1,6 @@
 // Keeps one PostgreSQL alive for as long as its parent lives: makes a cluster, runs the server in the foreground, and
 // when stdin ends (the parent stopped it or died) stops the server and removes everything.
-// Started by start.ts with one argument: JSON of { bin, user?: { uid, gid } }. Says "ready URL" or "failed REASON".
+// Started by start.ts with one argument: JSON of { bin, user?: { uid, gid }, settings? }. Says "ready URL" or "failed REASON".
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const { bin, user } = JSON.parse(process.argv[2] ?? "{}");
+const { bin, user, settings: given = {} } = JSON.parse(process.argv[2] ?? "{}");
 const folder = mkdtempSync(join(tmpdir(), "refmcp-postgres-"));
 const data = join(folder, "data");
 const password = randomBytes(18).toString("base64url");
@@ -20,9 +20,12 @@ const options = {
   ...user,
 };
 let server;
+let port;
 let ending = false;
 
-process.stdin.on("end", () => void end(0)).resume();
+process.stdin.on("end", () => void end(0));
+// The one command: stop the server and start it again at the same address.
+process.stdin.on("data", () => void restart());
 process.stdin.on("error", () => void end(0));
 // A terminal's ^C reaches the whole group; the parent decides when this ends.
 process.on("SIGINT", () => undefined);
@@ -30,7 +33,7 @@ process.on("SIGTERM", () => void end(0));
 
 try {
   await makeCluster();
-  const port = await startServer();
+  port = await startServer();
   process.stdout.write(`ready postgres://refmcp:${password}@127.0.0.1:${port}/postgres\n`);
 } catch (error) {
   process.stdout.write(
@@ -66,10 +69,16 @@ async function makeCluster() {
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${output()}`);
 }
 
+async function restart() {
+  await stopServer();
+  await startServer(port);
+  process.stdout.write("restarted\n");
+}
+
 /** Starts the server on a free port; another process may take the port first, so it is tried again. */
-async function startServer() {
+async function startServer(fixedPort) {
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const settings = {
       listen_addresses: "127.0.0.1",
       port,
@@ -78,6 +87,7 @@ async function startServer() {
       // A test's data need not survive a power cut.
       fsync: "off",
       full_page_writes: "off",
+      ...given,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     server = spawn(join(bin, "postgres"), ["-D", data, ...args], {
@@ -100,16 +110,19 @@ async function startServer() {
 async function end(code) {
   if (ending) return;
   ending = true;
-  if (server !== undefined && server.exitCode === null && server.signalCode === null) {
-    const gone = once(server, "close");
-    // Fast shutdown, then an immediate one (PostgreSQL, "Shutting Down the Server").
-    server.kill("SIGINT");
-    const timer = setTimeout(() => server.kill("SIGQUIT"), 5000);
-    await gone;
-    clearTimeout(timer);
-  }
+  await stopServer();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(code);
+}
+
+async function stopServer() {
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const gone = once(server, "close");
+  // Fast shutdown, then an immediate one (PostgreSQL, "Shutting Down the Server").
+  server.kill("SIGINT");
+  const timer = setTimeout(() => server.kill("SIGQUIT"), 5000);
+  await gone;
+  clearTimeout(timer);
 }
 
 async function freePort() {

@@ -35,6 +35,15 @@ describe("startPostgres", () => {
     if (process.env.TEST_DATABASE_URL === undefined) expect(existsSync(data)).toBe(false);
   });
 
+  it("takes settings, and restarts with its data at the same address", async () => {
+    const postgres = await startPostgres({ settings: { work_mem: "5MB" } });
+    await answer(postgres.url, "CREATE TABLE kept AS SELECT 7 AS answer");
+    await postgres.restart();
+    expect(await answer(postgres.url, "SELECT answer FROM kept")).toBe(7);
+    expect(await answer(postgres.url, "SELECT current_setting('work_mem') AS answer")).toBe("5MB");
+    await postgres.stop();
+  });
+
   it("says what is wrong where the server does not start", async () => {
     await expect(startPostgres({ binaries: tmpdir() })).rejects.toThrow(/ENOENT/);
   });

@@ -12,8 +12,21 @@ export interface TestPostgres {
   readonly url: string;
   /** Creates another empty database on the same server and returns its URL; it goes when the server does. */
   createDatabase(): Promise<string>;
+  /**
+   * Stops the server, which ends every connection, and starts it again at the same address with its data.
+   *
+   * @throws Error where the server is not ours (`TEST_DATABASE_URL`); `settings: {}` starts one that is.
+   */
+  restart(): Promise<void>;
   /** Stops the server and removes all of it. A second call does nothing. */
   stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** The folder with `initdb` and `postgres`; default: see `findBinaries`. */
+  readonly binaries?: string;
+  /** Settings of the server, for example `shared_preload_libraries`; a server of its own is started for them. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -21,21 +34,22 @@ export interface TestPostgres {
  * `stop()`, and also when this process dies. With `TEST_DATABASE_URL` that server is used instead: databases with
  * random names are created there and dropped by `stop()`.
  *
- * @param options.binaries the folder with `initdb` and `postgres`; default: see `findBinaries`.
  * @throws Error where no server can be had; a suite that needs one fails then.
  */
-export async function startPostgres(options: { binaries?: string } = {}): Promise<TestPostgres> {
+export async function startPostgres(options: StartOptions = {}): Promise<TestPostgres> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== "" && options.binaries === undefined) return databasesOn(given, []);
+  const isOwn = options.binaries !== undefined || options.settings !== undefined;
+  if (given !== undefined && given !== "" && !isOwn) return databasesOn(given, []);
   const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   const bin = options.binaries ?? findBinaries();
   const keeper = spawn(
     process.execPath,
-    [fileURLToPath(new URL("./keeper.mjs", import.meta.url)), JSON.stringify({ bin, user })],
+    [fileURLToPath(new URL("./keeper.mjs", import.meta.url)), JSON.stringify({ bin, user, settings: options.settings })],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   const url = await urlOf(keeper);
-  return databasesOn(url, [() => endOf(keeper)]);
+  const postgres = await databasesOn(url, [() => endOf(keeper)]);
+  return { ...postgres, restart: () => restarted(keeper) };
 }
 
 async function urlOf(keeper: ChildProcess): Promise<string> {
@@ -45,6 +59,14 @@ async function urlOf(keeper: ChildProcess): Promise<string> {
     if (line.startsWith("failed ")) throw new Error(`PostgreSQL: ${line.slice("failed ".length)}`);
   }
   throw new Error("The keeper of PostgreSQL ended without a word.");
+}
+
+async function restarted(keeper: ChildProcess): Promise<void> {
+  const { stdin, stdout } = keeper;
+  if (stdin === null || stdout === null) throw new Error("The keeper of PostgreSQL has no pipes.");
+  const done = once(stdout, "data");
+  stdin.write("restart\n");
+  await done;
 }
 
 async function endOf(keeper: ChildProcess): Promise<void> {
@@ -69,6 +91,9 @@ async function databasesOn(url: string, ending: readonly (() => Promise<void>)[]
   return {
     url: await createDatabase(),
     createDatabase,
+    async restart() {
+      throw new Error("This server is not ours to restart; pass settings: {} to have one that is.");
+    },
     async stop() {
       if (stopped) return;
       stopped = true;

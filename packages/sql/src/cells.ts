@@ -1,0 +1,79 @@
+/** A column of a result: its name and its type as the database writes it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A blob is given whole up to so many bytes. */
+const SMALL_BLOB = 1_024;
+
+/** Counts the cells that were cut. */
+export interface CutCells {
+  count: number;
+}
+
+/**
+ * A value as JSON can carry it without loss: integers outside ±2^53 as text, bytes as `{ "$blob": size }` with their
+ * base64 up to 1 KiB, NaN and infinities as text; what is longer than `most` bytes is cut.
+ *
+ * @param most bytes of one value
+ * @param cut is counted up where the value was cut
+ */
+export function encodeCell(value: unknown, most: number, cut: CutCells): unknown {
+  switch (typeof value) {
+    case "undefined":
+      return null;
+    case "bigint":
+      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+        ? Number(value)
+        : value.toString();
+    case "number":
+      return Number.isFinite(value) && !Object.is(value, -0)
+        ? value
+        : Object.is(value, -0)
+          ? "-0"
+          : String(value);
+    case "string":
+      return cutText(value, most, cut);
+    case "object": {
+      if (value === null) return null;
+      if (value instanceof Uint8Array) return encodeBlob(value);
+      if (Array.isArray(value) && value.some((item) => item instanceof Uint8Array || Array.isArray(item)))
+        return bounded(
+          value.map((item) => encodeCell(item, most, cut)),
+          most,
+          cut,
+        );
+      return bounded(value, most, cut);
+    }
+    default:
+      return value;
+  }
+}
+
+/** All values of a row, each by `encodeCell`. */
+export function encodeRow(row: readonly unknown[], most: number, cut: CutCells): unknown[] {
+  return row.map((value) => encodeCell(value, most, cut));
+}
+
+function encodeBlob(bytes: Uint8Array): object {
+  const size = bytes.byteLength;
+  if (size > SMALL_BLOB) return { $blob: size };
+  return { $blob: size, base64: Buffer.from(bytes).toString("base64") };
+}
+
+/** JSON and arrays stay what they are, unless they are too long: then they are cut as text. */
+function bounded(value: object, most: number, cut: CutCells): unknown {
+  const text = JSON.stringify(value);
+  return Buffer.byteLength(text) <= most ? value : cutText(text, most, cut);
+}
+
+function cutText(text: string, most: number, cut: CutCells): string {
+  // A UTF-16 unit has at most three bytes.
+  if (text.length * 3 <= most) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= most) return text;
+  cut.count += 1;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most));
+  return `${text.slice(0, read)}… (${most} of ${bytes} bytes)`;
+}

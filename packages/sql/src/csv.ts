@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import { ToolError } from "@refmcp/core/answer";
+import { CsvError, parse } from "csv-parse";
+import { type Stringifier, stringify } from "csv-stringify";
+import { stringify as stringifySync } from "csv-stringify/sync";
+
+/** NULL is an empty field, an empty text a quoted one (as PostgreSQL's COPY has it); values that are no text are JSON. */
+const WRITING = {
+  record_delimiter: "windows",
+  cast: {
+    string: (value: string) => ({ value, quoted_empty: true }),
+    boolean: (value: boolean) => String(value),
+    object: (value: unknown) => JSON.stringify(value),
+  },
+} as const;
+
+/** One record of RFC 4180, with its line end. */
+export function csvLine(row: readonly unknown[]): string {
+  return stringifySync([[...row]], WRITING);
+}
+
+/** Many records, each with its line end. */
+export function csvLines(rows: readonly (readonly unknown[])[]): string {
+  return stringifySync(
+    rows.map((row) => [...row]),
+    WRITING,
+  );
+}
+
+/** A stream that takes rows and gives CSV text. */
+export function csvWriter(): Stringifier {
+  return stringify(WRITING);
+}
+
+/** A longer record is taken for a quote that was never closed. */
+const LONGEST_RECORD = 16 * 1024 * 1024;
+
+/**
+ * The records of a CSV text in UTF-8, the header among them, one by one; a byte order mark is left out.
+ * An empty field without quotes is null.
+ *
+ * @param source is read no faster than the records are taken
+ * @param name of the file, for errors
+ * @throws ToolError `invalid` where the text is no CSV, with the line
+ */
+export async function* csvRecords(
+  source: Readable,
+  name: string,
+  delimiter = ",",
+): AsyncGenerator<{ readonly fields: (string | null)[]; readonly line: number }> {
+  const parser = parse({
+    bom: true,
+    cast: (value, { quoting }) => (value === "" && !quoting ? null : value),
+    delimiter,
+    info: true,
+    max_record_size: LONGEST_RECORD,
+    skip_empty_lines: true,
+  });
+  source.on("error", (error) => parser.destroy(error));
+  source.pipe(parser);
+  try {
+    for await (const { record, info } of parser) yield { fields: record, line: info.lines };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new ToolError("invalid", `${JSON.stringify(name)} is no CSV as expected: ${error.message}.`, {
+      hint: "Every record needs as many fields as the header; set delimiter for ; or tabs.",
+    });
+  } finally {
+    source.destroy();
+  }
+}

@@ -1,0 +1,10 @@
+export { type AnswerParts, answerOf, queryOutput, rowsThatFit } from "./answer.ts";
+export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
+export { type Destruction, destructionOf, type Statement, statementOf } from "./classify.ts";
+export { type AskingOptions, agreed } from "./confirm.ts";
+export { csvLine, csvLines, csvRecords, csvWriter } from "./csv.ts";
+export { FORMATS, type Format, rowCost, shownAs } from "./formats.ts";
+export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
+export { withNear } from "./near.ts";
+export { type NewFile, writeNewFile } from "./new-file.ts";
+export { type Dialect, type Token, tokenize } from "./tokens.ts";

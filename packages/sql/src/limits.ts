@@ -1,0 +1,65 @@
+/** Rows that a call gets which asks for no number. */
+export const STANDARD_ROWS = 200;
+
+/** What one call may take; rows, bytes and milliseconds. */
+export interface Limits {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly cellBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** The options that bound every call, for the option table of a server. */
+export const limitOptions = {
+  maxRows: {
+    type: "integer",
+    min: 1,
+    max: 10_000,
+    default: 10_000,
+    heading: "Limits",
+    description: "Most rows that one call may ask for; 200 are given unless it asks.",
+  },
+  maxBytes: {
+    type: "integer",
+    min: 1_024,
+    max: 67_108_864,
+    default: 262_144,
+    heading: "Limits",
+    description: "Most bytes of rows that one call reads.",
+  },
+  maxCellBytes: {
+    type: "integer",
+    min: 64,
+    max: 65_536,
+    default: 8_192,
+    heading: "Limits",
+    description: "Longer values are cut to this many bytes.",
+  },
+  queryTimeoutMs: {
+    type: "integer",
+    min: 100,
+    max: 3_600_000,
+    default: 30_000,
+    valueName: "MS",
+    heading: "Limits",
+    description: "Longest time of one statement, in milliseconds.",
+  },
+} as const;
+
+/** The limits of one call: what it asks for, clamped by the server's options. */
+export function limitsOf(
+  options: {
+    readonly maxRows: number;
+    readonly maxBytes: number;
+    readonly maxCellBytes: number;
+    readonly queryTimeoutMs: number;
+  },
+  asked: { readonly maxRows?: number | undefined; readonly timeoutMs?: number | undefined } = {},
+): Limits {
+  return {
+    rows: Math.min(asked.maxRows ?? STANDARD_ROWS, options.maxRows),
+    bytes: options.maxBytes,
+    cellBytes: options.maxCellBytes,
+    timeoutMs: Math.min(asked.timeoutMs ?? options.queryTimeoutMs, options.queryTimeoutMs),
+  };
+}

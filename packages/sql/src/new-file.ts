@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+
+/** A file that was written whole. */
+export interface NewFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a new file piece by piece inside the boundary. It gets its name when it is whole and on the disk; a failure
+ * leaves nothing behind. What has the name already, a link too, is left as it is.
+ *
+ * @param fill writes the pieces, one after the other; what it returns comes back as `value`
+ * @throws ToolError `conflict` where something has that name; what the boundary says
+ */
+export async function writeNewFile<Value>(
+  guard: PathGuard,
+  path: string,
+  fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
+): Promise<NewFile & { value: Value }> {
+  const place = await guard.place(path, { write: true });
+  const temporary = place.parent.entry(`.refmcp-${randomBytes(9).toString("base64url")}.tmp`);
+  let handle: FileHandle | undefined;
+  let isThere = false;
+  try {
+    if (place.stat !== undefined) throw taken(place.path);
+    handle = await open(temporary, "wx", 0o600);
+    isThere = true;
+    const target = handle;
+    let bytes = 0;
+    const value = await fill(async (piece) => {
+      await target.writeFile(piece);
+      bytes += piece.length;
+    });
+    await handle.sync();
+    await handle.close();
+    handle = undefined;
+    await place.parent.verify();
+    isThere = await nameIt(temporary, place.entry, place.path);
+    return { path: place.path, bytes, value };
+  } finally {
+    await handle?.close();
+    if (isThere) await unlink(temporary).catch(() => undefined);
+    await place.parent.close();
+  }
+}
+
+const NO_LINKS: readonly unknown[] = ["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/** link(2) fails where something has the name; rename(2) would replace it. Whether the first name is still there. */
+async function nameIt(temporary: string, entry: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, entry);
+    return true;
+  } catch (error) {
+    const code: unknown = Reflect.get(Object(error), "code");
+    if (code === "EEXIST") throw taken(path);
+    if (!NO_LINKS.includes(code)) throw error;
+  }
+  // A file system without hard links: an empty file of ours holds the name until the rename.
+  const holder = await open(entry, "wx").catch(() => {
+    throw taken(path);
+  });
+  await holder.close();
+  await rename(temporary, entry);
+  return false;
+}
+
+function taken(path: string): ToolError {
+  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, {
+    hint: "Choose another name; nothing is overwritten.",
+  });
+}

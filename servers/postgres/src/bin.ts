@@ -1,0 +1,9 @@
+import { writeSync } from "node:fs";
+import { run } from "@refmcp/core";
+import { GRANT_SQL } from "./database/role.ts";
+import { normalArguments } from "./options.ts";
+import { server } from "./server.ts";
+
+process.argv.splice(2, process.argv.length, ...normalArguments(process.argv.slice(2)));
+if (process.argv.includes("--print-grant-sql")) writeSync(1, GRANT_SQL);
+else await run(server);

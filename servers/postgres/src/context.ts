@@ -1,0 +1,47 @@
+import { type Call, promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { type Column, encodeRow, type Format, rowsThatFit } from "@refmcp/sql";
+import * as z from "zod";
+import type { Postgres } from "./database/postgres.ts";
+
+export const tool = toolFor<Postgres>();
+export const resource = resourceFor<Postgres>();
+export const prompt = promptFor<Postgres>();
+
+/** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
+export const count = z.number();
+
+export const database = z.string().optional().describe("Name of a --db database; default the first.");
+
+export const schema = z.string().optional().describe("Schema; default: the search path, then any.");
+
+export const timeoutMs = z
+  .int()
+  .min(1)
+  .max(3_600_000)
+  .optional()
+  .describe("Shorter time limit, in milliseconds.");
+
+/** Values for $1, $2, …: any JSON. */
+export const params = z
+  .array(z.unknown())
+  .max(1_000)
+  .default([])
+  .describe('Values for $1, $2, …: [42, "x"].');
+
+export const columns = z.array(z.object({ name: z.string(), type: z.string() }));
+export const cells = z.array(z.array(z.unknown()));
+export const notices = z.array(z.string()).optional();
+
+/** How rows are shown within the budget of a call. */
+export function showing(postgres: Postgres, call: Call, format: Format) {
+  const cut = { count: 0 };
+  return {
+    show: (row: readonly unknown[]) => encodeRow(row, postgres.limits.maxCellBytes, cut),
+    fitting: (rows: readonly (readonly unknown[])[], shown: readonly Column[]) =>
+      rowsThatFit(rows, shown, format, call.budget),
+    /** Whether a value was cut. */
+    hasCut: () => cut.count > 0,
+    /** What PostgreSQL itself remarked, as much as an agent should read of it. */
+    remarks: (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5),
+  };
+}

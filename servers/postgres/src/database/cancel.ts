@@ -1,0 +1,70 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { Attempt } from "./tls.ts";
+
+/** What a CancelRequest needs: where the server is, and the key that the session was given. */
+export interface Session {
+  readonly host: string;
+  readonly port: number;
+  readonly attempt: Attempt;
+  readonly directTls: boolean;
+  readonly processId: number;
+  readonly secretKey: number;
+}
+
+const CANCEL_CODE = 80877102;
+const SSL_CODE = 80877103;
+/** A cancel that does not arrive is as good as none; the caller closes the session then. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Asks the server to stop what a session runs (PostgreSQL, "Canceling Requests in Progress"), encrypted where the
+ * session is. Resolves when the server closed the connection, which it does once the request was handled, or after two
+ * seconds. What the session runs next could be hit instead, so a session that was cancelled is not used again.
+ */
+export async function sendCancel(session: Session): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const socket = session.host.startsWith("/")
+      ? connectTcp(`${session.host}/.s.PGSQL.${session.port}`)
+      : connectTcp(session.port, session.host);
+    const finish = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve();
+    };
+    const timer = setTimeout(finish, PATIENCE_MS);
+    socket.on("error", finish).on("close", finish);
+    socket.once("connect", () => {
+      if (session.attempt === false) socket.end(request(session));
+      else if (session.directTls) secured(socket, session, finish);
+      else {
+        socket.once("data", (answer) =>
+          answer.toString("latin1") === "S" ? secured(socket, session, finish) : finish(),
+        );
+        socket.write(packet(SSL_CODE));
+      }
+    });
+  });
+}
+
+function secured(socket: Socket, session: Session, finish: () => void): void {
+  const tls = connectTls({
+    ...(session.attempt === false ? {} : session.attempt),
+    ...(session.directTls ? { ALPNProtocols: ["postgresql"] } : {}),
+    ...(isIP(session.host) === 0 ? { servername: session.host } : {}),
+    socket,
+    host: session.host,
+  });
+  tls.on("error", finish).on("close", finish);
+  tls.once("secureConnect", () => tls.end(request(session)));
+}
+
+function request({ processId, secretKey }: Session): Buffer {
+  return packet(CANCEL_CODE, processId, secretKey);
+}
+
+function packet(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 + 4 * numbers.length);
+  [bytes.length, ...numbers].forEach((number, index) => void bytes.writeInt32BE(number | 0, index * 4));
+  return bytes;
+}

@@ -1,0 +1,139 @@
+import { ToolError } from "@refmcp/core/answer";
+
+/** What libpq knows of a connection, by its own keywords; see PARAMETERS. */
+export type Conninfo = ReadonlyMap<string, string>;
+
+/** Keywords that have a meaning here (libpq, "Parameter Key Words"). */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "servicefile"],
+  ...["connect_timeout", "application_name", "fallback_application_name", "options", "channel_binding"],
+  ...["sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslnegotiation", "target_session_attrs"],
+]);
+
+/** Keywords of libpq that change nothing here. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  ...["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"],
+  ...["gssencmode", "krbsrvname", "gsslib", "gssdelegation", "sslcompression", "sslsni", "client_encoding"],
+  ...["load_balance_hosts", "require_auth", "ssl_min_protocol_version", "uselibpqcompat"],
+]);
+
+/** The environment variables of libpq and their keywords (libpq, "Environment Variables"). */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  PGHOST: "host",
+  PGHOSTADDR: "hostaddr",
+  PGPORT: "port",
+  PGDATABASE: "dbname",
+  PGUSER: "user",
+  PGPASSWORD: "password",
+  PGPASSFILE: "passfile",
+  PGSERVICE: "service",
+  PGSERVICEFILE: "servicefile",
+  PGCONNECT_TIMEOUT: "connect_timeout",
+  PGAPPNAME: "application_name",
+  PGOPTIONS: "options",
+  PGCHANNELBINDING: "channel_binding",
+  PGSSLMODE: "sslmode",
+  PGSSLROOTCERT: "sslrootcert",
+  PGSSLCERT: "sslcert",
+  PGSSLKEY: "sslkey",
+  PGSSLNEGOTIATION: "sslnegotiation",
+  PGTARGETSESSIONATTRS: "target_session_attrs",
+};
+
+/** Any of these in the environment means that a server is configured, also without a URL. */
+const NAMES_A_SERVER = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"];
+
+/** The keywords that the environment sets. */
+export function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Conninfo {
+  const found = Object.entries(ENVIRONMENT).flatMap(([variable, keyword]) => {
+    const value = env[variable];
+    return value === undefined || value === "" ? [] : [[keyword, value] as const];
+  });
+  return new Map(found);
+}
+
+export function namesAServer(env: Readonly<Record<string, string | undefined>>): boolean {
+  return NAMES_A_SERVER.some((variable) => (env[variable] ?? "") !== "");
+}
+
+/**
+ * Reads a connection string in either form of libpq ("Connection Strings"): a `postgres://` URI, several hosts
+ * included, or `host=… user=…`.
+ *
+ * @throws ToolError `invalid` that names what is wrong and never shows the text, which may hold a password.
+ */
+export function parseConninfo(text: string): Conninfo {
+  const trimmed = text.trim();
+  const pairs = /^postgres(ql)?:/i.test(trimmed) ? uriPairs(trimmed) : keywordPairs(trimmed);
+  const info = new Map<string, string>();
+  for (const [keyword, value] of pairs) {
+    if (PARAMETERS.has(keyword)) info.set(keyword, value);
+    // libpq takes this one for users of JDBC.
+    else if (keyword === "ssl" && value === "true") info.set("sslmode", "require");
+    else if (!WITHOUT_EFFECT.has(keyword))
+      throw malformed(
+        `PostgreSQL knows no connection parameter ${JSON.stringify(keyword.slice(0, 40))}`,
+        "Remove it; sslmode, sslrootcert, connect_timeout, application_name and options are among those it knows.",
+      );
+  }
+  return info;
+}
+
+function* uriPairs(uri: string): Generator<[string, string]> {
+  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(uri);
+  if (parts === null)
+    throw malformed(
+      "The connection URL cannot be read (it is not shown, since it may hold a password)",
+      "Write postgres://user:password@host:5432/database and percent-encode @ : / ? # % in user and password.",
+    );
+  const [, userinfo, netloc = "", database, query] = parts;
+  if (userinfo !== undefined) {
+    const colon = userinfo.indexOf(":");
+    yield ["user", decoded(colon === -1 ? userinfo : userinfo.slice(0, colon))];
+    if (colon !== -1) yield ["password", decoded(userinfo.slice(colon + 1))];
+  }
+  if (netloc !== "") {
+    const hosts = netloc.split(",").map((one) => /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one));
+    if (hosts.includes(null))
+      throw malformed(
+        "The host in the connection URL cannot be read",
+        "Write host:port; an IPv6 address stands in brackets.",
+      );
+    yield ["host", hosts.map((one) => decoded((one?.[1] ?? "").replace(/^\[|\]$/g, ""))).join(",")];
+    if (hosts.some((one) => (one?.[2] ?? "") !== ""))
+      yield ["port", hosts.map((one) => one?.[2] ?? "").join(",")];
+  }
+  if (database !== undefined && database !== "") yield ["dbname", decoded(database)];
+  for (const pair of (query ?? "").split("&")) {
+    if (pair === "") continue;
+    const at = pair.indexOf("=");
+    if (at === -1)
+      throw malformed("A parameter of the connection URL has no value", "Write ?sslmode=require.");
+    yield [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))];
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw malformed("A part of the connection URL is badly percent-encoded", "Write % as %25.");
+  }
+}
+
+function* keywordPairs(text: string): Generator<[string, string]> {
+  const pair = /\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)/gy;
+  while (pair.lastIndex < text.length) {
+    const found = pair.exec(text);
+    if (found === null)
+      throw malformed(
+        "The connection string cannot be read (it is not shown, since it may hold a password)",
+        "Write a URL, postgres://user:password@host:5432/database, or host=… user=… dbname=….",
+      );
+    yield [found[1] ?? "", (found[2] ?? found[3] ?? "").replace(/\\(.)/gs, "$1")];
+  }
+}
+
+export function malformed(what: string, hint: string): ToolError {
+  return new ToolError("invalid", `${what}.`, { code: "bad_connection", hint });
+}

@@ -1,0 +1,44 @@
+import type { Duplex } from "node:stream";
+import { ToolError } from "@refmcp/core/answer";
+
+/** No message of the server may be larger: a row is kept in memory whole before its values can be cut. */
+const LARGEST_BYTES = 256 * 1_048_576;
+const HEADER = 5;
+
+/**
+ * Watches the frames of the protocol (a type, a length, that many bytes) and cuts the connection before a message that
+ * would fill the memory is taken in. PostgreSQL itself allows a row of 1 GiB.
+ */
+export function watchFrames(stream: Duplex, largest: number = LARGEST_BYTES): void {
+  const header = Buffer.alloc(HEADER);
+  let filled = 0;
+  let left = 0;
+  stream.prependListener("data", (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; ) {
+      if (left > 0) {
+        const step = Math.min(left, chunk.length - at);
+        left -= step;
+        at += step;
+        continue;
+      }
+      const step = Math.min(HEADER - filled, chunk.length - at);
+      chunk.copy(header, filled, at, at + step);
+      filled += step;
+      at += step;
+      if (filled < HEADER) return;
+      filled = 0;
+      left = header.readUInt32BE(1) - 4;
+      if (left > largest) stream.destroy(tooLarge(left));
+    }
+  });
+}
+
+function tooLarge(bytes: number): ToolError {
+  return new ToolError(
+    "too_large",
+    `One row has ${Math.round(bytes / 1_048_576)} MiB; it was not taken in.`,
+    {
+      hint: "Select a part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
+    },
+  );
+}

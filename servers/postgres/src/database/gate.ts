@@ -1,0 +1,87 @@
+import { ToolError } from "@refmcp/core/answer";
+import { isDeniedFunction, isDeniedRelation } from "./denied.ts";
+import { parseSql } from "./parser.ts";
+import { calledBy, only, spoken, treeOf, walk } from "./tree.ts";
+
+/** What a statement that passed is. */
+export interface Passed {
+  readonly kind: "select" | "show" | "explain";
+  /** Whether its result can be read in pages: one portal over one SELECT. */
+  readonly pageable: boolean;
+}
+
+/**
+ * Lets one reading statement pass: SELECT, VALUES, TABLE, WITH of such, SHOW, and EXPLAIN of a SELECT. It looks at the
+ * syntax tree of PostgreSQL's own grammar, so that comments, quoting, escapes and brackets do not matter: anywhere in the
+ * tree no other statement, no INTO, no row lock, no denied function in any notation, no denied catalogue.
+ *
+ * One layer of several: the extended protocol, the read-only transaction and the role hold without it.
+ *
+ * @throws ToolError `invalid` where it does not parse, `denied` where it may not run.
+ */
+export async function passReading(sql: string): Promise<Passed> {
+  const statements = (await parseSql(sql)).stmts ?? [];
+  if (statements.length !== 1)
+    throw denied(
+      `The text holds ${statements.length} statements; one is run at a time.`,
+      "Send them one by one.",
+    );
+  const [kind, statement] = only(treeOf(statements[0]?.stmt));
+  switch (kind) {
+    case "SelectStmt":
+      walk({ SelectStmt: statement }, look);
+      return { kind: "select", pageable: true };
+    case "VariableShowStmt":
+      return { kind: "show", pageable: false };
+    case "ExplainStmt": {
+      const [explained] = only(treeOf(statement.query));
+      if (explained !== "SelectStmt") throw refusedStatement(`EXPLAIN of ${spoken(explained)}`);
+      walk(treeOf(statement.query), look);
+      return { kind: "explain", pageable: false };
+    }
+    default:
+      throw refusedStatement(spoken(kind));
+  }
+}
+
+function look(key: string, value: unknown): void {
+  if (key.endsWith("Stmt") && key !== "SelectStmt") throw refusedStatement(spoken(key));
+  if (key === "intoClause")
+    throw denied(
+      "SELECT INTO makes a table.",
+      "Leave INTO out; pg_execute makes tables under --allow-write.",
+    );
+  if (key === "lockingClause")
+    throw denied("FOR UPDATE and FOR SHARE lock rows.", "Leave the locking clause out.");
+  demandHarmlessCalls(key, value);
+}
+
+/** @throws ToolError `denied` where a node calls a denied function or names a denied catalogue. */
+export function demandHarmlessCalls(key: string, value: unknown, allowed: ReadonlySet<string> = NONE): void {
+  for (const name of calledBy(key, value)) {
+    if (isDeniedFunction(name) && !allowed.has(name.toLowerCase()))
+      throw denied(
+        `The function ${name} is not called here: it reaches beyond the rows of tables, and no transaction holds it back.`,
+        "Ask for the rows with a plain SELECT, or let a person run this in psql.",
+      );
+  }
+  const { relname } = treeOf(value);
+  if (key === "RangeVar" && typeof relname === "string" && isDeniedRelation(relname))
+    throw denied(
+      `${relname} is not shown: it holds secrets or the server's own files.`,
+      "pg_roles, pg_stats and pg_settings show what is no secret.",
+    );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function refusedStatement(what: string): ToolError {
+  return denied(
+    `${what} is not a reading statement; SELECT, VALUES, TABLE, WITH, SHOW and EXPLAIN of a SELECT are.`,
+    "Changes go through pg_execute, where the server was started with --allow-write.",
+  );
+}
+
+export function denied(message: string, hint: string): ToolError {
+  return new ToolError("denied", message, { hint, code: "not_reading" });
+}

@@ -1,0 +1,180 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Client, QueryResultRow } from "pg";
+import { type Session, sendCancel } from "./cancel.ts";
+import { connectionFailure } from "./failures.ts";
+import { watchFrames } from "./frames.ts";
+import { ROLE_QUERY, type RoleFacts } from "./role.ts";
+import type { Address, Target } from "./target.ts";
+import type { Attempt } from "./tls.ts";
+
+/** How long a cancelled statement may take to end before its connection is cut. */
+const CANCEL_PATIENCE_MS = 3_000;
+const MOST_NOTICES = 20;
+
+/** One session of a server. */
+export class Link {
+  readonly client: Client;
+  readonly role: RoleFacts;
+  /** What it must be asked for to be cancelled; undefined where it cannot be. */
+  readonly #session: Session | undefined;
+  #notices: string[] = [];
+  #spoiled = false;
+
+  constructor(client: Client, role: RoleFacts, session: Session | undefined) {
+    this.client = client;
+    this.role = role;
+    this.#session = session;
+    client.on("error", () => this.spoil());
+    client.on("end", () => this.spoil());
+    client.on("notice", ({ severity, message }) => {
+      if (this.#notices.length < MOST_NOTICES && message !== undefined)
+        this.#notices.push(`${severity ?? "NOTICE"}: ${message.slice(0, 500)}`);
+    });
+  }
+
+  /** Whether it is not to be used again: it was cancelled, or lost. */
+  get isSpoiled(): boolean {
+    return this.#spoiled;
+  }
+
+  spoil(): void {
+    this.#spoiled = true;
+  }
+
+  /** What the server remarked since the last time. */
+  takeNotices(): string[] {
+    return this.#notices.splice(0);
+  }
+
+  /** Runs statements of our own, not a user's, over the simple protocol. */
+  async run(statements: string): Promise<void> {
+    await this.client.query(statements);
+  }
+
+  /** Asks a question of our own. */
+  async rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(statement, [...values])).rows;
+  }
+
+  /**
+   * Waits for what the session runs, and stops it when `signal` aborts: a CancelRequest, and where that does not help,
+   * the end of the connection. It is not used again afterwards.
+   */
+  async stoppable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+    let timer: NodeJS.Timeout | undefined;
+    const stop = () => {
+      this.cancel();
+      timer = setTimeout(() => this.cut(), CANCEL_PATIENCE_MS);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await work;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Asks the server to stop what the session runs; the session is not used again. */
+  cancel(): void {
+    this.spoil();
+    if (this.#session === undefined) this.cut();
+    else void sendCancel(this.#session);
+  }
+
+  /** Ends the connection at once, whatever it does. */
+  cut(): void {
+    this.spoil();
+    this.client.connection.stream.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.spoil();
+    await this.client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Connects: every address in turn, with and without TLS as its sslmode says, then asks who is connected.
+ *
+ * @throws ToolError `unavailable` that says why; never with a password.
+ */
+export async function openLink(target: Target): Promise<Link> {
+  let last: unknown;
+  for (const address of target.addresses) {
+    for (const attempt of address.attempts) {
+      try {
+        return await connect(target, address, attempt);
+      } catch (error) {
+        if (error instanceof ToolError) throw error;
+        last = error;
+      }
+    }
+  }
+  throw connectionFailure(last, target.label);
+}
+
+async function connect(target: Target, address: Address, attempt: Attempt): Promise<Link> {
+  const { host, port } = address;
+  // Loaded with the first connection: a host that only lists tools does not wait for it.
+  const { default: pg } = await import("pg");
+  const client = new pg.Client({
+    host,
+    port,
+    user: target.user,
+    database: target.database,
+    password: () => passwordOf(address, target),
+    ssl: attempt,
+    ...(target.directTls && attempt !== false ? { sslnegotiation: "direct" as const } : {}),
+    enableChannelBinding: target.channelBinding,
+    connectionTimeoutMillis: target.connectTimeoutMs,
+    application_name: target.applicationName,
+    ...(target.options === undefined ? {} : { options: target.options }),
+    keepAlive: true,
+  });
+  let key: { processID: number; secretKey: number } | undefined;
+  client.connection.once("backendKeyData", (data: { processID: number; secretKey: number }) => {
+    key = data;
+  });
+  // An error after connecting is noticed by whoever uses the connection next.
+  client.on("error", () => undefined);
+  await client.connect();
+  const session =
+    key === undefined
+      ? undefined
+      : {
+          host,
+          port,
+          attempt,
+          directTls: target.directTls,
+          processId: key.processID,
+          secretKey: key.secretKey,
+        };
+  return introduce(client, session);
+}
+
+/** Makes a link of a connected client. */
+export async function introduce(client: Client, session: Session | undefined): Promise<Link> {
+  watchFrames(client.connection.stream);
+  try {
+    const [role] = (await client.query<RoleFacts & QueryResultRow>(ROLE_QUERY)).rows;
+    if (role === undefined) throw new Error("the server did not say who is connected");
+    return new Link(client, role, session);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+function passwordOf(address: Address, target: Target): string {
+  const password = address.password();
+  if (password !== undefined && password !== "") return password;
+  throw new ToolError(
+    "unavailable",
+    `The server asks for a password of ${target.label}, and none is configured.`,
+    {
+      hint: "Put it into the URL (DATABASE_URL in the host's env), PGPASSWORD or ~/.pgpass.",
+    },
+  );
+}

@@ -1,0 +1,53 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Param } from "./portal.ts";
+
+/** OIDs of json and jsonb. */
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+
+/** Values for $1, $2, … as JSON carries them → what goes to the server; the server infers their types. */
+export function paramsOf(values: readonly unknown[]): Param[] {
+  return values.map((value, index) => paramOf(value, index + 1));
+}
+
+function paramOf(value: unknown, position: number): Param {
+  if (value === null || value === undefined) return null;
+  switch (typeof value) {
+    case "string":
+      return text(value, position);
+    case "number":
+    case "boolean":
+    case "bigint":
+      return String(value);
+    default:
+      // An array is JSON for a jsonb parameter and an array for one of int[].
+      return {
+        encode: (type) =>
+          text(
+            JSON_TYPES.has(type) || !Array.isArray(value) ? JSON.stringify(value) : arrayText(value),
+            position,
+          ),
+      };
+  }
+}
+
+function text(value: string, position: number): string {
+  if (!value.includes("\0") && value.isWellFormed()) return value;
+  throw new ToolError(
+    "invalid",
+    `Parameter $${position} holds a NUL or half a surrogate pair; PostgreSQL's text cannot.`,
+    {
+      hint: "Remove it, or pass bytes as '\\x…' for a bytea.",
+    },
+  );
+}
+
+/** PostgreSQL's own form of an array ("Array Input and Output Syntax"). */
+function arrayText(values: readonly unknown[]): string {
+  const items = values.map((value) => {
+    if (value === null || value === undefined) return "NULL";
+    if (Array.isArray(value)) return arrayText(value);
+    const item = typeof value === "object" ? JSON.stringify(value) : String(value);
+    return `"${item.replace(/["\\]/g, "\\$&")}"`;
+  });
+  return `{${items.join(",")}}`;
+}

@@ -1,0 +1,168 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Link } from "./link.ts";
+
+export interface PoolOptions {
+  readonly open: () => Promise<Link>;
+  /** Connections at the same time. */
+  readonly most: number;
+  readonly label: string;
+  /** Called when all are busy; it may give back one that is only kept for later. */
+  readonly onBusy?: () => void;
+  readonly idleMs?: number;
+  readonly waitMs?: number;
+}
+
+interface Waiting {
+  resolve(link: Link | undefined): void;
+}
+
+const IDLE_MS = 30_000;
+const WAIT_MS = 15_000;
+
+/**
+ * The connections to one database: opened when they are needed, cleaned after use, closed when they are idle. One that
+ * was lost or cancelled is never given out again.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
+  readonly #waiting: Waiting[] = [];
+  readonly #all = new Set<Link>();
+  /** Open and opening ones. */
+  #count = 0;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A connection for one piece of work; give it back with `release`.
+   *
+   * @throws ToolError `unavailable` where the server cannot be reached, or all connections stay busy.
+   */
+  async acquire(signal: AbortSignal): Promise<Link> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
+      const idle = this.#takeIdle();
+      if (idle !== undefined) return idle;
+      if (this.#count < this.#options.most) return await this.#open();
+      this.#options.onBusy?.();
+      const link = await this.#wait(signal);
+      if (link !== undefined) return link;
+    }
+  }
+
+  async #open(): Promise<Link> {
+    this.#count += 1;
+    try {
+      const link = await this.#options.open();
+      this.#all.add(link);
+      return link;
+    } catch (error) {
+      this.#gone();
+      throw error;
+    }
+  }
+
+  #takeIdle(): Link | undefined {
+    for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
+      clearTimeout(entry.timer);
+      if (!entry.link.isSpoiled) return entry.link;
+      this.discard(entry.link);
+    }
+    return undefined;
+  }
+
+  #wait(signal: AbortSignal): Promise<Link | undefined> {
+    const waitMs = this.#options.waitMs ?? WAIT_MS;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        const at = this.#waiting.indexOf(waiting);
+        if (at !== -1) this.#waiting.splice(at, 1);
+      };
+      const waiting: Waiting = {
+        resolve: (link) => {
+          leave();
+          resolve(link);
+        },
+      };
+      const onAbort = () => {
+        leave();
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        leave();
+        reject(this.#exhausted(waitMs));
+      }, waitMs);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #exhausted(waitMs: number): ToolError {
+    return new ToolError(
+      "unavailable",
+      `All ${this.#options.most} connections to ${this.#options.label} were busy for ${waitMs / 1000} s.`,
+      { hint: "Wait for other calls to end, or raise --max-connections.", code: "pool_exhausted" },
+    );
+  }
+
+  /** Takes a connection back: what is left of its work is ended and everything of its session forgotten. */
+  async release(link: Link): Promise<void> {
+    if (!link.isSpoiled && !this.#closed) {
+      try {
+        await link.run("ROLLBACK");
+        // Not within a transaction, so not in one go with the line before.
+        await link.run("DISCARD ALL");
+        link.takeNotices();
+      } catch {
+        link.spoil();
+      }
+    }
+    if (link.isSpoiled || this.#closed) this.discard(link);
+    else this.#offer(link);
+  }
+
+  #offer(link: Link): void {
+    const next = this.#waiting[0];
+    if (next !== undefined) {
+      next.resolve(link);
+      return;
+    }
+    const timer = setTimeout(() => {
+      const at = this.#idle.findIndex((entry) => entry.link === link);
+      if (at === -1) return;
+      this.#idle.splice(at, 1);
+      this.discard(link);
+    }, this.#options.idleMs ?? IDLE_MS);
+    timer.unref();
+    this.#idle.push({ link, timer });
+  }
+
+  /** Closes a connection instead of giving it back. */
+  discard(link: Link): void {
+    if (!this.#all.delete(link)) return;
+    void link.close();
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.#count -= 1;
+    // Somebody waiting may open a new one in its place.
+    this.#waiting[0]?.resolve(undefined);
+  }
+
+  /** Closes all connections, cutting those at work. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
+    for (const waiting of [...this.#waiting]) waiting.resolve(undefined);
+    const links = [...this.#all];
+    this.#all.clear();
+    await Promise.all(links.map((link) => link.close()));
+  }
+}

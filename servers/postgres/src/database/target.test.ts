@@ -1,0 +1,136 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { namesAServer } from "./conninfo.ts";
+import { targetOf } from "./target.ts";
+
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "refmcp-home-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const of = (text: string | undefined, env: Record<string, string> = {}) => {
+  const target = targetOf(text, { HOME: home, ...env });
+  const addresses = target.addresses.map(({ host, port, password }) => ({
+    host,
+    port,
+    password: password(),
+  }));
+  return { user: target.user, database: target.database, addresses, target };
+};
+
+describe("targetOf", () => {
+  it.each([
+    ["postgres://me:pw@db.example:6000/shop", "me", "shop", "db.example", 6000, "pw"],
+    ["postgresql://me@db.example", "me", "me", "db.example", 5432, undefined],
+    ["postgres://m%40e:p%2Fw%3A%40@h/my%20db", "m@e", "my db", "h", 5432, "p/w:@"],
+    ["postgres://[::1]:6000/x?user=u&password=p", "u", "x", "::1", 6000, "p"],
+    ["postgres:///x?host=/var/run/postgresql&user=u", "u", "x", "/var/run/postgresql", 5432, undefined],
+    ["postgres://u@%2Fvar%2Frun/x", "u", "x", "/var/run", 5432, undefined],
+    ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
+    ["host = h  user = u", "u", "u", "h", 5432, undefined],
+  ])("reads %s", (text, user, database, host, port, password) => {
+    expect(of(text)).toMatchObject({ user, database, addresses: [{ host, port, password }] });
+  });
+
+  it("takes several hosts in order, each with its port", () => {
+    expect(of("postgres://u@a:1,b:2/d").addresses).toMatchObject([
+      { host: "a", port: 1 },
+      { host: "b", port: 2 },
+    ]);
+    expect(of("host=a,b port=7 user=u").addresses).toMatchObject([
+      { host: "a", port: 7 },
+      { host: "b", port: 7 },
+    ]);
+  });
+
+  it("takes the environment where the text is silent, and the text where both speak", () => {
+    const env = {
+      PGHOST: "envhost",
+      PGPORT: "7000",
+      PGUSER: "envuser",
+      PGPASSWORD: "envpw",
+      PGDATABASE: "envdb",
+    };
+    expect(of(undefined, env)).toMatchObject({
+      user: "envuser",
+      database: "envdb",
+      addresses: [{ host: "envhost", port: 7000, password: "envpw" }],
+    });
+    expect(of("postgres://u@h/d", env)).toMatchObject({
+      user: "u",
+      database: "d",
+      addresses: [{ host: "h", port: 7000 }],
+    });
+    expect(namesAServer(env)).toBe(true);
+    expect(namesAServer({ PGUSER: "me" })).toBe(false);
+    expect(of("host=h").user).toBe(userInfo().username);
+  });
+
+  it("finds the password in ~/.pgpass, the first line that fits, unless others may read it", async () => {
+    const file = join(home, ".pgpass");
+    await writeFile(file, "# comment\nother:*:*:*:no\nh:5432:d:u:with\\:colon\n*:*:*:*:any\n", {
+      mode: 0o600,
+    });
+    expect(of("postgres://u@h/d").addresses[0]?.password).toBe("with:colon");
+    expect(of("postgres://u@h/e").addresses[0]?.password).toBe("any");
+    expect(of("postgres://u:own@h/d").addresses[0]?.password).toBe("own");
+    const elsewhere = join(home, "elsewhere");
+    await writeFile(elsewhere, "*:*:*:*:there\n", { mode: 0o600 });
+    expect(of("postgres://u@h/d", { PGPASSFILE: elsewhere }).addresses[0]?.password).toBe("there");
+    if (process.platform !== "win32") {
+      await chmod(file, 0o644);
+      expect(of("postgres://u@h/d").addresses[0]?.password).toBeUndefined();
+    }
+  });
+
+  it("finds services", async () => {
+    await writeFile(
+      join(home, ".pg_service.conf"),
+      "[a]\nhost=wrong\n\n[shop]\nhost=served\nport=7001\nuser=su\n# x\n[b]\nhost=wrong\n",
+    );
+    expect(of("service=shop dbname=d")).toMatchObject({
+      user: "su",
+      database: "d",
+      addresses: [{ host: "served", port: 7001 }],
+    });
+    expect(of(undefined, { PGSERVICE: "shop" }).addresses).toMatchObject([{ host: "served" }]);
+    expect(() => of("service=shap")).toThrow(/No service "shap"/);
+  });
+
+  it("takes what only libpq needs, and the words of JDBC", () => {
+    expect(
+      of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app").target,
+    ).toMatchObject({
+      connectTimeoutMs: 3000,
+      applicationName: "app",
+    });
+    expect(of("postgres://u@h/d?ssl=true").target.addresses[0]?.attempts).toEqual([
+      { rejectUnauthorized: false },
+    ]);
+  });
+
+  it.each([
+    ["postgres://u:se/cret@h/d", /cannot be read/],
+    ["postgres://u:s%zzecret@h/d", /percent-encoded/],
+    ["postgres://u:secret@h/d?schema=public", /no connection parameter "schema"/],
+    ["postgres://u:secret@h:0/d", /port "0"/],
+    ["host=h password=secret user", /cannot be read/],
+    ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /2 ports stand beside 3 hosts/],
+    ["postgres://u:secret@h/d?target_session_attrs=read-write", /not supported/],
+    ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
+    ["postgres://u:secret@h/d?sslmode=require&sslrootcert=system", /too weak with sslrootcert=system/],
+    ["postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt", /nowhere\.crt does not exist/],
+    ["postgres://u:secret@h/d?sslcert=/nowhere.crt", /sslcert, \/nowhere\.crt, does not exist/],
+  ])("refuses %s without showing the password", (text, message) => {
+    const attempt = () => of(text);
+    expect(attempt).toThrow(message);
+    try {
+      attempt();
+    } catch (error) {
+      expect(`${error} ${JSON.stringify(error)}`).not.toMatch(/secret|cret@/);
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import { userInfo } from "node:os";
+import { type Conninfo, fromEnvironment, malformed, parseConninfo } from "./conninfo.ts";
+import { fromService, passwordFromFile } from "./files.ts";
+import { type Attempt, attemptsOf } from "./tls.ts";
+
+/** One address of a server and how to reach it. */
+export interface Address {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  /** With TLS or without, in the order of trying. */
+  readonly attempts: readonly Attempt[];
+  /** Undefined where none is known. */
+  password(): string | undefined;
+}
+
+/** A database and how to connect to it. It holds a password: it is never logged or shown. */
+export interface Target {
+  readonly addresses: readonly Address[];
+  readonly user: string;
+  readonly database: string;
+  readonly connectTimeoutMs: number;
+  readonly applicationName: string;
+  readonly options: string | undefined;
+  readonly directTls: boolean;
+  readonly channelBinding: boolean;
+  /** `user@host:port/database`, for messages. */
+  readonly label: string;
+}
+
+const STANDARD_TIMEOUT_MS = 10_000;
+
+/**
+ * Resolves a connection string as libpq does: the string, then the service, then the environment, then defaults.
+ *
+ * @throws ToolError `invalid` for what libpq would not take; no message shows a password.
+ */
+export function targetOf(
+  text: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Target {
+  const given = text === undefined ? new Map<string, string>() : parseConninfo(text);
+  const around = fromEnvironment(env);
+  const service = given.get("service") ?? around.get("service");
+  const served =
+    service === undefined
+      ? new Map<string, string>()
+      : fromService(service, given.get("servicefile") ?? around.get("servicefile"), env);
+  return built(new Map([...around, ...served, ...given]), env);
+}
+
+function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>): Target {
+  const user = info.get("user") ?? systemUser();
+  const database = info.get("dbname") ?? user;
+  const hosts = (info.get("hostaddr") ?? info.get("host") ?? STANDARD_HOST).split(",");
+  const ports = (info.get("port") ?? "").split(",");
+  if (ports.length > 1 && ports.length !== hosts.length)
+    throw malformed(
+      `${ports.length} ports stand beside ${hosts.length} hosts`,
+      "Give one port, or one for each host.",
+    );
+  const attrs = info.get("target_session_attrs") ?? "any";
+  if (attrs !== "any")
+    throw malformed(
+      `target_session_attrs=${attrs.slice(0, 20)} is not supported`,
+      "Name the one server to use, or leave it out.",
+    );
+  const passfile = info.get("passfile");
+  const addresses = hosts.map((host, index): Address => {
+    const port = portOf(ports[index] ?? ports[0] ?? "");
+    const isSocket = host.startsWith("/");
+    return {
+      host: host === "" ? STANDARD_HOST : host,
+      port,
+      attempts: attemptsOf(info, isSocket),
+      password: () =>
+        info.get("password") ??
+        passwordFromFile({ host: isSocket ? "localhost" : host, port, user, database }, passfile, env)
+          .password,
+    };
+  });
+  const [first] = addresses;
+  const timeout = Number(info.get("connect_timeout") ?? 0);
+  return {
+    addresses,
+    user,
+    database,
+    // libpq: zero means no limit, and at least two seconds are taken; here a limit always is.
+    connectTimeoutMs: timeout > 0 ? Math.max(2, timeout) * 1000 : STANDARD_TIMEOUT_MS,
+    applicationName:
+      info.get("application_name") ?? info.get("fallback_application_name") ?? "refmcp-server-postgres",
+    options: info.get("options"),
+    directTls: info.get("sslnegotiation") === "direct",
+    channelBinding: info.get("channel_binding") === "require",
+    label: `${user}@${first?.host ?? ""}:${first?.port ?? ""}/${database}`,
+  };
+}
+
+function portOf(text: string): number {
+  const port = text === "" ? 5432 : Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  throw malformed(
+    `The port ${JSON.stringify(text.slice(0, 20))} is none`,
+    "A port is a number from 1 to 65535.",
+  );
+}
+
+/** libpq's default is a Unix socket, in a folder that was chosen when it was built; its fallback is this. */
+const STANDARD_HOST = "localhost";
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "postgres";
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import { type Conninfo, malformed } from "./conninfo.ts";
+import { userFile } from "./files.ts";
+
+/** One way to connect: without TLS, or with these options of it. */
+export type Attempt = false | ConnectionOptions;
+
+const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
+type Mode = (typeof MODES)[number];
+
+/**
+ * What to try, in order, for an sslmode as libpq means it ("SSL Mode Descriptions"): `allow` and `prefer` fall back
+ * to the other way, `require` encrypts without knowing to whom, unless there is a root certificate file (then it is
+ * `verify-ca`), `verify-ca` checks the chain, `verify-full` the host name too.
+ *
+ * @param isSocket a Unix socket is never encrypted.
+ * @throws ToolError `invalid` for an unknown mode or a certificate file that is not there.
+ */
+export function attemptsOf(info: Conninfo, isSocket: boolean): readonly Attempt[] {
+  const rootcert = info.get("sslrootcert");
+  const mode = modeOf(info.get("sslmode") ?? (rootcert === "system" ? "verify-full" : "prefer"));
+  if (rootcert === "system" && mode !== "verify-full")
+    throw malformed(`sslmode=${mode} is too weak with sslrootcert=system`, "Use sslmode=verify-full.");
+  if (isSocket || mode === "disable") return [false];
+  const tls = tlsOptions(info, mode, rootcert);
+  if (mode === "allow") return [false, tls];
+  if (mode === "prefer") return [tls, false];
+  return [tls];
+}
+
+function modeOf(text: string): Mode {
+  const mode = MODES.find((one) => one === text);
+  if (mode !== undefined) return mode;
+  throw malformed(
+    `sslmode ${JSON.stringify(text.slice(0, 40))} is unknown`,
+    `It is one of ${MODES.join(", ")}.`,
+  );
+}
+
+function tlsOptions(info: Conninfo, mode: Mode, rootcert: string | undefined): ConnectionOptions {
+  const client = clientCertificate(info);
+  if (rootcert === "system") return client;
+  const root = rootcert ?? userFile("root.crt");
+  const verifies = mode === "verify-ca" || mode === "verify-full";
+  if (!existsSync(root)) {
+    if (verifies)
+      throw malformed(
+        `sslmode=${mode} needs a root certificate, and ${root} does not exist`,
+        "Name one with sslrootcert=FILE, or sslrootcert=system with sslmode=verify-full.",
+      );
+    return { ...client, rejectUnauthorized: false };
+  }
+  const ca = certificate(root);
+  return mode === "verify-full" ? { ...client, ca } : { ...client, ca, checkServerIdentity: () => undefined };
+}
+
+function clientCertificate(info: Conninfo): ConnectionOptions {
+  const cert = info.get("sslcert") ?? userFile("postgresql.crt");
+  const key = info.get("sslkey") ?? userFile("postgresql.key");
+  if (!existsSync(cert)) {
+    if (info.has("sslcert"))
+      throw malformed(`The file of sslcert, ${cert}, does not exist`, "Correct the path.");
+    return {};
+  }
+  const passphrase = info.get("sslpassword");
+  return {
+    cert: certificate(cert),
+    key: certificate(key),
+    ...(passphrase === undefined ? {} : { passphrase }),
+  };
+}
+
+function certificate(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    throw malformed(
+      `The certificate or key file ${path} cannot be read`,
+      "Check the path and who may read it.",
+    );
+  }
+}

@@ -1,0 +1,66 @@
+/** A node of PostgreSQL's syntax tree as libpg_query writes it in JSON: `{ "SelectStmt": { … } }`. */
+export type Tree = Readonly<Record<string, unknown>>;
+
+const NOTHING: Tree = {};
+
+export function treeOf(value: unknown): Tree {
+  return isTree(value) ? value : NOTHING;
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null;
+}
+
+/** The one key of a tagged node and what stands under it. */
+export function only(node: Tree): [kind: string, content: Tree] {
+  const [key = "", value] = Object.entries(node)[0] ?? [];
+  return [key, treeOf(value)];
+}
+
+/** Shows every key and value of a tree to `visit`, without recursion: a statement may be nested deeply. */
+export function walk(root: Tree, visit: (key: string, value: unknown) => void): void {
+  const waiting: Tree[] = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    for (const [key, value] of Object.entries(node)) {
+      visit(key, value);
+      for (const child of Array.isArray(value) ? value : [value]) if (isTree(child)) waiting.push(child);
+    }
+  }
+}
+
+/** The identifiers in a list of nodes, decoded. */
+export function namesOf(list: unknown): string[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item) => {
+    const text = treeOf(treeOf(item).String).sval;
+    return typeof text === "string" ? [text] : [];
+  });
+}
+
+/** The functions that a node calls, if it calls any: `f(x)`, and `(x).f` and `t.f`, which are the same. */
+export function calledBy(key: string, value: unknown): string[] {
+  const tree = treeOf(value);
+  if (key === "FuncCall") return namesOf(tree.funcname).slice(-1);
+  if (key === "A_Indirection") return namesOf(tree.indirection);
+  if (key === "ColumnRef") return namesOf(tree.fields).slice(1);
+  return [];
+}
+
+/** `InsertStmt` → `INSERT`, `CreateTableAsStmt` → `CREATE TABLE AS`. */
+export function spoken(kind: string): string {
+  return kind
+    .replace(/Stmt$/, "")
+    .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toUpperCase();
+}
+
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A relation as SQL names it, quoted; undefined where the node is none. */
+export function relationName(value: unknown): string | undefined {
+  const { schemaname, relname } = treeOf(value);
+  if (typeof relname !== "string") return undefined;
+  return (typeof schemaname === "string" ? [schemaname, relname] : [relname]).map(quoteIdentifier).join(".");
+}

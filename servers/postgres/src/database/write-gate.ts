@@ -1,0 +1,174 @@
+import { ToolError } from "@refmcp/core/answer";
+import { demandHarmlessCalls, denied } from "./gate.ts";
+import { parseSql } from "./parser.ts";
+import { namesOf, only, quoteIdentifier, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
+
+/** What a statement would destroy, told before it happens. */
+export interface Loss {
+  /** `DROP TABLE users`, `DELETE without WHERE`. */
+  readonly what: string;
+  /** Quoted relations whose rows all go; they are counted. */
+  readonly relations: readonly string[];
+}
+
+/** A changing statement that passed. */
+export interface Change {
+  readonly sql: string;
+  /** `INSERT`, `CREATE TABLE`, … */
+  readonly command: string;
+  /** What cannot be had back after it; undefined where nothing is lost. */
+  readonly loss: Loss | undefined;
+}
+
+/** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
+const REFUSED: Readonly<Record<string, string>> = {
+  TransactionStmt:
+    "Transactions are opened and ended by this tool: pass several statements to run them in one.",
+  CopyStmt: "Use pg_export and pg_import_csv: they move data through files that you allowed.",
+  VacuumStmt: "VACUUM and ANALYZE are a person's work: run them in psql.",
+  AlterSystemStmt: "The server's configuration is a person's work.",
+  CreatedbStmt: "Databases are made and dropped by a person, in psql.",
+  DropdbStmt: "Databases are made and dropped by a person, in psql.",
+  AlterDatabaseStmt: "Databases are changed by a person, in psql.",
+  AlterDatabaseSetStmt: "Databases are changed by a person, in psql.",
+  CreateTableSpaceStmt: "Tablespaces are a person's work.",
+  DropTableSpaceStmt: "Tablespaces are a person's work.",
+  CreateSubscriptionStmt: "Subscriptions connect to other servers; a person makes them.",
+  AlterSubscriptionStmt: "Subscriptions connect to other servers; a person changes them.",
+  CreateUserMappingStmt: "User mappings hold passwords; a person makes them.",
+  CreateRoleStmt: "Roles are made by a person, in psql.",
+  AlterRoleStmt: "Roles are changed by a person, in psql.",
+  AlterRoleSetStmt: "Roles are changed by a person, in psql.",
+  DropRoleStmt: "Roles are dropped by a person, in psql.",
+  GrantRoleStmt: "Memberships of roles are given by a person, in psql.",
+  LoadStmt: "Libraries are loaded by a person.",
+  VariableSetStmt: "Settings do not outlive this call; leave SET out.",
+  PrepareStmt: "Pass values as params instead.",
+  ExecuteStmt: "Pass values as params instead.",
+  DeallocateStmt: "Pass values as params instead.",
+  DeclareCursorStmt: "Use query, which reads in pages.",
+  FetchStmt: "Use query, which reads in pages.",
+  ListenStmt: "Subscribe to a resource instead.",
+  DiscardStmt: "Nothing of a call is left to be discarded.",
+  CheckPointStmt: "A checkpoint is a person's work.",
+  LockStmt: "Statements take the locks that they need.",
+};
+
+const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
+
+/**
+ * Lets one changing statement pass and says what it would destroy.
+ *
+ * @throws ToolError `invalid`, or `denied` for what does not belong into a transaction of this tool.
+ */
+export async function passWriting(sql: string): Promise<Change> {
+  const statements = (await parseSql(sql)).stmts ?? [];
+  if (statements.length !== 1)
+    throw new ToolError("invalid", `One text holds ${statements.length} statements.`, {
+      hint: "Pass them as separate items of statements; they run in one transaction all the same.",
+    });
+  const [kind, statement] = only(treeOf(statements[0]?.stmt));
+  const losses: Loss[] = [];
+  walk({ [kind]: statement }, (key, value) => {
+    const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
+    if (reason !== undefined) throw denied(`${spoken(key)} is not run here.`, reason);
+    demandHarmlessCalls(key, value, WRITING_MAY_CALL);
+    const loss = lossOf(key, treeOf(value));
+    if (loss !== undefined) losses.push(loss);
+  });
+  const [first] = losses;
+  return {
+    sql,
+    command: spoken(kind),
+    loss:
+      first === undefined
+        ? undefined
+        : {
+            what: losses.map(({ what }) => what).join(", "),
+            relations: [...new Set(losses.flatMap(({ relations }) => relations))],
+          },
+  };
+}
+
+function lossOf(key: string, node: Tree): Loss | undefined {
+  switch (key) {
+    case "DropStmt":
+      return dropped(node);
+    case "TruncateStmt": {
+      const relations = listOf(node.relations).flatMap((item) => relationName(treeOf(item).RangeVar) ?? []);
+      return { what: `TRUNCATE ${relations.join(", ")}${cascading(node)}`, relations };
+    }
+    case "DeleteStmt":
+    case "UpdateStmt": {
+      if (isSelective(node.whereClause)) return undefined;
+      const relation = relationName(node.relation) ?? "";
+      return {
+        what: `${key === "DeleteStmt" ? "DELETE FROM" : "UPDATE"} ${relation} of every row`,
+        relations: [],
+      };
+    }
+    case "MergeWhenClause":
+      return node.commandType === "CMD_DELETE"
+        ? { what: "MERGE that deletes rows", relations: [] }
+        : undefined;
+    case "AlterTableCmd":
+      return altered(node);
+    case "DropOwnedStmt":
+      return { what: "DROP OWNED", relations: [] };
+    case "DoStmt":
+      return { what: "DO, a block of code whose effect cannot be foreseen", relations: [] };
+    case "CallStmt":
+      return { what: "CALL of a procedure whose effect cannot be foreseen", relations: [] };
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a WHERE clause chooses rows: it names a column. `WHERE true` and `WHERE 1 = 1` do not. */
+function isSelective(where: unknown): boolean {
+  let names = false;
+  walk(treeOf(where), (key) => {
+    if (key === "ColumnRef" || key === "CurrentOfExpr") names = true;
+  });
+  return names;
+}
+
+const WITH_ROWS: ReadonlySet<unknown> = new Set(["OBJECT_TABLE", "OBJECT_MATVIEW"]);
+
+function dropped(node: Tree): Loss {
+  const kind = String(node.removeType ?? "")
+    .replace(/^OBJECT_/, "")
+    .replace("MATVIEW", "MATERIALIZED VIEW");
+  const names = listOf(node.objects).map((item) => {
+    const tree = treeOf(item);
+    const parts = namesOf(treeOf(tree.List).items);
+    const bare = treeOf(tree.String).sval;
+    const named = namesOf(treeOf(tree.ObjectWithArgs).objname).concat(namesOf(treeOf(tree.TypeName).names));
+    return [...parts, ...(typeof bare === "string" ? [bare] : []), ...named].map(quoteIdentifier).join(".");
+  });
+  return {
+    what: `DROP ${kind.replaceAll("_", " ")} ${names.join(", ")}${cascading(node)}`,
+    relations: WITH_ROWS.has(node.removeType) ? names : [],
+  };
+}
+
+function altered(node: Tree): Loss | undefined {
+  const name = typeof node.name === "string" ? quoteIdentifier(node.name) : "";
+  const what: Readonly<Record<string, string>> = {
+    AT_DropColumn: `DROP COLUMN ${name} with what is in it`,
+    AT_AlterColumnType: `change of the type of ${name}, which may round or cut values`,
+    AT_DropConstraint: `DROP CONSTRAINT ${name}`,
+    AT_DropExpression: `DROP EXPRESSION of ${name}`,
+    AT_DetachPartition: "DETACH PARTITION",
+  };
+  const found = what[String(node.subtype)];
+  return found === undefined ? undefined : { what: `${found}${cascading(node)}`, relations: [] };
+}
+
+function cascading(node: Tree): string {
+  return node.behavior === "DROP_CASCADE" ? " CASCADE" : "";
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,79 @@
+import { defineOptions } from "@refmcp/core";
+import { limitOptions } from "@refmcp/sql";
+
+export const options = defineOptions({
+  url: {
+    type: "secret",
+    env: ["DATABASE_URL"],
+    heading: "Connection",
+    ask: true,
+    description:
+      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and the other parameters mean what they mean in libpq. May stand without the flag. Without it the PG* variables count (PGHOST, PGUSER, …), and ~/.pgpass.",
+  },
+  db: {
+    type: "secret",
+    named: "unique",
+    valueName: "NAME=URL",
+    heading: "Connection",
+    description: "A further database under a name, which tools take as database.",
+  },
+  embedded: {
+    type: "flag",
+    heading: "Connection",
+    description:
+      "Use a PostgreSQL inside this process (PGlite, about 650 MB of memory), to try things out: empty at first, kept in --embedded-dir or gone with the process.",
+  },
+  embeddedDir: {
+    type: "directory",
+    heading: "Connection",
+    description: "Where the embedded database is kept; --embedded DIR says the same.",
+  },
+  maxConnections: {
+    type: "integer",
+    min: 1,
+    max: 100,
+    default: 5,
+    heading: "Connection",
+    description: "Connections to one database at the same time.",
+  },
+  notifyChannel: {
+    type: "string",
+    default: "refmcp",
+    valueName: "NAME",
+    heading: "Connection",
+    description:
+      "The channel whose notifications say that a table changed (NOTIFY refmcp, 'schema.table'); subscribers of its resource are told.",
+    check: (value) => (/^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "takes a lower-case name"),
+  },
+  allowWrite: {
+    type: "flag",
+    heading: "Safety",
+    description: "Offer pg_execute and pg_import_csv, which change data.",
+  },
+  allowPrivilegedRole: {
+    type: "flag",
+    heading: "Safety",
+    description:
+      "Connect also as a superuser or a role that reaches the server's files, programs or other sessions.",
+  },
+  ...limitOptions,
+  printGrantSql: {
+    type: "flag",
+    env: false,
+    heading: "Information",
+    description: "Print SQL that makes a role which can only read, and exit.",
+  },
+});
+
+/**
+ * The command line as the option table reads it: a URL without a flag is `--url` (as the official server takes it), and
+ * `--embedded DIR` names the directory too.
+ */
+export function normalArguments(argv: readonly string[]): string[] {
+  return argv.flatMap((argument, index) => {
+    const before = argv[index - 1] ?? "";
+    if (/^postgres(ql)?:\/\//i.test(argument) && !/^--(url|db)$/.test(before)) return ["--url", argument];
+    if (before === "--embedded" && !argument.startsWith("-")) return ["--embedded-dir", argument];
+    return [argument];
+  });
+}

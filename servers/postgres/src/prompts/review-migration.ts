@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { prompt } from "../context.ts";
+
+export default prompt({
+  name: "review_migration",
+  title: "Review a migration",
+  description: "Look over the SQL of a migration before somebody runs it.",
+  args: z.object({ sql: z.string().describe("The statements of the migration.") }),
+  run: ({ sql }) =>
+    [
+      "Review this migration for PostgreSQL; do not run it:",
+      "```sql",
+      sql.replaceAll("```", "` ` `"),
+      "```",
+      "Describe the tables that it touches (pg_describe_table) and take their sizes into account. Then say:",
+      "- which locks each statement takes, for how long on this size, and who waits meanwhile;",
+      "- what rewrites the table (type changes, volatile defaults) and what scans it (NOT NULL, CHECK, foreign keys: NOT VALID first, VALIDATE later);",
+      "- which indexes should be made CONCURRENTLY, outside of a transaction;",
+      "- what is lost for good, and how to go back;",
+      "- what depends on it: views, functions, foreign keys, the application.",
+      "End with the migration as you would run it, in steps.",
+    ].join("\n"),
+});

@@ -1,0 +1,28 @@
+import { resource } from "../context.ts";
+import { describeTable } from "../database/describe.ts";
+import { namesBeginning } from "../database/objects.ts";
+import { never, watchTable } from "../database/watching.ts";
+
+export default resource({
+  uriTemplate: "postgres://{server}/{table}/schema",
+  name: "official-schema",
+  title: "Columns of a table, as the official server gives them",
+  description:
+    "Names and types of a table's columns, under the URI of the official server: postgres://user@host:port/table/schema.",
+  mimeType: "application/json",
+  async read({ table }, postgres, call) {
+    const { columns } = await describeTable(postgres.at().database, table, undefined, {
+      signal: call.signal,
+    });
+    return JSON.stringify(
+      columns.map(({ name, type }) => ({ column_name: name, data_type: type })),
+      undefined,
+      2,
+    );
+  },
+  complete: {
+    table: (value, postgres) =>
+      namesBeginning(postgres.at().database, { schema: undefined }, value, { signal: never }),
+  },
+  watch: ({ table }, postgres, changed) => watchTable(postgres, undefined, table, changed),
+});

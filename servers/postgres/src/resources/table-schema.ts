@@ -1,0 +1,39 @@
+import { resource } from "../context.ts";
+import { describeTable } from "../database/describe.ts";
+import { namesBeginning, tablePage } from "../database/objects.ts";
+import { never, watchTable } from "../database/watching.ts";
+
+export default resource({
+  uriTemplate: "schema://{schema}/{table}",
+  name: "table-schema",
+  title: "Schema of a table",
+  description: "Columns, keys, indexes and the rest of one table of the first database.",
+  mimeType: "application/json",
+  read: async ({ schema, table }, postgres, call) =>
+    JSON.stringify(
+      await describeTable(postgres.at().database, table, schema, { signal: call.signal }),
+      undefined,
+      2,
+    ),
+  async list(postgres, cursor) {
+    // Without a database the server still starts and lists what it has: nothing.
+    if (postgres.names.length === 0) return { resources: [] };
+    const { tables, next } = await tablePage(postgres.at().database, cursor, { signal: never });
+    return {
+      resources: tables.map(({ schema, name, kind }) => ({
+        uri: `schema://${encodeURIComponent(schema)}/${encodeURIComponent(name)}`,
+        name: `${schema}.${name}`,
+        title: `${schema}.${name}`,
+        description: `Schema of the ${kind.replace("_", " ")} ${schema}.${name}.`,
+        mimeType: "application/json",
+      })),
+      ...(next === undefined ? {} : { nextCursor: next }),
+    };
+  },
+  complete: {
+    schema: (value, postgres) => namesBeginning(postgres.at().database, "schemas", value, { signal: never }),
+    table: (value, postgres, { schema }) =>
+      namesBeginning(postgres.at().database, { schema }, value, { signal: never }),
+  },
+  watch: ({ schema, table }, postgres, changed) => watchTable(postgres, schema, table, changed),
+});

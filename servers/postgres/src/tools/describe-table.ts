@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { database, schema, tool } from "../context.ts";
+import { boundedDescription, describeTable } from "../database/describe.ts";
+
+export default tool({
+  name: "pg_describe_table",
+  title: "Describe table",
+  description:
+    "Describe a table or view: columns, keys both ways, constraints, indexes, triggers, row security, partitions. " +
+    "One call tells all that a query needs. For what exists call pg_list_objects.",
+  effect: "read",
+  openWorld: false,
+  toolset: "data",
+  input: z.strictObject({
+    table: z.string().min(1).describe("Name, or schema.name; case-sensitive."),
+    schema,
+    database,
+  }),
+  output: z.looseObject({
+    schema: z.string(),
+    name: z.string(),
+    kind: z.string(),
+    columns: z.array(z.looseObject({ name: z.string(), type: z.string() })),
+  }),
+  async run({ table, schema, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const description = await describeTable(at, table, schema, { signal: call.signal });
+    return boundedDescription(description, call.budget);
+  },
+});

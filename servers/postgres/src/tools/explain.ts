@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { count, database, params, timeoutMs, tool } from "../context.ts";
+import { explain } from "../database/explain.ts";
+import { withNearNames } from "../database/near.ts";
+
+export default tool({
+  name: "pg_explain",
+  title: "Explain query",
+  description:
+    "Show the plan of a SELECT and what in it is slow. " +
+    "With analyze it really runs, in a read-only transaction, and the plan tells rows and milliseconds.",
+  effect: "read",
+  openWorld: false,
+  toolset: "data",
+  input: z.strictObject({
+    sql: z.string().describe("The SELECT, without EXPLAIN."),
+    params,
+    analyze: z.boolean().default(false).describe("Run it and measure."),
+    indexes: z
+      .array(z.string())
+      .max(10)
+      .default([])
+      .describe("CREATE INDEX statements to suppose (needs hypopg): would they be used?"),
+    timeout_ms: timeoutMs,
+    database,
+  }),
+  output: z.object({
+    plan: z.array(z.string()),
+    total_cost: count,
+    planning_ms: count.optional(),
+    execution_ms: count.optional(),
+    warnings: z.array(z.string()),
+    supposed: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
+    omitted_lines: count.optional(),
+  }),
+  async run({ sql, params, analyze, indexes, timeout_ms, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const work = { signal: call.signal, timeoutMs: timeout_ms };
+    const result = await explain(at, {
+      ...work,
+      query: sql,
+      params,
+      analyze,
+      indexes,
+      budget: call.budget,
+    }).catch(async (error: unknown) => {
+      throw await withNearNames(error, at, work);
+    });
+    return result;
+  },
+});

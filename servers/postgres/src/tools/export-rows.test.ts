@@ -1,0 +1,43 @@
+import { readdir, symlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { expect, it } from "vitest";
+import { shop } from "../../test/shop.ts";
+
+const at = shop();
+
+it("writes all rows to a new file, as CSV or JSON lines, with a link to it", async () => {
+  const sql = "SELECT id, name FROM customers ORDER BY id";
+  expect(await at().data("pg_export", { sql, path: "c.csv" })).toMatchObject({ rows: 3, format: "csv" });
+  expect(await at().text("c.csv")).toBe("id,name\n1,Ada\n2,Grace\n3,Edsger\n");
+  await at().data("pg_export", { sql, path: "c.jsonl", format: "jsonl" });
+  expect(
+    (await at().text("c.jsonl"))
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { id: 1, name: "Ada" },
+    { id: 2, name: "Grace" },
+    { id: 3, name: "Edsger" },
+  ]);
+  expect(await at().data("pg_export", { sql: "SELECT * FROM numbers", path: "n.csv" })).toMatchObject({
+    rows: 20_000,
+  });
+});
+
+it("overwrites nothing, goes through no link, and leaves nothing of an export that fails", async () => {
+  await at().put("here.csv", "mine\n");
+  await symlink("/tmp", at().path("out"));
+  const before = await readdir(dirname(at().path("x")));
+  for (const [sql, path] of [
+    ["SELECT 1", "here.csv"],
+    ["SELECT 1", "out/x.csv"],
+    ["SELECT 1", "/etc/x.csv"],
+    ["SELECT 1 / (20000 - n) FROM numbers ORDER BY n", "broken.csv"],
+    ["DELETE FROM orders RETURNING *", "deleted.csv"],
+  ]) {
+    expect((await at().call("pg_export", { sql, path })).isError, `${sql} ${path}`).toBe(true);
+  }
+  expect(await at().text("here.csv")).toBe("mine\n");
+  expect(await readdir(dirname(at().path("x")))).toEqual(before);
+});

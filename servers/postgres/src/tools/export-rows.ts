@@ -1,0 +1,44 @@
+import { pathToFileURL } from "node:url";
+import { withLinks } from "@refmcp/core";
+import * as z from "zod";
+import { count, database, timeoutMs, tool } from "../context.ts";
+import { withNearNames } from "../database/near.ts";
+import { exportRows, FORMATS } from "../database/transfer.ts";
+
+export default tool({
+  name: "pg_export",
+  title: "Export rows",
+  description:
+    "Write the rows of a SELECT to a new file below an allowed directory, however many they are. " +
+    "The file is there whole or not at all. For a look at some rows use query.",
+  effect: "add",
+  openWorld: false,
+  toolset: "data",
+  input: z.strictObject({
+    sql: z.string().describe("One SELECT, without params."),
+    path: z.string().describe("File to make: absolute, or below an allowed directory."),
+    format: z.enum(FORMATS).default("csv").describe("csv with a header line, or jsonl."),
+    timeout_ms: timeoutMs,
+    database,
+  }),
+  output: z.object({ path: z.string(), format: z.string(), rows: count, bytes: count }),
+  async run({ sql, path, format, timeout_ms, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const work = { signal: call.signal, timeoutMs: timeout_ms };
+    const file = await exportRows(at, postgres.guard, {
+      ...work,
+      query: sql,
+      path,
+      format,
+      overwrite: false,
+      progress: (bytes) => call.progress(bytes, undefined, "bytes written"),
+    }).catch(async (error: unknown) => {
+      throw await withNearNames(error, at, work);
+    });
+    const { path: written, rows, bytes } = file;
+    const mimeType = format === "csv" ? "text/csv" : "application/jsonl";
+    return withLinks({ path: written, format, rows, bytes }, [
+      { uri: pathToFileURL(written).href, name: written, mimeType, size: bytes },
+    ]);
+  },
+});

@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { CHECKS, checkHealth } from "../database/health.ts";
+
+export default tool({
+  name: "pg_health",
+  title: "Check health",
+  description:
+    "Check the database's health: connections, cache, vacuum, indexes, sequences, locks, replication, settings. " +
+    "Each check stands alone; one that this role may not make is a note.",
+  effect: "read",
+  openWorld: false,
+  toolset: "dba",
+  input: z.strictObject({
+    checks: z
+      .array(z.enum(CHECKS))
+      .min(1)
+      .max(CHECKS.length)
+      .default([...CHECKS])
+      .describe("Which checks."),
+    database,
+  }),
+  output: z.object({
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        status: z.enum(["ok", "warning", "note"]),
+        summary: z.string(),
+        details: z.array(z.looseObject({})).optional(),
+      }),
+    ),
+  }),
+  async run({ checks, database: name }, postgres, call) {
+    const findings = await checkHealth(postgres.at(name).database, checks, { signal: call.signal });
+    return {
+      findings: findings.map(({ details, ...finding }) => ({
+        ...finding,
+        ...(details === undefined ? {} : { details: [...details] }),
+      })),
+    };
+  },
+});

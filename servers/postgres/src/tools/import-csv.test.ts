@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { shop } from "../../test/shop.ts";
+
+const at = shop();
+const names = () => at().sql("SELECT name FROM customers ORDER BY id");
+
+it("adds the rows of a file, NULL where a field is empty, or only says what it would", async () => {
+  const before = await names();
+  const given = { path: "new-customers.csv", table: "customers" };
+  expect(await at().data("pg_import_csv", { ...given, dry_run: true })).toMatchObject({
+    rows: 2,
+    committed: false,
+  });
+  expect(await names()).toEqual(before);
+  expect(await at().data("pg_import_csv", given)).toMatchObject({
+    rows: 2,
+    columns: ["name", "city"],
+    committed: true,
+  });
+  expect((await at().sql("SELECT name, city FROM customers ORDER BY id")).slice(3)).toEqual([
+    { name: "Barbara", city: "Boston" },
+    { name: "Lovelace, Ada", city: null },
+  ]);
+});
+
+it("adds all rows or none, and names what is wrong", async () => {
+  const before = await names();
+  await at().put("bad.csv", "name,city\nGood,Town\n,Nameless\n");
+  await at().put("columns.csv", "name,town\nA,B\n");
+  await at().put("empty.csv", "");
+  for (const [path, wrong] of [
+    ["bad.csv", "name"],
+    ["columns.csv", "town"],
+    ["empty.csv", "line of column names"],
+    ["/etc/passwd", "outside"],
+  ] as const) {
+    const { text, isError } = await at().call("pg_import_csv", { path, table: "customers" });
+    expect(isError, path).toBe(true);
+    expect(text).toContain(wrong);
+  }
+  expect(await names()).toEqual(before);
+});

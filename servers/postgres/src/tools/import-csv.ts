@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { count, database, schema, tool } from "../context.ts";
+import { importCsv } from "../database/transfer.ts";
+
+export default tool({
+  name: "pg_import_csv",
+  title: "Import CSV",
+  description:
+    "Add the rows of a CSV file below an allowed directory to a table that exists, all or none. " +
+    "The first line names the columns. Nothing that is in the table changes. To make the table use pg_execute.",
+  effect: "add",
+  openWorld: false,
+  toolset: "data",
+  needs: "allowWrite",
+  input: z.strictObject({
+    path: z.string().describe("The file: absolute, or below an allowed directory."),
+    table: z.string().min(1).describe("Name, or schema.name."),
+    schema,
+    delimiter: z.string().length(1).default(",").describe("Between fields: , or ; or a tab."),
+    null_text: z.string().max(20).default("").describe("What stands for NULL."),
+    dry_run: z.boolean().default(false).describe("Load, report and take it back."),
+    database,
+  }),
+  output: z.object({
+    table: z.string(),
+    rows: count,
+    columns: z.array(z.string()),
+    bytes: count,
+    committed: z.boolean(),
+  }),
+  async run({ path, table, schema, delimiter, null_text, dry_run, database: name }, postgres, call) {
+    const done = await importCsv(postgres.at(name).database, postgres.guard, {
+      signal: call.signal,
+      path,
+      table,
+      schema,
+      delimiter,
+      nullText: null_text,
+      dryRun: dry_run,
+      progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
+    });
+    return { ...done, columns: [...done.columns] };
+  },
+});

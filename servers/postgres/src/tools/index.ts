@@ -1,0 +1,24 @@
+// Written by `pnpm generate`.
+import describeTable from "./describe-table.ts";
+import execute from "./execute.ts";
+import explain from "./explain.ts";
+import exportRows from "./export-rows.ts";
+import health from "./health.ts";
+import importCsv from "./import-csv.ts";
+import listObjects from "./list-objects.ts";
+import query from "./query.ts";
+import suggestIndexes from "./suggest-indexes.ts";
+import topQueries from "./top-queries.ts";
+
+export const tools = [
+  describeTable,
+  execute,
+  explain,
+  exportRows,
+  health,
+  importCsv,
+  listObjects,
+  query,
+  suggestIndexes,
+  topQueries,
+];

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { lab } from "../../test/lab.ts";
+import { talk } from "../../test/session.ts";
+
+it("lists what there is in one order, in pages, of one kind or name", async () => {
+  const world = await lab(`
+    CREATE TABLE b_table (x int); CREATE TABLE "A ""quoted""; name" (x int); CREATE VIEW a_view AS SELECT 1 AS one;
+    CREATE MATERIALIZED VIEW m AS SELECT 1 AS one; CREATE SEQUENCE s; CREATE TYPE colour AS ENUM ('red');
+    CREATE FUNCTION f(a int, b text) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE EXTENSION dblink;
+    CREATE TABLE parts (n int) PARTITION BY RANGE (n); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
+    ALTER TABLE b_table ENABLE ROW LEVEL SECURITY; COMMENT ON TABLE b_table IS 'about b'; CREATE SCHEMA other; CREATE TABLE other.t (x int);`);
+  const server = await talk(["--url", world.url]);
+  const names = async (args: Record<string, unknown>) => {
+    const { objects } = await server.data("pg_list_objects", args);
+    if (!Array.isArray(objects)) throw new Error("no list");
+    return objects.map(({ kind, schema, name }) => `${kind} ${schema}.${name}`);
+  };
+  const all = [
+    "table other.t",
+    "materialized_view public.m",
+    'table public.A "quoted"; name',
+    "table public.b_table",
+    "table public.parts",
+    "table public.parts_1",
+    "view public.a_view",
+  ];
+  expect(await names({})).toEqual(all);
+  expect(await names({ schema: "other" })).toEqual(["table other.t"]);
+  expect(await names({ query: "VIEW" })).toEqual(["view public.a_view"]);
+  expect(
+    await names({ kinds: ["function", "type", "extension", "sequence", "schema"], schema: "public" }),
+  ).toEqual([
+    "extension public.dblink 1.2",
+    "function public.f(a integer, b text)",
+    "schema public.public",
+    "sequence public.s",
+    "type public.colour",
+  ]);
+  const paged: string[] = [];
+  let cursor: unknown;
+  do {
+    const page = await server.data("pg_list_objects", {
+      limit: 2,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    if (Array.isArray(page.objects))
+      paged.push(...page.objects.map(({ kind, schema, name }) => `${kind} ${schema}.${name}`));
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  expect(paged).toEqual(all);
+  const { objects } = await server.data("pg_list_objects", { query: "part" });
+  expect(objects).toEqual([
+    expect.objectContaining({ name: "parts" }),
+    expect.objectContaining({ name: "parts_1", partition_of: "parts" }),
+  ]);
+  expect((await server.data("pg_list_objects", { query: "b_t" })).objects).toEqual([
+    { kind: "table", schema: "public", name: "b_table", bytes: 0, row_security: true, comment: "about b" },
+  ]);
+  await server.close();
+  await world.dispose();
+});

@@ -1,0 +1,64 @@
+import { fields } from "@refmcp/core";
+import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { count, database, tool } from "../context.ts";
+import { KINDS, listObjects } from "../database/objects.ts";
+
+const place = z.tuple([z.string(), z.string(), z.string()]);
+
+export default tool({
+  name: "pg_list_objects",
+  title: "List objects",
+  description:
+    "List what is in the database: tables, views, functions, types, extensions, schemas, with sizes. " +
+    "rows are estimates. For columns and keys of one table call pg_describe_table.",
+  effect: "read",
+  openWorld: false,
+  toolset: "data",
+  input: z.strictObject({
+    kinds: z
+      .array(z.enum(KINDS))
+      .min(1)
+      .max(KINDS.length)
+      .default(["table", "view", "materialized_view", "foreign_table"])
+      .describe("What to list."),
+    schema: z.string().optional().describe("Only this schema; system schemas only when named."),
+    query: z.string().optional().describe("Part of the name, in any case."),
+    limit: fields.limit(100, 1_000),
+    cursor: fields.cursor,
+    database,
+  }),
+  output: z.object({
+    objects: z.array(
+      z.object({
+        kind: z.string(),
+        schema: z.string(),
+        name: z.string(),
+        rows: count.optional(),
+        bytes: count.optional(),
+        partition_of: z.string().optional(),
+        row_security: z.boolean().optional(),
+        comment: z.string().optional(),
+      }),
+    ),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ kinds, schema, query, limit, cursor, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, at.name], place);
+    const after = cursors.decode(cursor);
+    const { objects, more } = await listObjects(
+      at,
+      { kinds, schema, query, limit, after },
+      { signal: call.signal },
+    );
+    const shown = objects.slice(0, fitting(objects, call.budget - 500));
+    const last = shown.at(-1);
+    return {
+      objects: shown,
+      ...(last !== undefined && (more || shown.length < objects.length)
+        ? { next_cursor: cursors.encode([last.schema, last.kind, last.name]) }
+        : {}),
+    };
+  },
+});

@@ -1,0 +1,45 @@
+import { fields } from "@refmcp/core";
+import { fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { count, database, tool } from "../context.ts";
+import { ORDERS, topQueries } from "../database/workload.ts";
+
+export default tool({
+  name: "pg_top_queries",
+  title: "Top queries",
+  description:
+    "List the statements that cost the database most, by pg_stat_statements. " +
+    "Constants are shown as $1, $2. For the plan of one call pg_explain.",
+  effect: "read",
+  openWorld: false,
+  toolset: "dba",
+  input: z.strictObject({
+    order_by: z.enum(ORDERS).default("total_time").describe("What to rank by."),
+    limit: fields.limit(10, 100),
+    database,
+  }),
+  output: z.object({
+    queries: z.array(
+      z.object({
+        query: z.string(),
+        calls: count,
+        total_ms: count,
+        mean_ms: count,
+        rows: count,
+        cache_hit_percent: count.optional(),
+      }),
+    ),
+    omitted: count.optional(),
+    note: z.string().optional(),
+  }),
+  async run({ order_by, limit, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const { queries: all, note } = await topQueries(at, order_by, limit, { signal: call.signal });
+    const queries = all.slice(0, fitting(all, call.budget - 500));
+    return {
+      queries,
+      ...(queries.length < all.length ? { omitted: all.length - queries.length } : {}),
+      ...(note === undefined ? {} : { note }),
+    };
+  },
+});

@@ -1,0 +1,250 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { passReading } from "../src/database/gate.ts";
+import { PortalQuery } from "../src/database/portal.ts";
+import { GRANT_SQL } from "../src/database/role.ts";
+import { opening } from "../src/database/transaction.ts";
+import { databaseOn, type Lab, lab, naive } from "./lab.ts";
+import { type Talk, talk } from "./session.ts";
+
+const SETUP = `
+  CREATE TABLE victims AS SELECT n AS id, 'kept' AS name FROM generate_series(1, 100) n;
+  CREATE SEQUENCE counter;
+  CREATE PROCEDURE wipe() LANGUAGE sql AS 'DELETE FROM victims';
+  CREATE FUNCTION sneak() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM victims; RETURN 1; END $$;
+  CREATE EXTENSION dblink;
+`;
+const proof = join(tmpdir(), `refmcp-attack-${process.pid}`);
+const stolen = "/etc/hostname";
+
+let world: Lab;
+let superuser: Talk;
+beforeAll(async () => {
+  world = await lab(SETUP);
+  // The worst case: a superuser, let in on purpose. Only the layers of this server stand between.
+  superuser = await talk(["--url", world.adminUrl, "--allow-privileged-role"]);
+});
+afterAll(async () => {
+  await superuser?.close();
+  await world?.dispose();
+});
+
+/** All that an attack could have changed. */
+async function state(): Promise<unknown> {
+  const rows = await world.admin(
+    `SELECT (SELECT count(*) FROM victims WHERE name = 'kept')::int AS kept, (SELECT last_value FROM counter)::int AS counter,
+       (SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace)::int AS relations,
+       (SELECT count(*) FROM pg_largeobject_metadata)::int AS objects,
+       (SELECT count(*) FROM pg_roles WHERE rolname = 'intruder')::int AS roles`,
+  );
+  return { ...rows[0], file: existsSync(proof) };
+}
+const UNTOUCHED = { kept: 100, counter: 1, relations: 3, objects: 0, roles: 0, file: false };
+
+/** Which of the layers holds an attack alone, beside the gate, which holds all of them. */
+type Layer = "extended" | "read-only" | "role";
+const ATTACKS: readonly (readonly [sql: string, ...layers: Layer[]])[] = [
+  ["COMMIT; DROP TABLE victims; --", "extended", "role"],
+  ["SELECT 1; DELETE FROM victims", "extended", "read-only", "role"],
+  ["ROLLBACK; CREATE ROLE intruder SUPERUSER", "extended", "role"],
+  ["END; BEGIN READ WRITE; TRUNCATE victims; COMMIT", "extended", "role"],
+  ["WITH gone AS (DELETE FROM victims RETURNING *) SELECT * FROM gone", "read-only", "role"],
+  ["SELECT * INTO taken FROM victims", "read-only", "role"],
+  ["CREATE TABLE taken AS SELECT 1", "read-only", "role"],
+  ["SELECT * FROM victims FOR UPDATE", "read-only", "role"],
+  ["EXPLAIN ANALYZE DELETE FROM victims", "read-only", "role"],
+  ["EXPLAIN (ANALYZE) UPDATE victims SET name = 'x'", "read-only", "role"],
+  ["DO $$ BEGIN DELETE FROM victims; COMMIT; END $$", "read-only", "role"],
+  ["CALL wipe()", "read-only", "role"],
+  ["SELECT sneak()", "read-only", "role"],
+  ["SELECT nextval('counter')", "read-only", "role"],
+  ["SELECT set_config('transaction_read_only', 'off', false)", "read-only"],
+  [`COPY victims TO PROGRAM 'touch ${proof}'`, "role"],
+  [`COPY (SELECT 1) TO '${proof}'`, "role"],
+  [`COPY victims FROM PROGRAM 'touch ${proof}'`, "read-only", "role"],
+  [`SELECT pg_read_file('${stolen}')`, "role"],
+  [`SELECT "pg_read_file"('${stolen}')`, "role"],
+  [`SELECT U&"pg\\005fread_file"('${stolen}')`, "role"],
+  [`SELECT * FROM pg_read_file('${stolen}')`, "role"],
+  [`SELECT * FROM ROWS FROM (pg_read_file('${stolen}'))`, "role"],
+  [`SELECT f.* FROM victims, LATERAL pg_read_file('${stolen}') f LIMIT 1`, "role"],
+  [`SELECT ('${stolen}'::text).pg_read_file`, "role"],
+  [`SELECT f.pg_read_file FROM unnest(array['${stolen}']) f`, "role"],
+  [`SELECT query_to_xml('SELECT pg_read_file(''${stolen}'')', true, true, '')`, "role"],
+  ["SELECT query_to_xml('DELETE FROM victims RETURNING *', true, true, '')", "read-only"],
+  // A read-only transaction stops these from PostgreSQL 16 on.
+  [`SELECT lo_import('${stolen}')`, "role"],
+  ["SELECT lo_from_bytea(0, 'x')"],
+  [`SELECT lo_export(1, '${proof}')`, "role"],
+  ["SELECT dblink_exec('dbname=' || current_database(), 'DELETE FROM victims')", "role"],
+  ["SELECT rolpassword FROM pg_authid", "role"],
+  ["SELECT usename, passwd FROM pg_shadow", "role"],
+  ["SELECT pg_reload_conf()", "role"],
+  ["ALTER SYSTEM SET work_mem = '1MB'", "role"],
+];
+
+describe("as a superuser, through the tools", () => {
+  it.each(ATTACKS.map(([sql]) => sql))("%s", async (sql) => {
+    const { text, isError } = await superuser.call("query", { sql });
+    // A function of the user's own gets through the gate; the transaction stops it.
+    expect(isError, text).toBe(true);
+    expect(text).not.toContain("SCRAM-SHA");
+    for (const name of ["pg_explain", "pg_export"]) {
+      const args = name === "pg_explain" ? { sql, analyze: true } : { sql, path: "x.csv" };
+      expect((await superuser.call(name, args)).isError, name).toBe(true);
+    }
+    expect(await state()).toEqual(UNTOUCHED);
+  });
+});
+
+describe("without this server", () => {
+  it.each([
+    ["COMMIT; DROP TABLE victims", "SELECT to_regclass('victims')::text AS r", null],
+    [
+      "WITH gone AS (DELETE FROM victims RETURNING *) SELECT * FROM gone",
+      "SELECT count(*)::int AS r FROM victims",
+      0,
+    ],
+    ["SELECT sneak()", "SELECT count(*)::int AS r FROM victims", 0],
+    [
+      `SELECT f.pg_read_file FROM unnest(array['${stolen}']) f`,
+      `SELECT length(f.pg_read_file) > 0 AS r FROM unnest(array['${stolen}']) f`,
+      true,
+    ],
+  ])("the same succeeds over the simple protocol: %s", async (sql, look, result) => {
+    const other = await lab(SETUP);
+    // As the official server does it.
+    await naive(
+      other.adminUrl,
+      `BEGIN TRANSACTION ${sql.startsWith("COMMIT") ? "READ ONLY" : ""}; ${sql}; COMMIT`,
+    );
+    expect((await other.admin(look))[0]?.r).toEqual(result);
+    await other.dispose();
+  });
+});
+
+describe("each layer alone", () => {
+  const holding = (layer: Layer) =>
+    ATTACKS.flatMap(([sql, ...layers]) => (layers.includes(layer) ? [sql] : []));
+  const connected = async <Value>(
+    url: string,
+    use: (client: pg.Client) => Promise<Value>,
+  ): Promise<Value> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return await use(client);
+    } finally {
+      await client.end();
+    }
+  };
+
+  it.each(ATTACKS.map(([sql]) => sql).filter((sql) => !sql.includes("sneak")))("gate: %s", async (sql) => {
+    await expect(passReading(sql)).rejects.toMatchObject({ kind: "denied" });
+  });
+
+  it.each(holding("extended"))(
+    "extended protocol, as a superuser outside of a transaction: %s",
+    async (sql) => {
+      const refused = connected(
+        world.adminUrl,
+        (client) =>
+          client.query(
+            new PortalQuery({ text: sql, params: [] }, { rows: 10, bytes: 1_000 }, () => undefined),
+          ).done,
+      );
+      await expect(refused).rejects.toMatchObject({ code: "42601" });
+      expect(await state()).toEqual(UNTOUCHED);
+    },
+  );
+
+  it.each(holding("read-only"))(
+    "read-only transaction, as a superuser over the simple protocol: %s",
+    async (sql) => {
+      const refused = connected(world.adminUrl, async (client) => {
+        await client.query(opening("READ ONLY", { statementMs: 5_000, lockMs: 1_000, idleMs: 10_000 }));
+        await client.query(sql);
+      });
+      await expect(refused).rejects.toMatchObject({
+        code: expect.stringMatching(/^(25006|25001|2D000|0A000)$/),
+      });
+      expect(await state()).toEqual(UNTOUCHED);
+    },
+  );
+
+  it("role of --print-grant-sql, over the simple protocol outside of a transaction", async () => {
+    const other = await lab(SETUP);
+    const name = new URL(other.adminUrl).pathname.slice(1);
+    const role = `printed_${process.pid}`;
+    await other.admin(
+      GRANT_SQL.replaceAll("refmcp_reader", role).replaceAll("mydb", `"${name}"`).replace(/--.*$/gm, ""),
+    );
+    // Without the help of its own setting, which it may turn off.
+    await other.admin(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+    const url = new URL(other.adminUrl);
+    url.username = role;
+    url.password = "change-me";
+    expect(await naive(url.href, "SELECT count(*)::int AS n FROM victims")).toEqual([{ n: 100 }]);
+    for (const sql of [...holding("role"), "CREATE TEMP TABLE t AS SELECT 1", "CREATE TABLE t AS SELECT 1"]) {
+      await expect(naive(url.href, sql), sql).rejects.toThrow(
+        /permission denied|must be (superuser|owner)|must have privileges|password .*is required/,
+      );
+    }
+    expect(await other.admin("SELECT count(*)::int AS n FROM victims")).toEqual([{ n: 100 }]);
+    await databaseOn(url.href).work({ signal: new AbortController().signal }, async () => undefined);
+    await other.admin(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await other.dispose();
+  });
+
+  it("audit: refuses superusers and members of what reaches the machine, unless it is told not to", async () => {
+    const plain = await talk(["--url", world.adminUrl]);
+    const { text, isError } = await plain.call("query", { sql: "SELECT 1" });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/is refused: superuser.*--print-grant-sql.*--allow-privileged-role/s);
+    await plain.close();
+    for (const privilege of ["pg_read_server_files", "pg_execute_server_program", "pg_signal_backend"]) {
+      await world.admin(`GRANT ${privilege} TO ${world.role}`);
+      const member = await talk(["--url", world.url]);
+      expect((await member.call("query", { sql: "SELECT 1" })).text).toContain(`member of ${privilege}`);
+      await world.admin(`REVOKE ${privilege} FROM ${world.role}`);
+      expect((await member.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+      await member.close();
+    }
+  });
+
+  it("cleaning: no setting, lock or temporary table reaches the next call", async () => {
+    const database = databaseOn(world.url, { maxConnections: 1 });
+    const signal = new AbortController().signal;
+    const traces = `SELECT current_setting('work_mem') AS setting, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
+      to_regclass('pg_temp.leak') IS NOT NULL AS temporary, (SELECT count(*)::int FROM pg_prepared_statements) AS prepared, pg_backend_pid() AS pid`;
+    const look = () => database.work({ signal }, async ({ link }) => (await link.rows(traces))[0]);
+    const before = await look();
+    await database.work({ signal }, async ({ link }) => {
+      await link.run("SELECT pg_advisory_lock(42); SET work_mem = '7MB'; PREPARE p AS SELECT 1");
+    });
+    await database.work({ signal, mode: "READ WRITE" }, async ({ link }) => {
+      await link.run(
+        "CREATE TEMP TABLE leak (x int); SELECT pg_advisory_lock(42); SET work_mem = '7MB'; COMMIT",
+      );
+    });
+    expect(await look()).toEqual(before);
+    await database.close();
+  });
+
+  it("literals mean the same to the gate and to a server whose role has standard_conforming_strings off", async () => {
+    await world.admin(`ALTER ROLE ${world.role} SET standard_conforming_strings = off`);
+    const other = await talk(["--url", world.url]);
+    const tricks = [
+      "SELECT '\\' AS a, ' ; DELETE FROM victims; --'",
+      "SELECT 'a\\'",
+      "SELECT E'\\'' || $$'; x$$",
+    ];
+    for (const sql of tricks) expect((await other.call("query", { sql })).isError, sql).toBe(false);
+    expect(await other.data("query", { sql: "SELECT 'a\\'" })).toMatchObject({ rows: [["a\\"]] });
+    expect(await state()).toEqual(UNTOUCHED);
+    await other.close();
+  });
+});

@@ -1,0 +1,194 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { startPostgres } from "@refmcp/test-postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { databaseOn, type Lab, lab } from "./lab.ts";
+import { type Talk, talk } from "./session.ts";
+
+let world: Lab;
+let server: Talk;
+beforeAll(async () => {
+  world = await lab("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 100000) n");
+  server = await talk(["--url", world.url, "--max-connections", "3", "--allow-write"]);
+});
+afterAll(async () => {
+  await server?.close();
+  await world?.dispose();
+});
+
+const running = async (what: string) =>
+  (
+    await world.admin(
+      `SELECT pid FROM pg_stat_activity WHERE usename = '${world.role}' AND state = 'active' AND query LIKE '%${what}%'`,
+    )
+  ).length;
+
+describe("statements without end", () => {
+  it.each([
+    ["sleep", "SELECT pg_sleep(600)"],
+    ["a CPU loop", "SELECT count(*) FROM generate_series(1, 1000000000000) a"],
+    [
+      "an endless CTE",
+      "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r",
+    ],
+    ["a plan that runs", "explain"],
+  ])("%s ends at the limit, while other calls go on", async (_what, sql) => {
+    const [tool, args] =
+      sql === "explain"
+        ? (["pg_explain", { sql: "SELECT pg_sleep(601)", analyze: true }] as const)
+        : (["query", { sql }] as const);
+    const slow = server.call(tool, { ...args, timeout_ms: 1_500 });
+    for (let call = 0; call < 5; call++)
+      expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+    const { text, isError } = await slow;
+    expect(isError).toBe(true);
+    expect(text).toMatch(/Stopped after 1\.5 s.*--query-timeout-ms/s);
+    expect(await running("pg_sleep(60")).toBe(0);
+  });
+
+  it("a cancelled call stops on the server, and hits no other statement", async () => {
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController();
+      const slow = server
+        .call("query", { sql: `SELECT pg_sleep(700), ${round}` }, controller.signal)
+        .catch(() => undefined);
+      if (round % 2 === 0) await expect.poll(() => running("pg_sleep(700)"), { timeout: 10_000 }).toBe(1);
+      controller.abort();
+      // At once, on whatever connection is free.
+      const next = await Promise.all(
+        [1, 2].map((n) => server.call("query", { sql: `SELECT ${n}, pg_sleep(0.01)` })),
+      );
+      expect(next.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(["fine", "fine"]);
+      await slow;
+      await expect.poll(() => running("pg_sleep(700)"), { timeout: 10_000 }).toBe(0);
+    }
+  });
+
+  it("a change that was cancelled is not there", async () => {
+    const controller = new AbortController();
+    const sql = "INSERT INTO numbers SELECT -1 FROM pg_sleep(800)";
+    const slow = server.call("pg_execute", { statements: [sql] }, controller.signal).catch(() => undefined);
+    await expect.poll(() => running("pg_sleep(800)"), { timeout: 10_000 }).toBe(1);
+    controller.abort();
+    await slow;
+    await expect.poll(() => running("pg_sleep(800)"), { timeout: 10_000 }).toBe(0);
+    expect(await world.admin("SELECT count(*)::int AS n FROM numbers WHERE n < 0")).toEqual([{ n: 0 }]);
+  });
+});
+
+describe("large answers", () => {
+  it("a value of 50 MB is cut", async () => {
+    const { rows, truncated_by, notices } = await server.data("query", {
+      sql: "SELECT repeat('x', 50000000) AS big, 1 AS one",
+    });
+    expect(JSON.stringify(rows).length).toBeLessThan(10_000);
+    expect(JSON.stringify(rows)).toMatch(/^\[\["x{8192}… \(8192 of 50000000 bytes\)",1\]\]$/);
+    expect(truncated_by).toBe("cell");
+    expect(JSON.stringify(notices)).toContain("substr(column, n, m)");
+  });
+
+  it("a row of half a gigabyte is refused before it fills the memory, and the next call works", async () => {
+    const { text, isError } = await server.call("query", { sql: "SELECT repeat('x', 400000000)" });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/One row has 381 MiB.*left\(column/s);
+    expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+  });
+
+  it("100,000 rows page through cursors without a repeat or a gap", async () => {
+    const seen: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const page = await server.data("query", {
+        sql: "SELECT n FROM numbers ORDER BY n",
+        max_rows: 10_000,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      if (!Array.isArray(page.rows)) throw new Error("no rows");
+      for (const row of page.rows) seen.push(row[0]);
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(seen).toHaveLength(100_000);
+    expect(seen.every((n, index) => n === index + 1)).toBe(true);
+  });
+
+  it("a cursor answers its own query only", async () => {
+    const { next_cursor } = await server.data("query", { sql: "SELECT n FROM numbers ORDER BY n" });
+    const other = await server.call("query", {
+      sql: "SELECT n FROM numbers ORDER BY n DESC",
+      cursor: next_cursor,
+    });
+    expect(other).toMatchObject({ isError: true, text: expect.stringMatching(/belongs to another call/) });
+  });
+});
+
+describe("connections", () => {
+  it("that all are busy are waited for, then named in the error", async () => {
+    const database = databaseOn(world.url, { maxConnections: 1 });
+    const signal = new AbortController().signal;
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3].map((n) =>
+        database.work({ signal }, async ({ link }) => {
+          await link.run(`SELECT ${n}`);
+          order.push(n);
+        }),
+      ),
+    );
+    expect(order).toEqual([1, 2, 3]);
+    await database.close();
+    const many = await Promise.all(
+      Array.from({ length: 32 }, () => server.call("query", { sql: "SELECT pg_sleep(0.02)" })),
+    );
+    expect(many.filter(({ isError }) => isError)).toEqual([]);
+  });
+
+  it("that the server ends while they are idle are replaced unseen", async () => {
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([1, 2, 3].map(() => server.call("query", { sql: "SELECT pg_sleep(0.05)" })));
+      await world.admin(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND pid <> pg_backend_pid()`,
+      );
+      // Sometimes before the news of it arrived, sometimes after.
+      if (round > 0) await wait(round * 50);
+      expect((await server.call("query", { sql: "SELECT 1" })).text).toContain("[[1]]");
+    }
+  });
+
+  it("that are lost in the middle say so, and the next call works", async () => {
+    const slow = server.call("query", { sql: "SELECT pg_sleep(900)" });
+    await expect.poll(() => running("pg_sleep(900)"), { timeout: 10_000 }).toBe(1);
+    await world.admin(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND query LIKE '%pg_sleep(900)%'`,
+    );
+    expect(await slow).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/was lost.*Repeat the call/s),
+    });
+    expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+  });
+
+  it("survive a restart of the server", async () => {
+    const own = await startPostgres({ settings: {} });
+    try {
+      const other = await talk(["--url", own.url, "--allow-privileged-role"]);
+      expect((await other.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+      const { next_cursor } = await other.data("query", { sql: "SELECT n FROM generate_series(1, 1000) n" });
+      const slow = other.call("query", { sql: "SELECT pg_sleep(600)" });
+      await wait(200);
+      await own.restart();
+      expect((await slow).text).toMatch(/was lost|cannot be reached/);
+      expect((await other.call("query", { sql: "SELECT 2" })).text).toContain("[[2]]");
+      const rest = await other.data("query", {
+        sql: "SELECT n FROM generate_series(1, 1000) n",
+        cursor: next_cursor,
+      });
+      expect(JSON.stringify(rest.rows)).toMatch(/^\[\[201\],\[202\]/);
+      await own.stop();
+      const { text } = await other.call("query", { sql: "SELECT 1" });
+      expect(text).toMatch(/cannot be reached \(ECONNREFUSED\).*Check that it runs/s);
+      expect(text).not.toContain(new URL(own.url).password);
+      await other.close();
+    } finally {
+      await own.stop();
+    }
+  });
+});

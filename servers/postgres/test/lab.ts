@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { startPostgres, type TestPostgres } from "@refmcp/test-postgres";
+import pg from "pg";
+import { Database, type WorkLimits } from "../src/database/database.ts";
+import { openLink } from "../src/database/link.ts";
+import { targetOf } from "../src/database/target.ts";
+
+/** One PostgreSQL for a test file; it goes when the process does. */
+let shared: Promise<TestPostgres> | undefined;
+export const postgres = () => {
+  shared ??= startPostgres();
+  return shared;
+};
+
+/** A database of its own on that server. */
+export interface Lab {
+  /** As a superuser. */
+  readonly adminUrl: string;
+  /** As a role that may read and write the tables of `public`, and is nothing special. */
+  readonly url: string;
+  readonly role: string;
+  readonly password: string;
+  /** Runs SQL as the superuser, over the simple protocol as a naive server would. */
+  admin(sql: string): Promise<Record<string, unknown>[]>;
+  dispose(): Promise<void>;
+}
+
+/** Runs SQL over the simple protocol; the rows of the last statement. */
+export async function naive(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(sql);
+    const last = Array.isArray(result) ? result.at(-1) : result;
+    return last?.rows ?? [];
+  } finally {
+    await client.end();
+  }
+}
+
+/** A fresh database, filled by `setup`, with a role that is no superuser. */
+export async function lab(setup = ""): Promise<Lab> {
+  const server = await postgres();
+  const adminUrl = await server.createDatabase();
+  const role = `reader_${randomBytes(5).toString("hex")}`;
+  const password = `pw-${randomBytes(8).toString("hex")}`;
+  await naive(
+    adminUrl,
+    `CREATE ROLE ${role} LOGIN PASSWORD '${password}'; GRANT ALL ON SCHEMA public TO ${role};
+     ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO ${role};
+     ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON SEQUENCES TO ${role};
+     ${setup}`,
+  );
+  const url = new URL(adminUrl);
+  url.username = role;
+  url.password = password;
+  return {
+    adminUrl,
+    url: url.href,
+    role,
+    password,
+    admin: (sql) => naive(adminUrl, sql),
+    async dispose() {
+      const base = new URL(adminUrl);
+      const name = base.pathname.slice(1);
+      base.pathname = "/postgres";
+      await naive(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await naive(server.url, `DROP ROLE IF EXISTS ${role}`);
+    },
+  };
+}
+
+/** The domain's database on a URL. */
+export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Database {
+  const target = targetOf(url, {});
+  return new Database(
+    "main",
+    target.label,
+    { timeoutMs: 20_000, maxConnections: 3, allowPrivilegedRole: false, ...limits },
+    () => openLink(target),
+  );
+}
