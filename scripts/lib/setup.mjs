@@ -21,13 +21,13 @@ if (major < 20 || (major === 20 && minor < 19)) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ quiet?: boolean, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ quiet?: boolean, env?: NodeJS.ProcessEnv, cwd?: string }} [options]
  * @returns {Promise<number>}
  */
-export function run(command, args, { quiet = false, env } = {}) {
+export function run(command, args, { quiet = false, env, cwd = ROOT } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      cwd: ROOT,
+      cwd,
       env: env ?? process.env,
       // npx is a batch file on Windows.
       shell: process.platform === "win32",
@@ -50,18 +50,26 @@ export async function pnpm(args, options) {
   return run("npx", ["-y", packageManager, ...args], options);
 }
 
-/** Installs the dependencies unless the lockfile and manifests are those of the last installation. */
-export async function install() {
-  const fingerprint = await fingerprintOf([
+/**
+ * Installs the dependencies unless the lockfile and manifests are those of the last installation.
+ *
+ * @param {{ frozen?: boolean }} [options] not frozen: a new package may enter the lockfile
+ */
+export async function install({ frozen = true } = {}) {
+  if ((await readFile(STAMP, "utf8").catch(() => "")) === (await installedFingerprint())) return;
+  const mode = frozen ? ["--frozen-lockfile"] : ["--no-frozen-lockfile", "--prefer-offline"];
+  await step("Installing dependencies", () => pnpm(["install", ...mode], { quiet: true }));
+  await mkdir(join(ROOT, "node_modules"), { recursive: true });
+  await writeFile(STAMP, await installedFingerprint());
+}
+
+async function installedFingerprint() {
+  return fingerprintOf([
     "package.json",
     "pnpm-lock.yaml",
     "pnpm-workspace.yaml",
     ...(await packageFolders()).map((folder) => `${folder}/package.json`),
   ]);
-  if ((await readFile(STAMP, "utf8").catch(() => "")) === fingerprint) return;
-  await step("Installing dependencies", () => pnpm(["install", "--frozen-lockfile"], { quiet: true }));
-  await mkdir(join(ROOT, "node_modules"), { recursive: true });
-  await writeFile(STAMP, fingerprint);
 }
 
 /** Builds every package that changed since the last build. */

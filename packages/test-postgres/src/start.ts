@@ -44,7 +44,10 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
   const bin = options.binaries ?? findBinaries();
   const keeper = spawn(
     process.execPath,
-    [fileURLToPath(new URL("./keeper.mjs", import.meta.url)), JSON.stringify({ bin, user, settings: options.settings })],
+    [
+      fileURLToPath(new URL("./keeper.mjs", import.meta.url)),
+      JSON.stringify({ bin, user, settings: options.settings }),
+    ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   const url = await urlOf(keeper);

@@ -1,0 +1,21 @@
+// What every server's package.json says alike: where its sources are. npm's provenance demands that it is true.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * A server's package.json with its `repository`, all else as it is.
+ *
+ * @param {{ name: string, folder: string }} server
+ */
+export async function packageManifest({ name, folder }) {
+  const text = await readFile(join(folder, "package.json"), "utf8");
+  const repository = {
+    type: "git",
+    url: "git+https://github.com/refmcp/refmcp.git",
+    directory: `servers/${name}`,
+  };
+  const field = `  "repository": ${JSON.stringify(repository, undefined, 2).replaceAll("\n", "\n  ")}`;
+  const present = / {2}"repository": (\{[^}]*\}|"[^"]*")/;
+  if (present.test(text)) return text.replace(present, () => field);
+  return text.replace(/^ {2}"scripts": \{/m, (scripts) => `${field},\n${scripts}`);
+}

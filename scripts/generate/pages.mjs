@@ -1,0 +1,54 @@
+// Writes generated files, or with `check` only notes which are not current.
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, relative } from "node:path";
+import { ROOT } from "../lib/setup.mjs";
+
+const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
+
+export class Pages {
+  #check;
+  #stale = [];
+
+  /** @param {{ check: boolean }} options `check`: nothing is written */
+  constructor({ check }) {
+    this.#check = check;
+  }
+
+  /** Writes a whole file, or notes that it is not current. */
+  async put(file, text) {
+    if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+    this.#stale.push(relative(ROOT, file).replaceAll("\\", "/"));
+    if (this.#check) return;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+
+  async putJson(file, value) {
+    await this.put(file, `${JSON.stringify(value, undefined, 2)}\n`);
+  }
+
+  /**
+   * Replaces the marked parts of a page: `<!-- generated:NAME -->` … `<!-- /generated -->`. A page that is not there yet
+   * is left to the structural tests.
+   */
+  async fill(page, parts) {
+    if (!existsSync(page)) return;
+    const before = await readFile(page, "utf8");
+    const after = before.replace(MARKED, (_, start, name, end) => {
+      if (parts[name] === undefined) throw new Error(`${page}: nothing is generated for ${name}.`);
+      return `${start}\n${parts[name].trim()}\n\n${end}`;
+    });
+    await this.put(page, after);
+  }
+
+  /** Says what was not current; false where that is a failure. */
+  finish() {
+    if (this.#stale.length === 0) return true;
+    const list = this.#stale.join(", ");
+    process.stderr.write(
+      this.#check ? `Not current: ${list}. Run: npx -y pnpm@10.34.9 generate\n` : `Written: ${list}\n`,
+    );
+    return !this.#check;
+  }
+}

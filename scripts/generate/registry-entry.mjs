@@ -1,0 +1,72 @@
+// server.json, the entry of a server in the MCP Registry (schema 2025-12-11,
+// https://github.com/modelcontextprotocol/registry, docs/reference/server-json).
+import { needsDirectory } from "./launch.mjs";
+import { shortened } from "./markdown.mjs";
+
+const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
+const LONGEST_DESCRIPTION = 100;
+/** Options of serving over HTTP; the entry is of a server that the client starts and speaks to over stdio. */
+const OVER_HTTP = /^(http|authToken|oauth)/;
+
+/** @param server what `--describe` prints, with the package's manifest */
+export function registryEntry(server) {
+  const { name, title, description, version, packageName, manifest, options } = server;
+  const positional = options.find((option) => option.positional);
+  return {
+    $schema: SCHEMA,
+    name: manifest.mcpName,
+    title,
+    description: shortened(description, LONGEST_DESCRIPTION),
+    repository: {
+      url: "https://github.com/refmcp/refmcp",
+      source: "github",
+      subfolder: `servers/${name}`,
+    },
+    version,
+    packages: [
+      {
+        registryType: "npm",
+        identifier: packageName,
+        version,
+        runtimeHint: "npx",
+        transport: { type: "stdio" },
+        ...(positional !== undefined && { packageArguments: [argument(positional, server)] }),
+        environmentVariables: options
+          .filter(
+            ({ key, variables }) => variables.length > 0 && !OVER_HTTP.test(key) && key !== positional?.key,
+          )
+          .map(variable),
+      },
+    ],
+  };
+}
+
+function argument(option, server) {
+  return {
+    type: "positional",
+    valueHint: option.flag,
+    ...input(option),
+    isRequired: needsDirectory(server),
+    ...(option.repeatable && { isRepeated: true }),
+  };
+}
+
+/** Everything that is no argument is set by its variable, so that a registry's form needs no shell. */
+function variable(option) {
+  return { name: option.variables[0], ...input(option), ...(option.ask && { isRequired: true }) };
+}
+
+function input({ description, type, default: value, repeatable, valueName }) {
+  const choices =
+    type === "enum" && !repeatable && valueName.includes("|") ? valueName.split("|") : undefined;
+  return {
+    description,
+    format: (repeatable ? undefined : FORMATS[type]) ?? (type === "directory" ? "filepath" : "string"),
+    ...(type === "secret" && { isSecret: true }),
+    // Numbers are grouped for people; a value is not.
+    ...(value !== undefined &&
+      value !== "" && { default: type === "integer" ? value.replaceAll(",", "") : value }),
+    ...(choices !== undefined && { choices }),
+  };
+}

@@ -1,0 +1,36 @@
+// The index of a room: the list of its definitions, one file each, in the order of their names.
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+const ROOMS = ["tools", "resources", "prompts"];
+const LINE_WIDTH = 110;
+
+/**
+ * Writes `src/{tools,resources,prompts}/index.ts` of a server.
+ *
+ * @param {string} server its folder
+ * @param {(file: string, text: string) => Promise<void>} put
+ */
+export async function indexRooms(server, put) {
+  for (const room of ROOMS) {
+    const folder = join(server, "src", room);
+    if (!existsSync(folder)) continue;
+    const files = (await readdir(folder))
+      .filter((file) => /^[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
+      .map((file) => file.slice(0, -".ts".length))
+      .sort();
+    await put(join(folder, "index.ts"), indexText(room, files));
+  }
+}
+
+function indexText(room, files) {
+  const names = files.map((file) => file.replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()));
+  const imports = files.map((file, index) => `import ${names[index]} from "./${file}.ts";`);
+  const oneLine = `export const ${room} = [${names.join(", ")}];`;
+  const list =
+    oneLine.length <= LINE_WIDTH
+      ? oneLine
+      : `export const ${room} = [\n${names.map((name) => `  ${name},\n`).join("")}];`;
+  return `// Written by \`pnpm generate\`.\n${imports.join("\n")}\n\n${list}\n`;
+}

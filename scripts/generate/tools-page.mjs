@@ -1,0 +1,66 @@
+// docs/tools.md: every tool of every server, as a model sees it.
+import { code, kebab, table } from "./markdown.mjs";
+import { defaultTools, thousands, tokensOf } from "./surface.mjs";
+
+/** The whole page. */
+export function toolsPage(servers) {
+  return `${[
+    "# Tools",
+    "Written by `pnpm generate` from the definitions. Effects: `read` changes nothing, `add` makes something new, `change` alters, `destroy` loses something for good and asks the user first.",
+    table(
+      ["Server", "Tools", "Offered by default", "Tokens by default", "Tokens of all"],
+      servers.map((server) => [
+        `[${server.title}](#${server.name})`,
+        String(server.tools.length),
+        String(defaultTools(server).length),
+        thousands(tokensOf(defaultTools(server))),
+        thousands(tokensOf(server.tools)),
+      ]),
+    ),
+    ...servers.flatMap(serverSection),
+  ].join("\n\n")}\n`;
+}
+
+function serverSection(server) {
+  return [
+    `## ${server.name}`,
+    `${server.description} [README](../servers/${server.name}/README.md)`,
+    ...server.tools.flatMap((tool) => toolSection(tool, server)),
+  ];
+}
+
+function toolSection(tool, { toolsets }) {
+  const facts = [
+    `Effect: ${code(tool.effect)}`,
+    `answers ${tool.outputSchema === undefined ? "text" : "data"}`,
+    ...(tool.annotations.openWorldHint ? ["reaches beyond this machine"] : []),
+    ...(tool.toolset === undefined
+      ? []
+      : [`toolset ${code(tool.toolset)}${toolsets[tool.toolset]?.default ? "" : " (not by default)"}`]),
+    ...(tool.needs === undefined ? [] : [`only with ${code(`--${kebab(tool.needs)}`)}`]),
+    ...(tool.aliases.length === 0 ? [] : [`also as ${tool.aliases.map(code).join(", ")}`]),
+    `about ${tokensOf([tool])} tokens`,
+  ];
+  const rows = Object.entries(tool.inputSchema.properties ?? {}).map(([name, property]) => [
+    code(name) + ((tool.inputSchema.required ?? []).includes(name) ? " (required)" : ""),
+    typeOf(property),
+    property.description ?? "",
+    property.default === undefined ? "" : code(JSON.stringify(property.default)),
+  ]);
+  return [
+    `### ${tool.name}`,
+    tool.description,
+    `${facts.join("; ")}.`,
+    rows.length === 0 ? "No arguments." : table(["Argument", "Type", "What it is", "Default"], rows),
+  ];
+}
+
+/** A property's type in a few words: `array of string`, `"a" | "b"`, `integer 1 to 10`. */
+function typeOf({ type, enum: values, const: only, items, minimum, maximum, anyOf }) {
+  if (only !== undefined) return JSON.stringify(only);
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(" | ");
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(" | ");
+  if (type === "array") return `array of ${typeOf(items ?? {})}`;
+  if (minimum !== undefined && maximum !== undefined) return `${type} ${minimum} to ${maximum}`;
+  return type ?? "any";
+}

@@ -1,0 +1,34 @@
+// The steps that what was made must pass. Each ends the process where it fails, with what it printed.
+import { join } from "node:path";
+import { ROOT, run, step } from "../lib/setup.mjs";
+
+const node = (script, args, options) => run(process.execPath, [script, ...args], { quiet: true, ...options });
+
+/** Formats and lints files and folders. */
+export function format(...paths) {
+  const biome = join(ROOT, "node_modules", "@biomejs", "biome", "bin", "biome");
+  return step("Formatting", () => node(biome, ["check", "--write", "--error-on-warnings", ...paths]));
+}
+
+/** Builds one server. */
+export function bundle(folder) {
+  return step("Building", () => node(join(ROOT, "scripts", "bundle.mjs"), [], { cwd: folder }));
+}
+
+/** Checks one server's types. */
+export function typecheck(folder) {
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  return step("Checking types", () => node(tsc, ["-p", "tsconfig.json"], { cwd: folder }));
+}
+
+/** Runs a server's tests; snapshots that are not there yet are written, none is changed. */
+export function test(folder, ...files) {
+  const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
+  const { CI, ...env } = process.env;
+  return step("Testing", () => node(vitest, ["run", ...files], { cwd: folder, env }));
+}
+
+/** Writes the pages. */
+export function generate() {
+  return step("Writing pages", () => node(join(ROOT, "scripts", "generate.mjs"), []));
+}

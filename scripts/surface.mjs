@@ -1,0 +1,28 @@
+// `pnpm surface`: what each server's tools cost a model in `tools/list`, the dearest first.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { defaultTools, tokensOf } from "./generate/surface.mjs";
+import { command } from "./lib/bench-kit.mjs";
+import { build, install, ROOT } from "./lib/setup.mjs";
+
+await install();
+await build();
+let all = 0;
+for (const name of (await readdir(join(ROOT, "servers"))).sort()) {
+  const bin = join(ROOT, "servers", name, "dist", "bin.js");
+  const server = JSON.parse(await command(process.execPath, [bin, "--describe"]));
+  const offered = defaultTools(server);
+  all += tokensOf(offered);
+  process.stdout.write(
+    `\n${name}: ${offered.length} tools by default, ${tokensOf(offered)} tokens (at most 6,000)\n`,
+  );
+  const costs = server.tools
+    .map((tool) => ({ tool, cost: tokensOf([tool]) }))
+    .sort((a, b) => b.cost - a.cost);
+  for (const { tool, cost } of costs) {
+    process.stdout.write(
+      `  ${String(cost).padStart(5)}  ${tool.name}${offered.includes(tool) ? "" : " (not by default)"}\n`,
+    );
+  }
+}
+process.stdout.write(`\nAll default sets together: ${all} tokens\n`);

@@ -1,0 +1,12 @@
+// `pnpm version-packages`: turns the changesets into the next version of all packages, and writes it into everything
+// that is generated from it (server.json, manifest.json).
+import { join } from "node:path";
+import { install, ROOT, run, step } from "./lib/setup.mjs";
+
+await install();
+const changesets = join(ROOT, "node_modules", "@changesets", "cli", "bin.js");
+await step("Setting the version", () => run(process.execPath, [changesets, "version"]));
+await install({ frozen: false });
+await step("Writing what carries it", () =>
+  run(process.execPath, [join(ROOT, "scripts", "generate.mjs")], { quiet: true }),
+);

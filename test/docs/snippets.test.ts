@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "../servers.ts";
+
+const execute = promisify(execFile);
+/** The pages of one story: their files make one server. */
+const STORY = ["docs/add-a-server.md", "docs/add-a-tool.md"];
+/** Pages whose blocks stand alone, each a whole file. */
+const ALONE = ["packages/core/README.md"];
+const LONG = 120_000;
+
+interface Snippet {
+  readonly page: string;
+  /** `src/server.ts`, from the block's first line; absent where it has none. */
+  readonly file: string | undefined;
+  readonly text: string;
+}
+
+/** The TypeScript blocks of a page. */
+async function snippetsOf(page: string): Promise<Snippet[]> {
+  const text = await readFile(join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => ({
+    page,
+    file: /^\/\/ ([\w./-]+\.ts)\n/.exec(code)?.[1],
+    text: code,
+  }));
+}
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-snippets-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A package outside of this workspace with what a server's package has. */
+async function project(name: string, snippets: readonly { file: string; text: string }[]): Promise<string> {
+  const place = join(folder, name);
+  const installed = {
+    "@refmcp/core": "packages/core",
+    "@types/node": "node_modules/@types/node",
+    vitest: "test/node_modules/vitest",
+    zod: "test/node_modules/zod",
+  };
+  for (const [dependency, target] of Object.entries(installed)) {
+    const link = join(place, "node_modules", dependency);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(ROOT, target), link, "junction");
+  }
+  await writeFile(
+    join(place, "package.json"),
+    '{ "name": "dictionary", "version": "1.0.0", "type": "module" }',
+  );
+  const tsconfig = { extends: join(ROOT, "tsconfig.base.json"), include: ["**/*.ts"] };
+  await writeFile(join(place, "tsconfig.json"), JSON.stringify(tsconfig));
+  for (const { file, text } of snippets) {
+    await mkdir(dirname(join(place, file)), { recursive: true });
+    await writeFile(join(place, file), text);
+  }
+  return place;
+}
+
+/** What the compiler says of a package; nothing where it is right. */
+async function mistakes(place: string): Promise<string> {
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  return execute(process.execPath, [tsc, "-p", "tsconfig.json"], { cwd: place }).then(
+    () => "",
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+describe("the snippets of the documentation", () => {
+  it("of adding a server and a tool compile as one server", { timeout: LONG }, async () => {
+    const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
+    const named = snippets.flatMap(({ file, text }) => (file === undefined ? [] : [{ file, text }]));
+    expect(named, "every block names its file").toHaveLength(snippets.length);
+    expect(new Set(named.map(({ file }) => file)).size, "no file comes twice").toBe(named.length);
+    expect(named.length).toBeGreaterThanOrEqual(15);
+    expect(await mistakes(await project("story", named))).toBe("");
+  });
+
+  it("of core's README compile", { timeout: LONG }, async () => {
+    const snippets = (await Promise.all(ALONE.map(snippetsOf))).flat();
+    expect(snippets.length).toBeGreaterThan(0);
+    // A block for a program begins with #!, which is the first line of a file or nothing.
+    const files = snippets.map(({ text }, index) => ({ file: `snippet-${index}.ts`, text }));
+    expect(await mistakes(await project("alone", files))).toBe("");
+  });
+
+  it("would not compile with a mistake in them", { timeout: LONG }, async () => {
+    const [first] = await snippetsOf("packages/core/README.md");
+    if (first === undefined) throw new Error("the page has no block");
+    const text = first.text.replace('effect: "read"', 'effect: "look"');
+    expect(text).not.toBe(first.text);
+    expect(await mistakes(await project("mistake", [{ file: "snippet.ts", text }]))).toContain("look");
+  });
+
+  it("of a server work: the documented server passes its contract", { timeout: 300_000 }, async () => {
+    const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
+    const named = snippets.flatMap(({ file, text }) => (file === undefined ? [] : [{ file, text }]));
+    const place = await project("run", named);
+    const { bin: _bin, ...manifest } = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
+    const bin = { "refmcp-server-dictionary": "dist/bin.js" };
+    await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, bin }));
+    await execute(process.execPath, [join(ROOT, "scripts", "bundle.mjs")], { cwd: place });
+    const { CI: _ci, ...env } = process.env;
+    const vitest = join(ROOT, "test", "node_modules", "vitest", "vitest.mjs");
+    const { stdout } = await execute(process.execPath, [vitest, "run"], { cwd: place, env });
+    expect(stdout).toContain("2 passed");
+  });
+});

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type { Task } from "@refmcp/core/testing";
+import { beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { SERVERS, serverBin, serverFolder } from "../servers.ts";
+
+const execute = promisify(execFile);
+const described = z.object({
+  toolsets: z.record(z.string(), z.object({ default: z.boolean() })),
+  tools: z.array(
+    z.object({ name: z.string(), needs: z.string().optional(), toolset: z.string().optional() }),
+  ),
+  prompts: z.array(z.object({ name: z.string() })),
+});
+type Described = z.output<typeof described>;
+
+/** The tools that a server offers without any option. */
+const offered = ({ tools, toolsets }: Described) =>
+  tools.filter(
+    ({ needs, toolset }) =>
+      needs === undefined && (toolset === undefined || toolsets[toolset]?.default === true),
+  );
+
+/** The same name in two places. */
+const twice = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index);
+
+const servers = new Map<string, Described>();
+beforeAll(async () => {
+  for (const name of SERVERS) {
+    const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
+      maxBuffer: 2 ** 26,
+    });
+    servers.set(name, described.parse(JSON.parse(stdout)));
+  }
+});
+
+describe("all servers side by side", () => {
+  it("have names that no other has: servers are used together", () => {
+    const all = [...servers.values()];
+    expect(twice(all.flatMap(({ tools }) => tools.map(({ name }) => name)))).toEqual([]);
+    expect(twice(all.flatMap(({ prompts }) => prompts.map(({ name }) => name)))).toEqual([]);
+  });
+
+  it("offer at most 20 tools each by default, and 90 together: hosts allow about 100", () => {
+    const counts = [...servers].map(([name, server]) => ({ name, count: offered(server).length }));
+    expect(counts.filter(({ count }) => count > 20)).toEqual([]);
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(90);
+  });
+});
+
+describe.each(SERVERS)("the tasks of the %s server", (name) => {
+  it("are 8 to 15, and run by its own tests", async () => {
+    const folder = join(serverFolder(name), "evals");
+    const { tasks }: { tasks: readonly Task[] } = await import(pathToFileURL(join(folder, "tasks.ts")).href);
+    expect(tasks.length).toBeGreaterThanOrEqual(8);
+    expect(tasks.length).toBeLessThanOrEqual(15);
+    expect(readFileSync(join(folder, "tasks.test.ts"), "utf8")).toMatch(/^evals\(server, tasks, world\);$/m);
+  });
+});

@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../servers.ts";
+
+const execute = promisify(execFile);
+
+/** What `pnpm new` needs of this workspace: core, the scripts and the structural tests, and no server. */
+const LEFT_OUT = /^(servers|packages\/(?!core\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+const KEPT = /^test\/structure\//;
+
+/** A copy of this workspace in a repository of its own, in which nothing disturbs anybody. */
+export interface Clone {
+  readonly root: string;
+  /** Runs a script of the clone; what it wrote to stdout and stderr. */
+  node(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
+  /** Runs a program in a folder of the clone, as CI does. */
+  run(folder: string, program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
+  /** What git says of changed files: `?? servers/weather/`. */
+  status(): Promise<string[]>;
+  dispose(): Promise<void>;
+}
+
+/** Copies the files that git knows, or would, and commits them. */
+export async function cloneWorkspace(): Promise<Clone> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "refmcp-clone-")));
+  const run: Clone["run"] = (folder, program, ...args) =>
+    execute(program, args, {
+      cwd: join(root, folder),
+      env: { ...process.env, CI: "1" },
+      maxBuffer: 64 * 1_048_576,
+    });
+  const { stdout } = await execute("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: ROOT,
+    maxBuffer: 64 * 1_048_576,
+  });
+  for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
+    if (LEFT_OUT.test(file) && !KEPT.test(file)) continue;
+    // A file that git knows may have been deleted.
+    await cp(join(ROOT, file), join(root, file), { recursive: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      },
+    );
+  }
+  await mkdir(join(root, "servers"), { recursive: true });
+  const git = (...args: string[]) =>
+    run(".", "git", "-c", "user.name=test", "-c", "user.email=test@localhost", ...args);
+  await git("init", "--quiet");
+  await git("add", "--all");
+  await git("commit", "--quiet", "--message", "clone");
+  return {
+    root,
+    run,
+    node: (script, ...args) => run(".", process.execPath, join(root, script), ...args),
+    async status() {
+      const { stdout: changed } = await git("status", "--porcelain");
+      return changed.split("\n").filter((line) => line !== "");
+    },
+    dispose: () => rm(root, { recursive: true, force: true }),
+  };
+}

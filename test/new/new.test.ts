@@ -1,0 +1,118 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Clone, cloneWorkspace } from "./clone.ts";
+
+/** Long enough for an installation on a slow machine; it only ends what hangs. */
+const LONG = 900_000;
+let clone: Clone;
+let statusAfterServer: string[] = [];
+
+beforeAll(async () => {
+  clone = await cloneWorkspace();
+  await clone.node("scripts/new.mjs", "server", "scratch");
+  statusAfterServer = await clone.status();
+  await clone.node("scripts/new.mjs", "tool", "scratch", "scratch_count");
+}, LONG);
+afterAll(() => clone?.dispose());
+
+/** What `pnpm new` prints where it refuses. */
+async function refusal(...args: string[]): Promise<string> {
+  const failed: { code: number; stderr: string } = await clone.node("scripts/new.mjs", ...args).then(
+    () => ({ code: 0, stderr: "" }),
+    (error) => error,
+  );
+  expect(failed.code).toBe(2);
+  return failed.stderr;
+}
+
+describe("what pnpm new makes", () => {
+  it("is one folder, a changeset, and what is generated from them", () => {
+    expect(statusAfterServer).toEqual([
+      " M README.md",
+      " M docs/hosts.md",
+      " M pnpm-lock.yaml",
+      "?? .changeset/",
+      "?? docs/tools.md",
+      "?? servers/",
+    ]);
+  });
+
+  it("is formatted, without a warning", { timeout: LONG }, async () => {
+    await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
+  });
+
+  it("has right types", { timeout: LONG }, async () => {
+    await clone.run("servers/scratch", process.execPath, join(clone.root, "node_modules/typescript/bin/tsc"));
+  });
+
+  it("passes the structural tests", { timeout: LONG }, async () => {
+    const { stdout } = await clone.run(
+      "test",
+      process.execPath,
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "structure",
+    );
+    expect(stdout).toContain("1 passed");
+  });
+
+  it("passes its own tests, the contract with both tools among them", { timeout: LONG }, async () => {
+    // As CI does: a snapshot that is missing fails.
+    const report = join(clone.root, "report.json");
+    await clone.run(
+      "servers/scratch",
+      process.execPath,
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--reporter=json",
+      `--outputFile=${report}`,
+    );
+    const { numFailedTests, testResults } = JSON.parse(await readFile(report, "utf8"));
+    expect(numFailedTests).toBe(0);
+    const files = testResults.map(({ name }: { name: string }) => name.slice(name.indexOf("scratch/") + 8));
+    expect(files.sort()).toEqual([
+      "evals/tasks.test.ts",
+      "src/notes/find.test.ts",
+      "src/prompts/scratch-recall.test.ts",
+      "src/resources/notes.test.ts",
+      "src/tools/scratch-count.test.ts",
+      "src/tools/scratch-find.test.ts",
+      "test/attacks.test.ts",
+      "test/contract.test.ts",
+    ]);
+  });
+
+  it("is what pnpm generate writes, and a change of the definition is noticed", {
+    timeout: LONG,
+  }, async () => {
+    await clone.node("scripts/generate.mjs", "--check");
+    const readme = await readFile(join(clone.root, "servers", "scratch", "README.md"), "utf8");
+    expect(readme).toContain("| `scratch_count` | read | Count the characters, words and lines of a text. |");
+    const source = join(clone.root, "servers", "scratch", "src", "server.ts");
+    const text = await readFile(source, "utf8");
+    expect(text).toContain("Find lines");
+    await writeFile(source, text.replace("Find lines", "Search lines"));
+    const failed: { stderr: string } = await clone.node("scripts/generate.mjs", "--check").then(
+      () => ({ stderr: "" }),
+      (error) => error,
+    );
+    expect(failed.stderr).toMatch(
+      /Not current: .*servers\/scratch\/server\.json.*README\.md.*docs\/tools\.md/s,
+    );
+  });
+});
+
+describe("pnpm new refuses", () => {
+  it("a server's name that hosts would not take, or that is there", async () => {
+    expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
+    expect(await refusal("server", "scratch")).toContain("servers/scratch is there already");
+    expect(await refusal("server")).toContain("Usage:");
+  });
+
+  it("a tool's name that is no name, or is taken, and a server that is not there", async () => {
+    expect(await refusal("tool", "scratch", "Count-Words")).toContain("3 to 40 of a to z, 0 to 9 and _");
+    expect(await refusal("tool", "scratch", "scratch_find")).toContain('a tool "scratch_find" already');
+    expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: scratch.");
+  });
+});

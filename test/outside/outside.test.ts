@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pack } from "../../scripts/release/pack.mjs";
+import { ROOT } from "../servers.ts";
+
+const execute = promisify(execFile);
+const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+
+/** What somebody outside writes, in a folder with nothing in it: ten lines. */
+const SERVER = `import { defineServer, run, toolFor } from "@refmcp/core";
+import * as z from "zod";
+const tool = toolFor<{ greeting: string }>();
+const input = z.strictObject({ name: z.string().describe("Whom to greet, for example Ada.") });
+const output = z.object({ text: z.string() });
+const facts = { name: "hello_greet", title: "Greet", description: "Greet somebody by name." };
+const greet = tool({ ...facts, effect: "read", openWorld: false, input, output, run: ({ name }, { greeting }) => ({ text: \`\${greeting}, \${name}.\` }) });
+const about = { name: "hello", packageName: "hello-server", title: "Hello", version: "1.0.0" };
+const texts = { description: "Greets people.", instructions: "Call hello_greet with a name." };
+await run(defineServer({ ...about, ...texts, options: {}, tools: [greet], open: () => ({ greeting: "Hello" }) }));
+`;
+
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-outside-"));
+  const tarball = await pack("packages/core", folder);
+  const dependencies = { "@refmcp/core": `file:${tarball}` };
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ private: true, type: "module", dependencies }),
+  );
+  await execute("npm", ["install", ...npmQuiet, "@types/node@20"], {
+    cwd: folder,
+    shell: process.platform === "win32",
+  });
+  await writeFile(join(folder, "server.ts"), SERVER);
+}, 600_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Compiles a file of the folder as a careful author would, libraries' types checked too. */
+function compile(file: string) {
+  const strict = [
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
+    "--skipLibCheck",
+    "false",
+  ];
+  const target = ["--target", "es2023", "--module", "nodenext", "--types", "node"];
+  return execute(process.execPath, [TSC, ...strict, ...target, file], { cwd: folder });
+}
+
+describe("a server of ten lines by somebody outside", () => {
+  it("has ten lines and nothing but the published package", async () => {
+    expect(SERVER.trimEnd().split("\n")).toHaveLength(10);
+    const { dependencies } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    expect(Object.keys(dependencies)).toEqual(["@refmcp/core", "@types/node"]);
+  });
+
+  it("compiles against the published types, and a wrong tool does not", { timeout: 120_000 }, async () => {
+    await compile("server.ts");
+    const mistakes = {
+      "an answer of another shape": SERVER.replace("({ text: `", "({ texts: `"),
+      "a tool without an effect": SERVER.replace('effect: "read", ', ""),
+      "an argument that there is not": SERVER.replace("run: ({ name }", "run: ({ nam }"),
+      "a context of another shape": SERVER.replace('({ greeting: "Hello" })', "({ greeting: 1 })"),
+    };
+    for (const [what, text] of Object.entries(mistakes)) {
+      expect(text, what).not.toBe(SERVER);
+      await writeFile(join(folder, "mistake.ts"), text);
+      await expect(compile("mistake.ts"), what).rejects.toMatchObject({
+        stdout: expect.stringContaining("mistake.ts"),
+      });
+    }
+  });
+
+  it.each([["legacy"], [{ pin: "2026-07-28" }]] as const)("answers a client of the era %j", async (mode) => {
+    await compile("server.ts");
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [join(folder, "server.js")],
+    });
+    const client = new Client({ name: "outside", version: "1" }, { versionNegotiation: { mode } });
+    await client.connect(transport);
+    try {
+      expect(client.getServerVersion()).toMatchObject({ title: "Hello", version: "1.0.0" });
+      const { tools } = await client.listTools();
+      expect(tools).toMatchObject([{ name: "hello_greet", annotations: { readOnlyHint: true } }]);
+      const answer = await client.callTool({ name: "hello_greet", arguments: { name: "Ada" } });
+      expect(answer.structuredContent).toEqual({ text: "Hello, Ada." });
+      const wrong = await client.callTool({ name: "hello_greet", arguments: { nam: "Ada" } });
+      expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"nam"') }] });
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("has a help of its own and prints its entry", async () => {
+    const { stdout } = await execute(process.execPath, [join(folder, "server.js"), "--help"]);
+    expect(stdout).toContain("Greets people.");
+    const entry = await execute(process.execPath, [join(folder, "server.js"), "--print-config", "vscode"]);
+    expect(JSON.parse(entry.stdout).servers.hello.type).toBe("stdio");
+  });
+});

@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { SERVERS, serverBin, serverFolder } from "../servers.ts";
+import { registryEntry } from "./registry-schema.ts";
+
+const execute = promisify(execFile);
+const entryOf = async (name: string) =>
+  registryEntry.parse(JSON.parse(await readFile(join(serverFolder(name), "server.json"), "utf8")));
+
+describe.each(SERVERS)("server.json of the %s server", (name) => {
+  it("is what the registry takes, for this package", async () => {
+    const entry = await entryOf(name);
+    const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
+    // The registry compares the two to see that both belong to the same people.
+    expect(entry.name).toBe(manifest.mcpName);
+    expect(entry.packages).toMatchObject([{ registryType: "npm", identifier: manifest.name }]);
+  });
+
+  it("names variables that the server has, with defaults that it takes", { timeout: 120_000 }, async () => {
+    const [npm] = (await entryOf(name)).packages;
+    const variables = npm?.environmentVariables ?? [];
+    for (const variable of variables) {
+      // A server that does not know the variable would not mind its value.
+      if (["string", "filepath"].includes(variable.format ?? "string") && variable.choices === undefined)
+        continue;
+      const refused: { code: number; stderr: string } = await execute(
+        process.execPath,
+        [serverBin(name), "--list-tools"],
+        { env: { PATH: process.env.PATH ?? "", [variable.name]: "%nonsense%" } },
+      ).catch((error) => error);
+      expect(refused.code, variable.name).toBe(2);
+      expect(refused.stderr).toContain(variable.name);
+    }
+    const defaults = variables.flatMap((variable) =>
+      variable.default === undefined ? [] : [[variable.name, variable.default]],
+    );
+    const { stdout } = await execute(process.execPath, [serverBin(name), "--list-tools"], {
+      env: { PATH: process.env.PATH ?? "", ...Object.fromEntries(defaults) },
+    });
+    expect(stdout).not.toBe("");
+  });
+
+  it("names none that would make it listen instead of speaking over stdio", async () => {
+    const [npm] = (await entryOf(name)).packages;
+    expect(npm?.transport).toEqual({ type: "stdio" });
+    expect(npm?.environmentVariables?.filter((variable) => /_(HTTP|OAUTH|AUTH)/.test(variable.name))).toEqual(
+      [],
+    );
+  });
+
+  it("marks what is secret, and gives no default for it", async () => {
+    const [npm] = (await entryOf(name)).packages;
+    for (const variable of npm?.environmentVariables ?? []) {
+      if (/SECRET|TOKEN|PASSWORD|DATABASE_URL/.test(variable.name))
+        expect(variable.isSecret, variable.name).toBe(true);
+      if (variable.isSecret === true) expect(variable.default, variable.name).toBeUndefined();
+    }
+  });
+});
+
+describe("the rules of the registry", () => {
+  const good = {
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: "io.github.refmcp/server-x",
+    description: "Does x.",
+    version: "1.0.0",
+    packages: [{ registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" } }],
+  };
+  const [npm] = good.packages;
+
+  it.each<[string, object]>([
+    ["a name without its namespace", { name: "server-x" }],
+    ["a description of 101 characters", { description: "x".repeat(101) }],
+    ["a range for a version", { version: "^1.0.0" }],
+    ["the tag latest", { packages: [{ ...npm, version: "latest" }] }],
+    ["a package without a transport", { packages: [{ ...npm, transport: undefined }] }],
+    [
+      "an argument that says neither its value nor its hint",
+      { packages: [{ ...npm, packageArguments: [{ type: "positional" }] }] },
+    ],
+    [
+      "a format that there is not",
+      { packages: [{ ...npm, environmentVariables: [{ name: "X", format: "path" }] }] },
+    ],
+  ])("refuse %s", (_what, change) => {
+    expect(() => registryEntry.parse(good)).not.toThrow();
+    expect(() => registryEntry.parse({ ...good, ...change })).toThrow(z.ZodError);
+  });
+});

@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../servers.ts";
+
+const execute = promisify(execFile);
+
+describe("what is committed", () => {
+  it("has a lockfile without download addresses: everybody's own registry serves it", async () => {
+    const lockfile = await readFile(join(ROOT, "pnpm-lock.yaml"), "utf8");
+    expect(lockfile.match(/tarball:.*|https?:\/\/.*/g) ?? []).toEqual([]);
+    expect(lockfile).toContain("integrity: sha512-");
+  });
+
+  it("names no path of the machine that it was made on", { timeout: 120_000 }, async () => {
+    const found = await execute(
+      "git",
+      ["grep", "--files-with-matches", "--fixed-strings", "-I", resolve(ROOT)],
+      {
+        cwd: ROOT,
+      },
+    ).catch((error: { code: number; stdout: string }) => {
+      // git grep ends with 1 where it finds nothing.
+      if (error.code !== 1) throw error;
+      return error;
+    });
+    expect(found.stdout.split("\n").filter((file) => file !== "")).toEqual([]);
+  });
+});

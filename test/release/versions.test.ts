@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
+
+const execute = promisify(execFile);
+const json = async (...path: string[]) => JSON.parse(await readFile(join(...path), "utf8"));
+
+describe.each(SERVERS)("the version of the %s server", (name) => {
+  it("is one and the same wherever it stands", async () => {
+    const { version: ofCore } = await json(ROOT, "packages", "core", "package.json");
+    const { name: packageName } = await json(serverFolder(name), "package.json");
+    const entry = await json(serverFolder(name), "server.json");
+    const { stdout } = await execute(process.execPath, [serverBin(name), "--version"]);
+    expect({
+      "package.json": (await json(serverFolder(name), "package.json")).version,
+      "server.json": entry.version,
+      "server.json's package": entry.packages[0].version,
+      "manifest.json": (await json(serverFolder(name), "manifest.json")).version,
+      "the server itself": stdout.trim(),
+    }).toEqual({
+      "package.json": ofCore,
+      "server.json": ofCore,
+      "server.json's package": ofCore,
+      "manifest.json": ofCore,
+      "the server itself": `${packageName} ${ofCore}`,
+    });
+    // A version that is written down twice is one that will differ.
+    expect(await readFile(join(serverFolder(name), "src", "server.ts"), "utf8")).toContain(
+      "version: manifest.version",
+    );
+  });
+});
+
+describe("a release", () => {
+  it("gives all published packages one new version, whatever the change was of", {
+    timeout: 120_000,
+  }, async () => {
+    const copy = await mkdtemp(join(tmpdir(), "refmcp-release-"));
+    try {
+      for (const file of ["package.json", "pnpm-workspace.yaml"])
+        await cp(join(ROOT, file), join(copy, file));
+      await mkdir(join(copy, ".changeset"));
+      await cp(join(ROOT, ".changeset", "config.json"), join(copy, ".changeset", "config.json"));
+      const folders = ["test"];
+      for (const group of ["packages", "servers"])
+        folders.push(...(await readdir(join(ROOT, group))).map((name) => `${group}/${name}`));
+      for (const folder of folders) {
+        await mkdir(join(copy, folder), { recursive: true });
+        await cp(join(ROOT, folder, "package.json"), join(copy, folder, "package.json"));
+      }
+      await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"), "junction");
+      await execute("git", ["init", "--quiet"], { cwd: copy });
+      const change = '---\n"@refmcp/server-filesystem": minor\n---\n\nSomething new.\n';
+      await writeFile(join(copy, ".changeset", "something.md"), change);
+      const before: string = (await json(copy, "packages", "core", "package.json")).version;
+      const changesets = join(ROOT, "node_modules", "@changesets", "cli", "bin.js");
+      await execute(process.execPath, [changesets, "version"], { cwd: copy });
+      const after = new Map<string, string>();
+      for (const folder of folders) {
+        const { name, version, private: unpublished = false } = await json(copy, folder, "package.json");
+        if (!unpublished) after.set(name, version);
+      }
+      const [major, minor] = before.split(".").map(Number);
+      expect([...after.keys()].sort()).toEqual(
+        ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)].sort(),
+      );
+      expect(new Set(after.values())).toEqual(new Set([`${major}.${Number(minor) + 1}.0`]));
+      expect(await readFile(join(copy, "servers", "filesystem", "CHANGELOG.md"), "utf8")).toContain(
+        "Something new.",
+      );
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
+  });
+});

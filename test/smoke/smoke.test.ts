@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { World } from "@refmcp/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pack } from "../../scripts/release/pack.mjs";
+import { SERVERS, serverWorld } from "../servers.ts";
+
+const execute = promisify(execFile);
+
+/**
+ * The versions of Node.js that the packed servers run on, from the npm registry. The one that runs the tests is
+ * left to the packed tests, where native parts may have to be compiled; `pnpm smoke` takes all four.
+ */
+const VERSIONS = (process.env["REFMCP_SMOKE_NODES"] ?? "22,24,26").split(",");
+/** Long enough for downloads and a compiler on a slow machine; it only ends what hangs. */
+const LONG = 1_200_000;
+const tarballs: string[] = [];
+const worlds = new Map<string, World>();
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-smoke-"));
+  for (const name of SERVERS) tarballs.push(await pack(`servers/${name}`, folder));
+}, LONG);
+afterAll(async () => {
+  for (const world of worlds.values()) await world.dispose();
+  await rm(folder, { recursive: true, force: true });
+}, LONG);
+
+/** One world of each server for all versions: only reading tools are called. */
+async function worldOf(name: string): Promise<World> {
+  const world = worlds.get(name) ?? (await serverWorld(name));
+  worlds.set(name, world);
+  return world;
+}
+
+describe.each(VERSIONS)("on Node.js %s", (version) => {
+  let node = "";
+  let home = "";
+
+  beforeAll(async () => {
+    const { stdout } = await execute("npx", ["-y", `node@${version}`, "-p", "process.execPath"]);
+    node = stdout.trim();
+    home = await mkdtemp(join(folder, "home-"));
+    const dependencies = Object.fromEntries(
+      SERVERS.map((name, index) => [`@refmcp/server-${name}`, `file:${tarballs[index]}`]),
+    );
+    await writeFile(join(home, "package.json"), JSON.stringify({ private: true, dependencies }));
+    // npm runs on this Node.js too, so that it chooses versions and builds native parts for it.
+    const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+    await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: home, env });
+  }, LONG);
+
+  it("is that version", async () => {
+    const { stdout } = await execute(node, ["--version"]);
+    expect(stdout).toMatch(new RegExp(`^v${version}\\.`));
+  });
+
+  it.each(SERVERS)(
+    "the packed %s server starts and answers in both eras",
+    { timeout: LONG },
+    async (name) => {
+      const world = await worldOf(name);
+      for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
+        const client = new Client({ name: "smoke", version: "1" }, { versionNegotiation: { mode } });
+        const transport = new StdioClientTransport({
+          command: node,
+          args: [join(home, "node_modules", "@refmcp", `server-${name}`, "dist", "bin.js"), ...world.args],
+          env: { PATH: process.env.PATH ?? "", HOME: home, ...world.env },
+          cwd: home,
+        });
+        await client.connect(transport);
+        try {
+          const { tools } = await client.listTools();
+          const reading = tools.find((tool) => tool.annotations?.readOnlyHint === true);
+          if (reading === undefined) throw new Error(`${name} has no reading tool`);
+          const result = await client.callTool({
+            name: reading.name,
+            arguments: { ...world.calls[reading.name] },
+          });
+          expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
+        } finally {
+          await client.close();
+        }
+      }
+    },
+  );
+});
