@@ -1,0 +1,306 @@
+import type { LookupAddress } from "node:dns";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { ToolError } from "../answer/errors.ts";
+import { oneLine } from "../answer/untrusted.ts";
+import { portOf, type UrlGuard } from "./url-guard.ts";
+
+/** What one download may take. */
+export interface HttpBudgets {
+  /** Bytes of the body after decoding; what is longer is cut. */
+  readonly bytes: number;
+  /** Milliseconds to the headers of one hop. */
+  readonly headersMs: number;
+  /** Milliseconds for everything, redirects included. */
+  readonly totalMs: number;
+  /** Redirects that are followed. */
+  readonly redirects: number;
+}
+
+export interface HttpClientOptions {
+  readonly guard: UrlGuard;
+  readonly budgets: HttpBudgets;
+  /** Certificates to trust beside those of Node.js, in PEM. */
+  readonly ca?: readonly string[] | undefined;
+  /** Headers that the user configured for a URL; they are not sent to where a redirect leads, unless it is configured too. */
+  readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
+}
+
+export interface HttpAnswer {
+  /** Where it came from, after redirects. */
+  readonly url: URL;
+  /** Every URL that led elsewhere, in order. */
+  readonly redirects: readonly URL[];
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Decoded (gzip, br, deflate). */
+  readonly body: Buffer;
+  /** Whether the body was longer than its budget. */
+  readonly isCut: boolean;
+}
+
+export interface HttpGet {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** A smaller budget than the client's, for example for robots.txt. */
+  readonly bytes?: number;
+}
+
+/** One encoding is normal, two happen; a stack of more is an attack (each can multiply its input a thousandfold). */
+const MOST_ENCODINGS = 2;
+const MOST_HEADER_BYTES = 32_768;
+
+/** Downloads from the web through a `UrlGuard`: what was checked is connected to, and every redirect is checked again. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 8, timeout: 30_000 });
+  readonly #https: HttpsAgent;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    const { ca } = options;
+    this.#https = new HttpsAgent({
+      keepAlive: true,
+      maxSockets: 8,
+      timeout: 30_000,
+      ...(ca === undefined ? {} : { ca: [...ca] }),
+    });
+  }
+
+  /**
+   * Gets a URL.
+   *
+   * @throws ToolError `denied` and `invalid` by the guard; `timeout` over the budgets; `unavailable` where the network or
+   * the server fails; `too_large` for headers and encodings over their limits. A status is no error here.
+   */
+  async get(url: string | URL, { headers = {}, signal, bytes }: HttpGet = {}): Promise<HttpAnswer> {
+    const { guard, budgets } = this.#options;
+    const total = AbortSignal.timeout(budgets.totalMs);
+    const both = signal === undefined ? total : AbortSignal.any([signal, total]);
+    const redirects: URL[] = [];
+    let next = guard.check(url);
+    try {
+      for (;;) {
+        const response = await this.#retried(next, headers, both);
+        const target = redirectOf(response, next);
+        if (target === undefined) {
+          const { body, isCut } = await bodyOf(
+            response,
+            Math.min(bytes ?? budgets.bytes, budgets.bytes),
+            both,
+          );
+          const status = response.statusCode ?? 0;
+          return { url: next, redirects, status, headers: plainHeaders(response), body, isCut };
+        }
+        response.destroy();
+        redirects.push(next);
+        if (redirects.length > budgets.redirects)
+          throw new ToolError(
+            "unavailable",
+            `${shown(url)} redirects more than ${budgets.redirects} times.`,
+            {
+              hint: `The last address was ${shown(next)}.`,
+            },
+          );
+        next = guard.check(target);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (total.aborted)
+        throw new ToolError("timeout", `${shown(next)} was not there after ${budgets.totalMs / 1000} s.`, {
+          hint: "Try again later, or have --timeout raised.",
+        });
+      throw explained(error, next);
+    }
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  /** A kept connection may be closed by the other side just when it is used: that is tried once more. */
+  async #retried(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    try {
+      return await this.#request(url, headers, signal);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if ((code !== "ECONNRESET" && code !== "EPIPE") || signal.aborted) throw error;
+      return await this.#request(url, headers, signal);
+    }
+  }
+
+  #request(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { guard, budgets, headersFor } = this.#options;
+    const isHttps = url.protocol === "https:";
+    const port = portOf(url);
+    return new Promise((resolve, reject) => {
+      const lookup = (host: string, _options: unknown, done: LookupCallback): void => {
+        guard.place(host, port, signal).then(
+          ({ addresses }) => done(null, [...addresses]),
+          (error: Error) => done(error, []),
+        );
+      };
+      const options = {
+        agent: isHttps ? this.#https : this.#http,
+        headers: {
+          "accept-encoding": "gzip, br, deflate",
+          ...headers,
+          ...headersFor?.(url),
+        },
+        lookup,
+        maxHeaderSize: MOST_HEADER_BYTES,
+        insecureHTTPParser: false,
+        signal,
+      };
+      const sent: ClientRequest = isHttps ? requestHttps(url, options) : requestHttp(url, options);
+      const timer = setTimeout(
+        () =>
+          sent.destroy(
+            new ToolError("timeout", `${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`),
+          ),
+        budgets.headersMs,
+      );
+      sent.on("response", (response) => {
+        clearTimeout(timer);
+        resolve(response);
+      });
+      sent.on("error", (error) => {
+        clearTimeout(timer);
+        reject(error);
+      });
+      sent.end();
+    });
+  }
+}
+
+type LookupCallback = (error: Error | null, addresses: LookupAddress[]) => void;
+
+/** Where a response leads; undefined where it is the answer itself. */
+function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
+  const { statusCode = 0, headers } = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
+  return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : headers.location;
+}
+
+/** The body without its encodings, cut at `most` bytes; a compressed bomb never gets larger than that here. */
+async function bodyOf(
+  response: IncomingMessage,
+  most: number,
+  signal: AbortSignal,
+): Promise<{ body: Buffer; isCut: boolean }> {
+  const encodings = (response.headers["content-encoding"] ?? "")
+    .split(",")
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== "" && one !== "identity");
+  if (encodings.length > MOST_ENCODINGS) {
+    response.destroy();
+    throw new ToolError(
+      "too_large",
+      `The answer is encoded ${encodings.length} times; ${MOST_ENCODINGS} are decoded.`,
+    );
+  }
+  let stream: Readable = response;
+  for (const encoding of encodings.reverse()) {
+    const decoder = decoderOf(encoding);
+    if (decoder === undefined) {
+      response.destroy();
+      throw new ToolError(
+        "unavailable",
+        `The answer has the encoding "${oneLine(encoding.slice(0, 40))}", which is not decoded.`,
+      );
+    }
+    const source = stream;
+    source.on("error", (error) => decoder.destroy(error));
+    stream = source.pipe(decoder);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const stop = (): void => void stream.destroy(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > most) break;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    response.destroy();
+    stream.destroy();
+  }
+  const body = Buffer.concat(chunks);
+  return { body: body.subarray(0, most), isCut: body.length > most };
+}
+
+function decoderOf(encoding: string) {
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "br":
+      return createBrotliDecompress();
+    case "deflate":
+      return createInflate();
+    default:
+      return undefined;
+  }
+}
+
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
+    ),
+  );
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens there",
+  ECONNRESET: "the server closed the connection",
+  EPIPE: "the server closed the connection",
+  ETIMEDOUT: "the server did not answer",
+  EHOSTUNREACH: "there is no way to the host",
+  ENETUNREACH: "there is no way to the network",
+  HPE_HEADER_OVERFLOW: "its headers are larger than 32 KiB",
+  Z_DATA_ERROR: "its compressed body is damaged",
+  Z_BUF_ERROR: "its compressed body ends too early",
+};
+
+/** What the network or Node.js said, in words. */
+function explained(error: unknown, url: URL): unknown {
+  if (error instanceof ToolError || !(error instanceof Error)) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const why =
+    MEANINGS[code] ??
+    (code.startsWith("HPE_")
+      ? `it does not speak HTTP right (${code})`
+      : /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
+        ? `its certificate was not accepted (${code})`
+        : `the download failed (${code === "" ? oneLine(error.message.slice(0, 100)) : code})`);
+  return new ToolError("unavailable", `${shown(url)} could not be read: ${why}.`, {
+    hint: "Check the URL; where it is right, try again later.",
+    cause: error,
+  });
+}
+
+/** A URL for people, without what could be secret in its query. */
+function shown(url: string | URL): string {
+  const text = String(url);
+  return oneLine(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}
