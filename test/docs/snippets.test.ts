@@ -105,6 +105,8 @@ describe("the snippets of the documentation", () => {
     const { bin: _bin, ...manifest } = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
     const bin = { "refmcp-server-dictionary": "dist/bin.js" };
     await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, bin }));
+    // Else vitest would look for one in the folders above.
+    await writeFile(join(place, "vitest.config.mjs"), "export default {};\n");
     await execute(process.execPath, [join(ROOT, "scripts", "bundle.mjs")], { cwd: place });
     const { CI: _ci, ...env } = process.env;
     const vitest = join(ROOT, "test", "node_modules", "vitest", "vitest.mjs");
