@@ -66,7 +66,7 @@ describe("formats", () => {
 
 describe("CSV", () => {
   const read = async (text: string) => {
-    const records: string[][] = [];
+    const records: (string | null)[][] = [];
     for await (const { fields } of csvRecords(Readable.from([Buffer.from(text)]), "x.csv"))
       records.push(fields);
     return records;
