@@ -1,6 +1,6 @@
 // `npm test`: installs what the tests need, then runs them all and prints one closing line.
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build, install, packageFolders, ROOT, turbo } from "./lib/setup.mjs";
 
 await install();
@@ -11,13 +11,35 @@ const code = await turbo(["run", "typecheck", "test", "--continue", two, ...proc
 
 let passed = 0;
 let failed = 0;
+const failures = [];
 for (const folder of await packageFolders()) {
   const report = await readFile(join(ROOT, folder, ".refmcp", "report.json"), "utf8").catch(() => undefined);
   if (report === undefined) continue;
-  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(report);
+  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(report);
   passed += numPassedTests;
   // A suite that fails to load has no test to count.
   failed += Math.max(numFailedTests, numFailedTestSuites);
+  failures.push(...testResults.flatMap((suite) => failuresOf(folder, suite)));
 }
+if (failures.length > 0) process.stdout.write(`\n${failures.join("\n")}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(code);
+
+/** The failed tests of one file of vitest's report: file, name and the first lines of the reason. */
+function failuresOf(folder, suite) {
+  const file = relative(ROOT, suite.name);
+  if (suite.assertionResults.length === 0 && suite.status === "failed")
+    return [`✗ ${file || folder}: does not load\n${opening(suite.message)}`];
+  return suite.assertionResults
+    .filter(({ status }) => status === "failed")
+    .map(({ fullName, failureMessages }) => `✗ ${file}: ${fullName}\n${opening(failureMessages.join("\n"))}`);
+}
+
+/** @param {string} text */
+function opening(text) {
+  return text
+    .split("\n")
+    .slice(0, 12)
+    .map((line) => `    ${line}`)
+    .join("\n");
+}
