@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { appendFile, chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -34,14 +35,18 @@ export async function scene({ folder, root, say, connect }) {
   const next = await connect("git", {
     era: "modern",
     args: [project, "--toolsets", "read,write,danger"],
-    elicit: ({ message }) => ({
-      action: "accept",
-      content: { confirm: !message.startsWith("Run the hooks") },
-    }),
+    elicit: ({ message }) =>
+      message.startsWith("Run the hooks")
+        ? { action: "decline" }
+        : { action: "accept", content: { confirm: true } },
   });
   await next.call("git_add", { files: ["README.md"] });
   await next.prompt("commit_message", { hint: "to show the prompt" });
   await next.call("git_commit", { message: "Say hello from the scene" });
+  if (existsSync(join(folder, "trapped"))) throw new Error("the repository's trap was run");
+  run(project, "status");
+  if (!existsSync(join(folder, "trapped"))) throw new Error("the trap is none");
+  say("The trap stayed shut all the while; one plain git status, and it has snapped.");
 
   say("What loses something shows the exact loss, asks, and keeps a way back.");
   await next.call("git_reset_hard", { revision: "HEAD~1" });

@@ -15,6 +15,8 @@ const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const COMMITS = 20_000;
 const FILES = 5_000;
 const RUNS = 15;
+/** What a call may cost beyond raw git, what a start may take, in milliseconds, and how much memory a fresh server. */
+const GOAL = { over: 8, start: 100, memory: 60 };
 
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-git-"));
@@ -69,6 +71,7 @@ async function answers(report, { ours, peer, git, root }) {
     ],
   };
   const rows = [];
+  const missed = [];
   for (const [name, [raw, tool, args, theirTool, theirArgs]] of Object.entries(works)) {
     const sizes = { raw: 0, ours: 0, peer: 0 };
     const turns = {
@@ -93,6 +96,7 @@ async function answers(report, { ours, peer, git, root }) {
     });
     const pair = (list) => (list === undefined ? "–" : `${figure(list[0])} (${figure(median(list))})`);
     const over = taken.ours[0] - taken.raw[0];
+    if (over > GOAL.over) missed.push(`${name} (+${figure(over)})`);
     rows.push([
       name,
       pair(taken.raw),
@@ -110,11 +114,18 @@ async function answers(report, { ours, peer, git, root }) {
     rows,
     notes: [
       `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Every call of ours reads the repository's configuration anew and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
+      missed.length === 0
+        ? `The goal is raw git and ${GOAL.over} ms; all meet it.`
+        : `The goal is raw git and ${GOAL.over} ms; missed by ${missed.join(", ")}. A call runs git two or three times, side by side where it can (names to object ids, configuration, the work itself), so it depends on a second core being free.`,
     ],
   });
 }
 
 async function starting(report, { ours, peer, started }) {
+  const missed = [
+    ...(started > GOAL.start ? [`the start takes ${figure(started)} ms`] : []),
+    ...(ours.fresh > GOAL.memory ? [`a fresh server holds ${figure(ours.fresh)} MB`] : []),
+  ];
   const row = async (name, client, took) => {
     const { now, peak } = await client.memory();
     return [name, figure(took), figure(client.fresh), figure(now), figure(peak)];
@@ -126,7 +137,10 @@ async function starting(report, { ours, peer, started }) {
       await row("ours", ours, started),
       ...(peer === undefined ? [] : [await row("peer", peer.client, peer.started)]),
     ],
-    notes: peer === undefined ? [] : [`Start: ${ratio(started / peer.started)} of the peer.`],
+    notes: [
+      ...(peer === undefined ? [] : [`Start: ${ratio(started / peer.started)} of the peer.`]),
+      `The goal is ${GOAL.start} ms and ${GOAL.memory} MB${missed.length === 0 ? "; met" : `; missed: ${missed.join(", ")}. an empty Node process alone holds about 40 MB and needs 40 ms or more to start`}.`,
+    ],
   });
 }
 

@@ -65,6 +65,7 @@ export const integrated = z.object({
   up_to_date: z.literal(true).optional(),
   fast_forward: z.literal(true).optional(),
   conflicted: z.array(z.string()).optional(),
+  undo: z.string().optional(),
   notes,
 });
 export const destroyed = z.object({

@@ -1,5 +1,6 @@
 import { defineServer } from "@refmcp/core";
 import { createPathGuard } from "@refmcp/core/boundary";
+import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
 import { Git } from "./repository/git.ts";
@@ -8,9 +9,9 @@ import { tools } from "./tools/index.ts";
 
 export const server = defineServer({
   name: "git",
-  packageName: "@refmcp/server-git",
+  packageName: manifest.name,
   title: "Git",
-  version: "0.1.0",
+  version: manifest.version,
   description: "Read, search and change git repositories below the allowed directories.",
   instructions: [
     "Paths are relative to the repository's root, whatever repo_path is; repo_path may be left out where one repository is in scope.",

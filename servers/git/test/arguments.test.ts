@@ -85,6 +85,34 @@ describe("names that look like options", () => {
     expect(data.matches).toEqual([]);
   });
 
+  it("as paths are literal: no pattern and no magic of git's", async () => {
+    const { root, over } = insideAndOutside(place);
+    for (const name of ["[ab].c", "a.c", ":(top)x.c"]) write(root, name, "old\n");
+    git(root, "add", "-A");
+    git(root, "commit", "--quiet", "-m", "Names");
+    for (const name of ["[ab].c", "a.c", ":(top)x.c"]) write(root, name, "new\n");
+    const at = { repo_path: root };
+    const { text } = await callTool(over, "git_diff_unstaged", { ...at, paths: ["[ab].c", ":(top)x.c"] });
+    expect(text).toContain("2 files changed");
+    expect(text).not.toContain("a/a.c");
+    const { data } = await callTool(over, "git_add", { ...at, files: ["[ab].c"] });
+    expect(data.staged).toEqual([{ path: "[ab].c", status: "modified" }]);
+    const found = await callTool(over, "git_grep", { ...at, pattern: "new", paths: ["[ab].c"] });
+    expect(found.data.matches).toEqual([{ path: "[ab].c", line: 1, text: "new" }]);
+    expect(await codeOf(callTool(over, "git_add", { ...at, files: ["*.c"] }))).toBe("bad_path");
+  });
+
+  it("as ids of commits are those commits, whatever refs/replace says", async () => {
+    const { root, over } = insideAndOutside(place);
+    const oid = git(root, "rev-parse", "v0.9").trim();
+    git(root, "replace", oid, git(root, "rev-parse", "feature").trim());
+    expect(git(root, "log", "-1", "--format=%s", oid).trim()).toBe("Feature work");
+    const { text } = await callTool(over, "git_show", { repo_path: root, revision: oid });
+    expect(text).toContain("Message: Add café");
+    const { data } = await callTool(over, "git_log", { repo_path: root, revision: oid, max_count: 1 });
+    expect(JSON.stringify(data.commits)).toContain("Add café");
+  });
+
   it("with line breaks or NUL find nothing, and break nothing", async () => {
     const { root, over } = insideAndOutside(place);
     for (const name of ["HEAD\nmain", "HEAD\0", "", "a".repeat(2_000)])

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ToolError } from "@refmcp/core/answer";
@@ -106,6 +106,26 @@ export function appText(changes: Readonly<Record<string, string>> = {}): string 
  * staged, unstaged and untracked changes. Its attributes name drivers and filters that nobody has configured.
  */
 export function sampleRepository(root: string): string {
+  sampleTemplate ??= makeSampleTemplate();
+  cpSync(sampleTemplate, root, { recursive: true, preserveTimestamps: true });
+  // The copies have other inodes than the index says.
+  git(root, "update-index", "-q", "--refresh");
+  return root;
+}
+
+/** Made once for each file of tests: twenty-five runs of git cost more than a copy. */
+let sampleTemplate: string | undefined;
+
+function makeSampleTemplate(): string {
+  const home = process.env.HOME;
+  const place = scratch();
+  process.on("exit", place.dispose);
+  const root = buildSample(place.path("sample"));
+  if (home !== undefined) process.env.HOME = home;
+  return root;
+}
+
+function buildSample(root: string): string {
   emptyRepository(root);
   const attributes = "*.ts diff=evil merge=evil filter=evil\n*.md filter=a=b\n*.txt filter=piped\n";
   commitFiles(root, "First commit", { "README.md": "# Sample\n", "src/app.ts": appText() }, 1);

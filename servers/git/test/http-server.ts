@@ -18,6 +18,8 @@ export interface GitServerOptions {
   readonly redirect?: string;
   /** Stops sending after this many bytes of an answer and leaves the connection open. */
   readonly stallAfter?: number;
+  /** Never answers requests whose path ends so. */
+  readonly stallOn?: string;
 }
 
 /** A real git server on loopback: `git http-backend` behind Node's http. */
@@ -30,6 +32,8 @@ export async function serveGit(root: string, options: GitServerOptions = {}): Pr
       response.writeHead(301, { location: options.redirect + (request.url ?? "") }).end();
     } else if (expected !== undefined && request.headers.authorization !== expected) {
       response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
+    } else if (options.stallOn !== undefined && request.url?.endsWith(options.stallOn)) {
+      request.resume();
     } else {
       backend(root, request, response, options.stallAfter ?? Number.POSITIVE_INFINITY);
     }

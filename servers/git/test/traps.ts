@@ -30,6 +30,12 @@ export function canary(folder: string): { program: string; log: string } {
   return { program, log };
 }
 
+/** Writes a shell script that can be run, and returns its path. */
+export function executable(path: string, script: string): string {
+  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return path;
+}
+
 /** Sets keys of the repository's own configuration. */
 export function set(root: string, ...pairs: readonly (readonly [key: string, value: string])[]): void {
   for (const [key, value] of pairs) git(root, "config", "--local", key, value);
@@ -74,6 +80,13 @@ export const promisor = (url: string): readonly (readonly [string, string])[] =>
   ["remote.evil.partialCloneFilter", "blob:none"],
 ];
 
+/** A repository beside it, whose objects it borrows. */
+export function alternate(root: string): void {
+  const spare = emptyRepository(join(root, "..", "spare"));
+  commitFiles(spare, "Spare", { "spare.txt": "spare\n" });
+  write(root, ".git/objects/info/alternates", "../../../spare/.git/objects\n");
+}
+
 /** A checked-out submodule with a change in it. */
 export function submodule(root: string): void {
   const inner = emptyRepository(join(root, "sub"));
@@ -86,5 +99,6 @@ export function submodule(root: string): void {
   write(root, ".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
   git(root, "add", "sub", ".gitmodules");
   gitWith(root, {}, "commit", "--quiet", "-m", "Submodule");
-  write(inner, "in.c", "changed\n");
+  // As long as before: git has to read it, through the filters, to see the change.
+  write(inner, "in.c", "INNER\n");
 }

@@ -1,17 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BEHIND_LOGIN, BORROWING, LOCKED, OVER_SSH, PARTIAL, SUBMODULE } from "./bases.ts";
 import { git } from "./fixture.ts";
-import { hooksInto, missingBlob, promisor, set, submodule } from "./traps.ts";
+import type { Base } from "./matrix.ts";
+import { hooksInto, promisor, set } from "./traps.ts";
 
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
   readonly name: string;
   /** What the harmless twin has too, for example a submodule. */
-  base?(root: string): void;
+  readonly base?: Base;
   /** Sets the trap: `program` must be run by plain git. */
   plant(root: string, program: string): void;
   /** What a person does in this repository, upon which plain git runs the program. */
   readonly springs: readonly (readonly string[])[];
+  /** Whether the tools that talk to the remote refuse this configuration instead. */
+  readonly refusedRemote?: true;
 }
 
 export const VECTORS: readonly Vector[] = [
@@ -120,7 +124,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote with uploadpack",
-    base: missingBlob,
+    base: PARTIAL,
     plant(root, program) {
       set(root, ...promisor(root), ["remote.evil.uploadpack", program]);
     },
@@ -128,7 +132,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote over ext::",
-    base: missingBlob,
+    base: PARTIAL,
     plant: (root, program) =>
       set(
         root,
@@ -140,15 +144,16 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote with core.sshCommand",
-    base: missingBlob,
+    base: PARTIAL,
     plant: (root, program) => set(root, ...promisor("ssh://host.invalid/x"), ["core.sshCommand", program]),
     springs: [["show", "partial:gone.txt"]],
   },
   {
     name: "promisor remote with core.gitProxy",
-    base: missingBlob,
+    base: PARTIAL,
     plant: (root, program) => set(root, ...promisor("git://host.invalid/x"), ["core.gitProxy", program]),
     springs: [["show", "partial:gone.txt"]],
+    refusedRemote: true,
   },
   {
     name: "merge driver",
@@ -158,14 +163,14 @@ export const VECTORS: readonly Vector[] = [
   {
     name: "branch.mergeOptions",
     plant(root, program) {
-      set(root, ["branch.main.mergeOptions", "--gpg-sign --edit"], ["gpg.program", program]);
+      set(root, ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"], ["gpg.program", program]);
       set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
     },
     springs: [["merge", "--no-ff", "feature"]],
   },
   {
     name: "configuration of a submodule",
-    base: submodule,
+    base: SUBMODULE,
     plant(root, program) {
       const config = ["config", "-f", ".git/modules/sub/config"];
       for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process", "diff.external"])
@@ -177,8 +182,18 @@ export const VECTORS: readonly Vector[] = [
     springs: [["status"]],
   },
   {
+    name: "submodule opened by .gitmodules",
+    base: SUBMODULE,
+    plant(root, program) {
+      for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process"])
+        git(root, "config", "-f", ".git/modules/sub/config", key, program);
+      hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
+    },
+    springs: [["status"]],
+  },
+  {
     name: "submodule.update command",
-    base: submodule,
+    base: SUBMODULE,
     plant(root, program) {
       set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
       set(root, ["submodule.sub.url", "./sub"], ["submodule.recurse", "true"]);
@@ -207,30 +222,37 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "remote uploadpack, receivepack and ssh",
+    base: OVER_SSH,
     plant: (root, program) =>
       set(
         root,
-        ["remote.origin.url", "ssh://host.invalid/x"],
         ["remote.origin.uploadpack", program],
         ["remote.origin.receivepack", program],
         ["core.sshCommand", program],
-        ["core.askPass", program],
       ),
     springs: [["fetch", "origin"]],
   },
   {
     name: "url.insteadOf ext::",
     plant: (root, program) =>
-      set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:1/"], ["protocol.ext.allow", "always"]),
+      set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"], ["protocol.ext.allow", "always"]),
+    springs: [["fetch", "origin"]],
+    refusedRemote: true,
+  },
+  {
+    name: "core.alternateRefsCommand",
+    base: BORROWING,
+    plant: (root, program) => set(root, ["core.alternateRefsCommand", program]),
     springs: [["fetch", "origin"]],
   },
   {
-    name: "remote.vcs helper and alternateRefsCommand",
+    name: "remote.vcs helper",
     plant(root, program) {
       set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
-      set(root, ["protocol.ext.allow", "always"], ["core.alternateRefsCommand", program]);
+      set(root, ["protocol.ext.allow", "always"]);
     },
     springs: [["fetch", "origin"]],
+    refusedRemote: true,
   },
   {
     name: "trailer command",
@@ -243,4 +265,31 @@ export const VECTORS: readonly Vector[] = [
       ),
     springs: [["commit", "--allow-empty", "-m", "x", "--trailer", "sign=y"]],
   },
+  {
+    name: "credential.helper",
+    base: BEHIND_LOGIN,
+    plant: (root, program) => set(root, ["credential.helper", program]),
+    springs: [["fetch", "origin"]],
+  },
+  {
+    name: "credential helper of a URL, named as a shell command",
+    base: BEHIND_LOGIN,
+    plant: (root, program) =>
+      set(
+        root,
+        [`credential.${new URL(originOf(root)).origin}.helper`, `!${program} x`],
+        ["credential.useHttpPath", "true"],
+      ),
+    springs: [["fetch", "origin"]],
+  },
+  {
+    name: "core.askPass",
+    base: LOCKED,
+    plant: (root, program) => set(root, ["core.askPass", program]),
+    springs: [["fetch", "origin"]],
+  },
 ];
+
+function originOf(root: string): string {
+  return git(root, "config", "remote.origin.url").trim();
+}

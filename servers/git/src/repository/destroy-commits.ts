@@ -158,12 +158,19 @@ export async function forcePush(
     `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.count > 0 ? `: ${lost.shown}` : ""}. They are kept here under a recovery ref.`,
   );
   const recovery = await keep(repository, "force-push", theirs.oid);
-  await push(git, repository, { remote: query.remote, branch, setUpstream: false }, progress, theirs.oid);
+  const pushing = { remote: query.remote, branch, setUpstream: false };
+  try {
+    await push(git, repository, pushing, progress, theirs.oid);
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery.ref]);
+    throw error;
+  }
+  const isCurrent = (await currentBranch(repository)) === branch;
   return {
     done: `${query.remote}/${branch} is at ${mine.oid}.`,
     before: theirs.oid,
     after: mine.oid,
     recovery: recovery.ref,
-    undo: `git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
+    undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
   };
 }

@@ -33,9 +33,11 @@ export async function resetHard(
     [
       `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
       `It loses ${counted(lost.count, "commit")}${lost.count > 0 ? `: ${lost.shown}` : ""}.`,
-      `Uncommitted changes in ${counted(changes.length, "file")} are undone${namesOf(changes)}.`,
+      changes.length === 0
+        ? "There are no uncommitted changes."
+        : `Uncommitted changes in ${counted(changes.length, "file")} are undone${namesOf(changes)}.`,
       ...(operation === undefined ? [] : [`The ${operation} under way is abandoned.`]),
-      "Both are kept under a recovery ref.",
+      "What is lost is kept under a recovery ref.",
     ].join(" "),
   );
   const kept = await keepWorktree(repository, "reset-hard");

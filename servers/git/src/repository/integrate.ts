@@ -23,6 +23,8 @@ export interface Integrated {
   fast_forward?: true;
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
   conflicted?: string[];
+  /** The call that takes it back. */
+  undo?: string;
   notes?: string[];
 }
 
@@ -163,7 +165,9 @@ async function finish(
     before,
     after,
     ...fileNames(changes.files, Math.floor(budget / 2)),
-    ...(before === after && conflicted.length === 0 ? { up_to_date: true as const } : {}),
+    ...(before === after && conflicted.length === 0
+      ? { up_to_date: true as const }
+      : { undo: `git_reset_hard with revision ${before}` }),
     ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
   };
 }

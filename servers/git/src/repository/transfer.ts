@@ -19,6 +19,12 @@ export interface MovedRef {
 }
 
 const PLAIN = ["--no-recurse-submodules", "--progress"];
+/**
+ * The far side's programs, said on the command line: of several remote.<name>.uploadpack git takes the first, so no
+ * override could replace the repository's.
+ */
+const UPLOAD_PACK = "--upload-pack=git-upload-pack";
+const RECEIVE_PACK = "--receive-pack=git-receive-pack";
 
 /** Clones into a new directory inside the bound: no submodules, no template, no hooks. A failed clone leaves nothing. */
 export async function clone(
@@ -94,7 +100,15 @@ export async function fetch(
   const before = await refsOf(repository, remote);
   const result = await repository.run(
     [
-      ...["fetch", ...PLAIN, "--no-auto-gc", "--no-write-commit-graph", "--refmap=", "--no-write-fetch-head"],
+      ...[
+        "fetch",
+        ...PLAIN,
+        UPLOAD_PACK,
+        "--no-auto-gc",
+        "--no-write-commit-graph",
+        "--refmap=",
+        "--no-write-fetch-head",
+      ],
       query.prune ? "--prune" : "--no-prune",
       query.tags ? "--tags" : "--no-tags",
       ...["--", remote, `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`],
@@ -162,7 +176,8 @@ export async function push(
   const hooks = await decideHooks(git, repository, HOOKS.push);
   const result = await repository.run(
     [
-      ...["push", "--porcelain", "--progress", "--recurse-submodules=no", "--no-follow-tags", "--no-signed"],
+      ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no", "--no-follow-tags"],
+      "--no-signed",
       ...(query.setUpstream ? ["--set-upstream"] : []),
       ...(lease === undefined ? [] : [`--force-with-lease=refs/heads/${branch}:${lease}`]),
       ...["--", remote, ...refs.map((ref) => `${ref}:${ref}`)],

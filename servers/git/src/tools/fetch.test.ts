@@ -32,6 +32,19 @@ describe("git_fetch", () => {
     );
   });
 
+  it("reports progress that only goes up", async () => {
+    const { root, bare } = await cloned();
+    const source = place.path("source");
+    commitFiles(source, "News", { "news.txt": "fresh\n" });
+    git(source, "push", "--quiet", bare, "main");
+    const call = fakeCall();
+    await callTool(over(), "git_fetch", { repo_path: root }, call);
+    expect(git(root, "rev-parse", "origin/main")).toBe(git(source, "rev-parse", "main"));
+    const steps = call.reported.map(({ done }) => done);
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  });
+
   it("a fetch stops when the call ends, and leaves the repository usable", async () => {
     const { root, bare } = await cloned();
     const source = place.path("source");

@@ -1,7 +1,8 @@
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, git } from "../../test/fixture.ts";
-import { cloned, over } from "../../test/upstream.ts";
+import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
+import { serveGit } from "../../test/http-server.ts";
+import { cloned, over, place, servers } from "../../test/upstream.ts";
 
 describe("git_push", () => {
   it("push sends one branch and a tag, and refuses what would lose commits there", async () => {
@@ -25,5 +26,36 @@ describe("git_push", () => {
     expect(await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "nothing" }))).toBe(
       "bad_revision",
     );
+  });
+
+  it("reports progress that only goes up", async () => {
+    const { root } = await cloned();
+    commitFiles(root, "Mine", { "mine.txt": "x\n" });
+    const call = fakeCall();
+    await callTool(over(), "git_push", { repo_path: root }, call);
+    const steps = call.reported.map(({ done }) => done);
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  });
+
+  it("stops when the call ends, with nothing pushed and nothing left running", async () => {
+    const { root, bare } = await cloned();
+    commitFiles(root, "Mine", { "mine.txt": "x\n" });
+    const deaf = await serveGit(place.path("served"), { stallOn: "/git-receive-pack" });
+    servers.push(deaf);
+    git(root, "config", "remote.origin.url", `${deaf.url}/upstream.git`);
+    const before = git(bare, "for-each-ref");
+    const call = fakeCall();
+    const work = callTool(over(), "git_push", { repo_path: root }, call);
+    const failed = failureOf(work);
+    await expect
+      .poll(() => deaf.requests.some((line) => line.startsWith("POST")), { timeout: 10_000 })
+      .toBe(true);
+    call.cancel();
+    expect((await failed).kind).toBe("cancelled");
+    expect(git(bare, "for-each-ref")).toBe(before);
+    git(root, "config", "remote.origin.url", bare);
+    git(root, "push", "--quiet", "origin", "main");
+    expect(git(bare, "rev-parse", "main")).toBe(git(root, "rev-parse", "main"));
   });
 });

@@ -1,0 +1,34 @@
+import type { Base } from "./matrix.ts";
+import { alternate, missingBlob, submodule } from "./traps.ts";
+
+/** A partial clone, and calls of every kind that need the object that is not there. */
+export const PARTIAL: Base = {
+  name: "partial",
+  build: missingBlob,
+  calls: [
+    { tool: "git_show", args: { revision: "partial:gone.txt" } },
+    { tool: "git_show", args: { revision: "partial" } },
+    { tool: "git_diff", args: { target: "v1.0..partial" } },
+    { tool: "git_log", args: { revision: "partial", pickaxe: "x" } },
+    { tool: "git_grep", args: { pattern: "x", revision: "partial" } },
+    { tool: "git_blame", args: { path: "gone.txt", revision: "partial" } },
+    { tool: "git_checkout", args: { branch_name: "partial" } },
+    { tool: "git_restore", args: { files: ["gone.txt"], source: "partial" } },
+    { tool: "git_merge", args: { revision: "partial" } },
+    { tool: "git_cherry_pick", args: { commits: ["partial"] } },
+    { tool: "git_rebase", args: { onto: "partial" } },
+    { tool: "git_worktree_add", args: { path: "twin", branch_name: "partial" } },
+    { tool: "git_reset_hard", args: { revision: "partial" } },
+    { tool: "git_push", args: { branch_name: "partial" } },
+  ],
+};
+/** A checked-out submodule with a change in it. */
+export const SUBMODULE: Base = { name: "submodule", build: submodule };
+/** Objects are borrowed from a repository beside it. */
+export const BORROWING: Base = { name: "borrowing", build: alternate };
+/** The remote wants a login, and the user has a credential helper of their own. */
+export const BEHIND_LOGIN: Base = { name: "login", transport: "login" };
+/** The same for a user who has no way to log in. */
+export const LOCKED: Base = { name: "locked", transport: "locked" };
+/** The remote is reached through the ssh command of the user's own configuration. */
+export const OVER_SSH: Base = { name: "ssh", transport: "ssh" };
