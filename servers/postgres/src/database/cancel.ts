@@ -35,7 +35,8 @@ export async function sendCancel(session: Session): Promise<void> {
     const timer = setTimeout(finish, PATIENCE_MS);
     socket.on("error", finish).on("close", finish);
     socket.once("connect", () => {
-      if (session.attempt === false) socket.end(request(session));
+      // Written and left open, as libpq does: PgBouncer drops a request whose sender has closed its side.
+      if (session.attempt === false) socket.write(request(session));
       else if (session.directTls) secured(socket, session, finish);
       else {
         socket.once("data", (answer) =>
@@ -56,7 +57,7 @@ function secured(socket: Socket, session: Session, finish: () => void): void {
     host: session.host,
   });
   tls.on("error", finish).on("close", finish);
-  tls.once("secureConnect", () => tls.end(request(session)));
+  tls.once("secureConnect", () => tls.write(request(session)));
 }
 
 function request({ processId, secretKey }: Session): Buffer {

@@ -72,7 +72,7 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
     return {
       host: host === "" ? STANDARD_HOST : host,
       port,
-      attempts: attemptsOf(info, isSocket),
+      attempts: attemptsOf(info, isSocket, env),
       password: () =>
         info.get("password") ??
         passwordFromFile({ host: isSocket ? "localhost" : host, port, user, database }, passfile, env)

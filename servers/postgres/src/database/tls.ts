@@ -6,6 +6,8 @@ import { userFile } from "./files.ts";
 /** One way to connect: without TLS, or with these options of it. */
 export type Attempt = false | ConnectionOptions;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
 type Mode = (typeof MODES)[number];
 
@@ -17,13 +19,13 @@ type Mode = (typeof MODES)[number];
  * @param isSocket a Unix socket is never encrypted.
  * @throws ToolError `invalid` for an unknown mode or a certificate file that is not there.
  */
-export function attemptsOf(info: Conninfo, isSocket: boolean): readonly Attempt[] {
+export function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment): readonly Attempt[] {
   const rootcert = info.get("sslrootcert");
   const mode = modeOf(info.get("sslmode") ?? (rootcert === "system" ? "verify-full" : "prefer"));
   if (rootcert === "system" && mode !== "verify-full")
     throw malformed(`sslmode=${mode} is too weak with sslrootcert=system`, "Use sslmode=verify-full.");
   if (isSocket || mode === "disable") return [false];
-  const tls = tlsOptions(info, mode, rootcert);
+  const tls = tlsOptions(info, mode, rootcert, env);
   if (mode === "allow") return [false, tls];
   if (mode === "prefer") return [tls, false];
   return [tls];
@@ -38,10 +40,15 @@ function modeOf(text: string): Mode {
   );
 }
 
-function tlsOptions(info: Conninfo, mode: Mode, rootcert: string | undefined): ConnectionOptions {
-  const client = clientCertificate(info);
+function tlsOptions(
+  info: Conninfo,
+  mode: Mode,
+  rootcert: string | undefined,
+  env: Environment,
+): ConnectionOptions {
+  const client = clientCertificate(info, env);
   if (rootcert === "system") return client;
-  const root = rootcert ?? userFile("root.crt");
+  const root = rootcert ?? userFile("root.crt", env);
   const verifies = mode === "verify-ca" || mode === "verify-full";
   if (!existsSync(root)) {
     if (verifies)
@@ -55,9 +62,9 @@ function tlsOptions(info: Conninfo, mode: Mode, rootcert: string | undefined): C
   return mode === "verify-full" ? { ...client, ca } : { ...client, ca, checkServerIdentity: () => undefined };
 }
 
-function clientCertificate(info: Conninfo): ConnectionOptions {
-  const cert = info.get("sslcert") ?? userFile("postgresql.crt");
-  const key = info.get("sslkey") ?? userFile("postgresql.key");
+function clientCertificate(info: Conninfo, env: Environment): ConnectionOptions {
+  const cert = info.get("sslcert") ?? userFile("postgresql.crt", env);
+  const key = info.get("sslkey") ?? userFile("postgresql.key", env);
   if (!existsSync(cert)) {
     if (info.has("sslcert"))
       throw malformed(`The file of sslcert, ${cert}, does not exist`, "Correct the path.");

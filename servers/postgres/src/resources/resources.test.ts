@@ -1,0 +1,94 @@
+import type { Era } from "@refmcp/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Lab, lab } from "../../test/lab.ts";
+import { talk } from "../../test/session.ts";
+
+let world: Lab;
+beforeAll(async () => {
+  world = await lab(
+    'CREATE TABLE users (id int PRIMARY KEY, name text); CREATE SCHEMA sales; CREATE TABLE sales.orders (x numeric(8,2)); CREATE TABLE "ü/ %" (a int)',
+  );
+  for (let n = 0; n < 120; n++)
+    await world.admin(`CREATE TABLE sales.t${String(n).padStart(3, "0")} (x int)`);
+});
+afterAll(() => world?.dispose());
+
+describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
+  it("list every table in pages, and each can be read", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const uris: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await connected.client.listResources(cursor === undefined ? {} : { cursor });
+      uris.push(...page.resources.map(({ uri }) => uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(new Set(uris).size).toBe(123);
+    expect(uris).toContain("schema://public/%C3%BC%2F%20%25");
+    for (const uri of ["schema://public/users", "schema://public/%C3%BC%2F%20%25", "schema://sales/orders"]) {
+      const [part] = (await connected.client.readResource({ uri })).contents;
+      expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toHaveProperty("columns");
+    }
+    await expect(connected.client.readResource({ uri: "schema://public/userz" })).rejects.toMatchObject({
+      message: expect.stringMatching(/Did you mean public\.users/),
+    });
+    await close();
+  });
+
+  it("are readable under the official server's URI, in its shape", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const { host, username } = new URL(world.url);
+    const [part] = (
+      await connected.client.readResource({ uri: `postgres://${username}@${host}/users/schema` })
+    ).contents;
+    expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toEqual([
+      { column_name: "id", data_type: "integer" },
+      { column_name: "name", data_type: "text" },
+    ]);
+    await close();
+  });
+
+  it("complete schemas and the tables of one", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
+      (
+        await connected.client.complete({
+          ref: { type: "ref/resource", uri: "schema://{schema}/{table}" },
+          argument: { name, value },
+          context: { arguments: given },
+        })
+      ).completion.values;
+    expect(await complete("schema", "s")).toEqual(["sales"]);
+    expect(await complete("table", "O", { schema: "sales" })).toEqual(["orders"]);
+    expect(await complete("table", "o", { schema: "public" })).toEqual([]);
+    await close();
+  });
+
+  it("tell subscribers of the table that a notification names, also after the connection was lost", async () => {
+    const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], { era });
+    const updated: string[] = [];
+    connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      updated.push(params.uri);
+    });
+    const uris = ["schema://public/users", "schema://sales/orders"];
+    if (era === "legacy") for (const uri of uris) await connected.client.subscribeResource({ uri });
+    else await connected.client.listen({ resourceSubscriptions: uris });
+    const listening = async () =>
+      (
+        await world.admin(
+          `SELECT pid FROM pg_stat_activity WHERE usename = '${world.role}' AND query LIKE 'LISTEN%'`,
+        )
+      ).length;
+    await expect.poll(listening, { timeout: 10_000 }).toBe(1);
+    await world.admin("NOTIFY changes, 'sales.orders'");
+    await expect.poll(() => updated, { timeout: 10_000 }).toEqual(["schema://sales/orders"]);
+    await world.admin("NOTIFY elsewhere, 'public.users'; NOTIFY changes, 'public.other'; NOTIFY changes");
+    await expect.poll(() => [...updated].sort(), { timeout: 10_000 }).toEqual([uris[0], uris[1], uris[1]]);
+    await world.admin(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}'`,
+    );
+    // What was missed meanwhile counts as a change of every table.
+    await expect.poll(() => updated.length, { timeout: 20_000 }).toBe(5);
+    await close();
+  });
+});

@@ -1,0 +1,164 @@
+import type { Era } from "@refmcp/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Lab, lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+let world: Lab;
+beforeEach(async () => {
+  world = await lab(`
+    CREATE TABLE people (id int PRIMARY KEY, name text); INSERT INTO people SELECT n, 'p' || n FROM generate_series(1, 2500) n;
+    CREATE TABLE pets (id int PRIMARY KEY, owner int REFERENCES people ON DELETE CASCADE); INSERT INTO pets SELECT n, n FROM generate_series(1, 20) n;
+    CREATE VIEW names AS SELECT name FROM people;
+    CREATE FUNCTION purge() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM pets; RETURN 1; END $$;`);
+  await world.admin(
+    `ALTER TABLE people OWNER TO ${world.role}; ALTER TABLE pets OWNER TO ${world.role}; ALTER VIEW names OWNER TO ${world.role}`,
+  );
+});
+afterEach(() => world.dispose());
+
+const rows = async () =>
+  (
+    await world.admin(
+      "SELECT (SELECT count(*) FROM people)::int AS people, (SELECT count(*) FROM pets)::int AS pets",
+    )
+  )[0];
+const FULL = { people: 2500, pets: 20 };
+
+/** Statements that lose something, and what the user must read of it. */
+const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
+  ["DELETE FROM pets", /DELETE FROM "pets" of every row \(20 rows\)/],
+  ["DELETE FROM pets WHERE true", /of every row/],
+  ["UPDATE people SET name = 'x'", /UPDATE "people" of every row \(2,500 rows\)/],
+  ["DELETE FROM people WHERE id > 1000", /people: 1,500 rows deleted/],
+  ["DELETE FROM people WHERE id = id", /people: 2,500 rows deleted.*pets: 20 rows deleted/],
+  [
+    "TRUNCATE people CASCADE",
+    /TRUNCATE "people" CASCADE \("people" has 2,500 rows\).*truncate cascades to table "pets"/,
+  ],
+  ["DROP TABLE pets", /DROP TABLE "pets" \("pets" has 20 rows\)/],
+  ["DROP TABLE people CASCADE", /"people" has 2,500 rows.*drop cascades to/],
+  ["DROP VIEW names", /DROP VIEW "names"/],
+  ["ALTER TABLE people DROP COLUMN name CASCADE", /DROP COLUMN "name" with what is in it CASCADE/],
+  [
+    "WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone",
+    /DELETE FROM "pets" of every row/,
+  ],
+  ["SELECT purge()", /pets: 20 rows deleted/],
+  ["DO $$ BEGIN DELETE FROM pets; END $$", /DO, a block of code.*pets: 20 rows deleted/],
+];
+
+describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
+  it("is refused where nobody can be asked, with the loss and the option; nothing is changed", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"], { era });
+    for (const [sql, loss] of LOSSES) {
+      const { text, isError } = await server.call("pg_execute", { statements: [sql] });
+      expect(isError, sql).toBe(true);
+      expect(text).toMatch(/This needs the user's word.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(loss);
+      expect(await rows()).toEqual(FULL);
+    }
+    await server.close();
+  });
+
+  it("is refused by a user who declines, cancels or does not tick", async () => {
+    for (const answer of [
+      { action: "decline" },
+      { action: "cancel" },
+      { action: "accept", content: { confirm: false } },
+    ] as const) {
+      const asked: string[] = [];
+      const server = await talk(["--url", world.url, "--allow-write"], {
+        era,
+        elicit: ({ message }) => {
+          asked.push(message);
+          return answer;
+        },
+      });
+      const { text, isError } = await server.call("pg_execute", { statements: ["DROP TABLE pets"] });
+      expect(isError).toBe(true);
+      expect(text).toContain("The user declined. Nothing was changed.");
+      expect(asked).toEqual([expect.stringContaining('"pets" has 20 rows')]);
+      expect(await rows()).toEqual(FULL);
+      await server.close();
+    }
+  });
+
+  it("happens with the user's word, exactly as asked", async () => {
+    const asked: string[] = [];
+    const server = await talk(["--url", world.url, "--allow-write"], {
+      era,
+      elicit: ({ message }) => {
+        asked.push(message);
+        return { action: "accept", content: { confirm: true } };
+      },
+    });
+    await server.data("pg_execute", { statements: ["DELETE FROM pets"] });
+    expect(asked).toHaveLength(1);
+    expect(await rows()).toEqual({ people: 2500, pets: 0 });
+    await server.close();
+  });
+
+  it("is asked anew where the loss became another while the user thought", async () => {
+    const asked: string[] = [];
+    const server = await talk(["--url", world.url, "--allow-write"], {
+      era,
+      elicit: async ({ message }) => {
+        asked.push(message);
+        if (asked.length === 1) await world.admin("INSERT INTO pets VALUES (21, 21)");
+        return { action: asked.length === 1 ? "accept" : "decline", content: { confirm: true } };
+      },
+    });
+    const { isError } = await server.call("pg_execute", { statements: ["DELETE FROM pets"] });
+    expect(isError).toBe(true);
+    expect(asked).toEqual([expect.stringContaining("(20 rows)"), expect.stringContaining("(21 rows)")]);
+    expect(await rows()).toEqual({ people: 2500, pets: 21 });
+    await server.close();
+  });
+
+  it("holds no lock while the user thinks", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"], {
+      era,
+      elicit: async () => {
+        const waiting = world.admin("SET lock_timeout = '2s'; UPDATE pets SET owner = owner WHERE id = 1");
+        await waiting;
+        return { action: "decline" };
+      },
+    });
+    expect((await server.call("pg_execute", { statements: ["DROP TABLE pets"] })).text).toContain("declined");
+    await server.close();
+  });
+
+  it("needs no question for what is not destructive, a dry run, or --confirm never", async () => {
+    const server = await talk(["--url", world.url, "--allow-write"], { era });
+    for (const statements of [
+      [
+        "INSERT INTO pets VALUES (100, 1)",
+        "UPDATE pets SET owner = 2 WHERE id = 100",
+        "DELETE FROM pets WHERE id = 100",
+      ],
+      ["CREATE TABLE extra (x int)"],
+    ])
+      expect(await server.data("pg_execute", { statements })).toMatchObject({ committed: true });
+    expect(
+      await server.data("pg_execute", { statements: ["DROP TABLE people CASCADE"], dry_run: true }),
+    ).toMatchObject({
+      committed: false,
+      loss: expect.stringContaining("2,500 rows"),
+    });
+    expect(await rows()).toEqual(FULL);
+    await server.close();
+    const trusted = await talk(["--url", world.url, "--allow-write", "--confirm", "never"], { era });
+    expect(await trusted.data("pg_execute", { statements: ["TRUNCATE pets"] })).toMatchObject({
+      committed: true,
+    });
+    await trusted.close();
+  });
+});
+
+it("without --allow-write there is no tool that changes data", async () => {
+  const server = await talk(["--url", world.url]);
+  const names = (await server.connected.client.listTools()).tools.map(({ name }) => name);
+  expect(names).not.toContain("pg_execute");
+  expect(names).not.toContain("pg_import_csv");
+  await server.close();
+});

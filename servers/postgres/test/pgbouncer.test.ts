@@ -1,0 +1,66 @@
+import { expect, it, onTestFinished } from "vitest";
+import { lab } from "./lab.ts";
+import { findPgbouncer, startPgbouncer } from "./pgbouncer.ts";
+import { talk } from "./session.ts";
+
+it("works through PgBouncer in transaction mode, many calls over two connections, and leaves nothing there", {
+  timeout: 300_000,
+}, async () => {
+  const program = findPgbouncer();
+  const world = await lab(
+    "CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) n; CREATE TABLE made (n int)",
+  );
+  onTestFinished(() => world.dispose());
+  const bouncer = await startPgbouncer(program, world.url);
+  onTestFinished(() => bouncer.stop());
+  const server = await talk(["--url", bouncer.url, "--max-connections", "8", "--allow-write"]);
+  onTestFinished(() => server.close());
+  const many = await Promise.all(
+    Array.from({ length: 24 }, (_, n) =>
+      server.call("query", { sql: "SELECT $1::int, pg_sleep(0.02)", params: [n] }),
+    ),
+  );
+  expect(many.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(Array(24).fill("fine"));
+  const seen: unknown[] = [];
+  let cursor: unknown;
+  do {
+    const page = await server.data("query", {
+      sql: "SELECT n FROM numbers ORDER BY n",
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    if (Array.isArray(page.rows)) seen.push(...page.rows.map(([n]) => n));
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+  for (const sql of [
+    "COMMIT; DROP TABLE numbers",
+    "SELECT set_config('work_mem', '7MB', false)",
+    "SELECT pg_advisory_lock(1)",
+  ])
+    expect((await server.call("query", { sql })).isError).toBe(true);
+  expect(await server.data("pg_execute", { statements: ["INSERT INTO made VALUES (1)"] })).toMatchObject({
+    committed: true,
+  });
+  const slow = await server.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 700 });
+  expect(slow.text).toContain("Stopped after 0.7 s");
+  const controller = new AbortController();
+  const cancelled = server
+    .call("query", { sql: "SELECT pg_sleep(601)" }, controller.signal)
+    .catch(() => undefined);
+  const asleep = async () =>
+    (
+      await world.admin(
+        "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(601)%' AND pid <> pg_backend_pid()",
+      )
+    ).length;
+  await expect.poll(asleep, { timeout: 10_000 }).toBe(1);
+  controller.abort();
+  await cancelled;
+  await expect.poll(asleep, { timeout: 10_000 }).toBe(0);
+  // What PgBouncer's connections look like to the next client.
+  const traces = await world.admin(
+    `SELECT count(*) FILTER (WHERE state LIKE 'idle in transaction%')::int AS open, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')::int AS locks
+     FROM pg_stat_activity WHERE usename = '${world.role}'`,
+  );
+  expect(traces).toEqual([{ open: 0, locks: 0 }]);
+});

@@ -1,0 +1,114 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** The program, installed through apt where it is not there. @throws where it cannot be had. */
+export function findPgbouncer(): string {
+  const folders = [
+    ...(process.env.PATH ?? "").split(delimiter),
+    "/usr/sbin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+  ];
+  const find = () => folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
+  const found = find();
+  if (found !== undefined) return found;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  for (const args of [["install", "-y", "pgbouncer"], ["update"], ["install", "-y", "pgbouncer"]]) {
+    try {
+      execFileSync("apt-get", args, { env, stdio: "ignore", timeout: 240_000 });
+    } catch {
+      // Without a list of packages the first attempt fails; without a network all do.
+    }
+    if (find() !== undefined) break;
+  }
+  const installed = find();
+  if (installed === undefined)
+    throw new Error(
+      "PgBouncer is needed for this test: install it (apt install pgbouncer, brew install pgbouncer).",
+    );
+  return installed;
+}
+
+export interface Bouncer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A PgBouncer in transaction mode with two connections to the database of `url`. */
+export async function startPgbouncer(program: string, url: string): Promise<Bouncer> {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-pgbouncer-"));
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const listening = await freePort();
+  await writeFile(join(folder, "users.txt"), `"${username}" "${password}"\n`);
+  await writeFile(
+    join(folder, "bouncer.ini"),
+    [
+      "[databases]",
+      `* = host=${hostname} port=${port}`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${listening}`,
+      "unix_socket_dir =",
+      "auth_type = scram-sha-256",
+      `auth_file = ${join(folder, "users.txt")}`,
+      "pool_mode = transaction",
+      "default_pool_size = 2",
+    ].join("\n"),
+  );
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? idsOf("nobody") : undefined;
+  if (user !== undefined)
+    for (const name of ["", "users.txt", "bouncer.ini"]) chownSync(join(folder, name), user.uid, user.gid);
+  const child = spawn(program, ["-q", join(folder, "bouncer.ini")], { stdio: "ignore", ...user });
+  const bounced = new URL(url);
+  bounced.port = String(listening);
+  bounced.pathname = pathname;
+  await reachable(listening);
+  return {
+    url: bounced.href,
+    async stop() {
+      const gone = once(child, "close");
+      child.kill("SIGKILL");
+      await gone;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function idsOf(name: string): { uid: number; gid: number } {
+  const id = (flag: string) => Number(execFileSync("id", [flag, name]));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+async function reachable(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = connect(port, "127.0.0.1");
+    const isThere = await Promise.race([
+      once(socket, "connect").then(
+        () => true,
+        () => false,
+      ),
+      wait(500, false),
+    ]);
+    socket.destroy();
+    if (isThere) return;
+    await wait(100);
+  }
+  throw new Error("pgbouncer did not start");
+}
