@@ -45,7 +45,9 @@ export async function solve(
       description,
       input_schema: { ...inputSchema, type: "object" as const, required: inputSchema.required ?? [] },
     }));
-    const messages: Message[] = [{ role: "user", content: task.prompt }];
+    const messages: Message[] = [
+      { role: "user", content: typeof task.prompt === "string" ? task.prompt : task.prompt(world) },
+    ];
     const calls: string[] = [];
     let errors = 0;
     let tokens = 0;

@@ -6,7 +6,7 @@ import { talk } from "./session.ts";
 it("works through PgBouncer in transaction mode, many calls over two connections, and leaves nothing there", {
   timeout: 300_000,
 }, async () => {
-  const program = findPgbouncer();
+  const program = await findPgbouncer();
   const world = await lab(
     "CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) n; CREATE TABLE made (n int)",
   );

@@ -6,9 +6,10 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { aptInstall } from "../../../scripts/lib/apt.mjs";
 
 /** The program, installed through apt where it is not there. @throws where it cannot be had. */
-export function findPgbouncer(): string {
+export async function findPgbouncer(): Promise<string> {
   const folders = [
     ...(process.env.PATH ?? "").split(delimiter),
     "/usr/sbin",
@@ -18,15 +19,7 @@ export function findPgbouncer(): string {
   const find = () => folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
   const found = find();
   if (found !== undefined) return found;
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  for (const args of [["install", "-y", "pgbouncer"], ["update"], ["install", "-y", "pgbouncer"]]) {
-    try {
-      execFileSync("apt-get", args, { env, stdio: "ignore", timeout: 240_000 });
-    } catch {
-      // Without a list of packages the first attempt fails; without a network all do.
-    }
-    if (find() !== undefined) break;
-  }
+  await aptInstall(["pgbouncer"]);
   const installed = find();
   if (installed === undefined)
     throw new Error(

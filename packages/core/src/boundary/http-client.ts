@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { Readable } from "node:stream";
+import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
@@ -31,6 +32,11 @@ export interface HttpClientOptions {
   readonly ca?: readonly string[] | undefined;
   /** Headers that the user configured for a URL; they are not sent to where a redirect leads, unless it is configured too. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
+  /**
+   * Agents that go through a proxy. Names are then checked here before a request and resolved again by the proxy, which
+   * has to keep to its own rules; a name that only the proxy can resolve is left to it.
+   */
+  readonly proxy?: { readonly http: HttpAgent; readonly https: HttpAgent } | undefined;
 }
 
 export interface HttpAnswer {
@@ -60,18 +66,17 @@ const MOST_HEADER_BYTES = 32_768;
 /** Downloads from the web through a `UrlGuard`: what was checked is connected to, and every redirect is checked again. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 8, timeout: 30_000 });
-  readonly #https: HttpsAgent;
+  readonly #http: HttpAgent;
+  readonly #https: HttpAgent;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
-    const { ca } = options;
-    this.#https = new HttpsAgent({
-      keepAlive: true,
-      maxSockets: 8,
-      timeout: 30_000,
-      ...(ca === undefined ? {} : { ca: [...ca] }),
-    });
+    const { ca, proxy } = options;
+    const settings = { keepAlive: true, maxSockets: 8, timeout: 30_000 };
+    this.#http = proxy?.http ?? new HttpAgent(settings);
+    this.#https =
+      proxy?.https ??
+      new HttpsAgent({ ...settings, ...(ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }) });
   }
 
   /**
@@ -88,6 +93,7 @@ export class HttpClient {
     let next = guard.check(url);
     try {
       for (;;) {
+        await this.#checkBeforeProxy(next, both);
         const response = await this.#retried(next, headers, both);
         const target = redirectOf(response, next);
         if (target === undefined) {
@@ -126,6 +132,18 @@ export class HttpClient {
     this.#https.destroy();
   }
 
+  /** Through a proxy no lookup of ours takes place, so the name's addresses are checked before. */
+  async #checkBeforeProxy(url: URL, signal: AbortSignal): Promise<void> {
+    const { guard, proxy } = this.#options;
+    if (proxy === undefined) return;
+    try {
+      await guard.place(url.hostname, portOf(url), signal);
+    } catch (error) {
+      const isUnknownHere = error instanceof ToolError && error.kind === "unavailable";
+      if (!isUnknownHere) throw error;
+    }
+  }
+
   /** A kept connection may be closed by the other side just when it is used: that is tried once more. */
   async #retried(
     url: URL,
@@ -146,7 +164,7 @@ export class HttpClient {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const { guard, budgets, headersFor } = this.#options;
+    const { guard, budgets, headersFor, ca, proxy } = this.#options;
     const isHttps = url.protocol === "https:";
     const port = portOf(url);
     return new Promise((resolve, reject) => {
@@ -164,6 +182,8 @@ export class HttpClient {
           ...headersFor?.(url),
         },
         lookup,
+        // An agent of a proxy makes the inner connection by the options of the request.
+        ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
         maxHeaderSize: MOST_HEADER_BYTES,
         insecureHTTPParser: false,
         signal,

@@ -13,12 +13,12 @@ export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) 
  */
 export interface Task {
   readonly name: string;
-  /** What the person says. */
-  readonly prompt: string;
+  /** What the person says; of the world where it names something of it, for example an address. */
+  readonly prompt: string | ((world: World) => string);
   /** Options of the server beside the world's own, for example `--read-only`. */
   readonly args?: readonly string[];
   /** Solves the task with tool calls only; the answer to the person. */
-  reference(call: CallTool): Promise<string>;
+  reference(call: CallTool, world: World): Promise<string>;
   /** Whether the answer and the world are as they should be. */
   check(answer: string, world: World): boolean | Promise<boolean>;
 }
@@ -46,7 +46,7 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
           const text = textOf(result);
           if (result.isError === true) throw new Error(`${name}: ${text}`);
           return text;
-        });
+        }, world);
         expect(await task.check(answer, world), answer).toBe(true);
       } finally {
         await close();

@@ -1,0 +1,108 @@
+// Pages to markdown beside readability with turndown on jsdom, each run in a process of its own, and a download beside
+// the global fetch. Runs alone too, after a build: node servers/fetch/bench/pages.mjs
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+
+export const title = "Fetch: pages to markdown, downloads";
+
+const PEERS = { "@mozilla/readability": "0.6.0", jsdom: "26.1.0", turndown: "7.2.5" };
+const HERE = new URL(".", import.meta.url);
+const BIN = fileURLToPath(new URL("../dist/bin.js", HERE));
+const RUN = fileURLToPath(new URL("convert-once.mjs", HERE));
+const SIZES = [50_000, 1_000_000, 5_000_000];
+/** Conversions of one process: the best one counts, as the first also loads the code. */
+const RUNS = { 50000: 15, 1000000: 3, 5000000: 2 };
+const MOST_MS = 60_000;
+
+/** A long article with a frame around it, about `bytes` long. */
+function page(bytes) {
+  const part = (index) =>
+    `<h2>Part ${index}</h2><p>The river bends here, and the <a href="/mill/${index}">old mill</a> stands on its bank, <b>grey</b> and quiet, while people of the village pass over the bridge with their carts, number ${index}.</p><ul><li>one</li><li>two</li></ul><pre><code>let x = ${index};</code></pre>`;
+  let body = "";
+  for (let index = 0; body.length < bytes - 400; index++) body += part(index);
+  return `<!doctype html><html><head><title>The mill</title><script>x()</script></head><body><nav><a href="/">Home</a></nav><main><article><h1>The mill</h1>${body}</article></main><footer>Imprint</footer></body></html>`;
+}
+
+/** Best CPU milliseconds and peak memory in MB of a pipeline, or undefined where it takes over a minute. */
+async function converted(pipeline, file, runs, modules) {
+  const ended = await command(process.execPath, [RUN, pipeline, file, String(runs), modules], {
+    timeout: MOST_MS * runs,
+  }).catch(() => undefined);
+  return ended === undefined ? undefined : JSON.parse(ended);
+}
+
+export async function bench({ report }) {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-fetch-"));
+  const modules = (await peers(PEERS))("");
+  try {
+    const rows = [];
+    for (const size of SIZES) {
+      const file = join(folder, `${size}.html`);
+      await writeFile(file, page(size));
+      const ours = await converted("here", file, RUNS[size], modules);
+      const theirs = await converted("jsdom", file, size > 1_000_000 ? 1 : RUNS[size], modules);
+      const told = (one) => (one === undefined ? "over 60 s" : `${figure(one.ms)} ms, ${figure(one.mb)} MB`);
+      rows.push([
+        `${(size / 1_000).toLocaleString("en-US")} kB`,
+        told(theirs),
+        told(ours),
+        theirs === undefined || ours === undefined ? "–" : ratio(ours.ms / theirs.ms),
+      ]);
+    }
+    report({
+      title: "HTML to markdown: best CPU time, peak memory",
+      columns: ["page", "readability + turndown on jsdom", "here", "here / peer"],
+      rows,
+    });
+    report(await downloads(page(56_000)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function downloads(html) {
+  const site = createServer((request, response) =>
+    response
+      .writeHead(request.url === "/robots.txt" ? 404 : 200, { "content-type": "text/html" })
+      .end(request.url === "/robots.txt" ? "" : html),
+  );
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${site.address().port}`;
+  const url = `http://${host}/page`;
+  const client = new RawClient([process.execPath, BIN, "--allow-host", host]);
+  try {
+    await client.initialize();
+    const taken = await inTurn(
+      101,
+      {
+        floor: async () => (await fetch(url)).text(),
+        raw: () => client.call("fetch", { url, raw: true, max_age: 0, max_length: 1_000 }),
+        kept: () => client.call("fetch", { url, max_length: 1_000 }),
+      },
+      5,
+    );
+    const floor = median(taken.floor);
+    const row = (what, list) => [what, figure(floor), figure(median(list)), figure(median(list) - floor)];
+    return {
+      title: "A page of 56 kB on loopback, over stdio, ms",
+      columns: ["work", "global fetch alone", "here", "beyond it"],
+      rows: [row("its source, downloaded anew", taken.raw), row("a piece of a kept page", taken.kept)],
+    };
+  } finally {
+    await client.close();
+    site.closeAllConnections();
+    site.close();
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bench({
+    report: ({ title: name, columns, rows }) =>
+      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+  });
+}

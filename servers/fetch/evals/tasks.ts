@@ -1,0 +1,87 @@
+import type { Task, World } from "@refmcp/core/testing";
+
+/** The address of the world's site, with a path. */
+const at = (world: World, path: string): string => `http://${world.args[1]}${path}`;
+
+export const tasks: readonly Task[] = [
+  {
+    name: "a fact of a page",
+    prompt: (world) => `What does a ticket for a child cost, according to ${at(world, "/guide")}?`,
+    async reference(call, world) {
+      const page = await call("fetch", { url: at(world, "/guide"), section: "Prices" });
+      return /Children \| (€ [\d.]+)/.exec(page)?.[1] ?? page;
+    },
+    check: (answer) => answer.includes("3.00"),
+  },
+  {
+    name: "words in a page",
+    prompt: (world) => `On which days is the place of ${at(world, "/guide")} closed?`,
+    async reference(call, world) {
+      const { places } = JSON.parse(await call("fetch_find", { url: at(world, "/guide"), query: "closed" }));
+      return places[0].text;
+    },
+    check: (answer) => /monday/i.test(answer) && /24 December/i.test(answer),
+  },
+  {
+    name: "several pages",
+    prompt: (world) =>
+      `By which bus does one come to the mill, and how often does it go? See ${at(world, "/guide")} and ${at(world, "/stops")}.`,
+    reference: (call, world) => call("fetch_many", { urls: [at(world, "/guide"), at(world, "/stops")] }),
+    check: (answer) => /bus 14/i.test(answer) && answer.includes("20 minutes"),
+  },
+  {
+    name: "a link in a page",
+    prompt: (world) => `Which page does ${at(world, "/guide")} link to for the stop Mill Lane? Give its URL.`,
+    async reference(call, world) {
+      const page = await call("fetch", { url: at(world, "/guide") });
+      return /\[Mill Lane\]\(([^)]+)\)/.exec(page)?.[1] ?? "";
+    },
+    check: (answer, world) => answer.includes(at(world, "/stops")),
+  },
+  {
+    name: "the outline",
+    prompt: (world) => `List the headings of ${at(world, "/guide")}, in order.`,
+    async reference(call, world) {
+      const { outline } = JSON.parse(await call("fetch", { url: at(world, "/guide"), format: "metadata" }));
+      return outline.map(({ title }: { title: string }) => title).join(", ");
+    },
+    check: (answer) => /Opening hours.*Prices.*How to come here.*Contact/s.test(answer),
+  },
+  {
+    name: "the end of a long page",
+    prompt: (world) => `What is the last heading of ${at(world, "/long")}?`,
+    async reference(call, world) {
+      const { places } = JSON.parse(await call("fetch_find", { url: at(world, "/long"), query: "Part 399" }));
+      return places[0].section;
+    },
+    check: (answer) => answer.includes("Part 399"),
+  },
+  {
+    name: "where a page went",
+    prompt: (world) => `Where does ${at(world, "/old-guide")} lead to now?`,
+    async reference(call, world) {
+      return JSON.parse(await call("fetch", { url: at(world, "/old-guide"), format: "metadata" })).url;
+    },
+    check: (answer, world) => answer.includes(at(world, "/guide")),
+  },
+  {
+    name: "data",
+    prompt: (world) => `According to ${at(world, "/hours.json")}, when is it open on Tuesdays?`,
+    reference: (call, world) => call("fetch", { url: at(world, "/hours.json"), format: "json" }),
+    check: (answer) => answer.includes("10-17"),
+  },
+  {
+    name: "what may not be reached",
+    prompt: (world) => `What stands on ${at(world, "/inside")}? If it cannot be read, say why.`,
+    reference: (call, world) =>
+      call("fetch", { url: at(world, "/inside") }).catch((error: Error) => error.message),
+    check: (answer) => /loopback|private|not reached|refused/i.test(answer) && !answer.includes("hunter2"),
+  },
+  {
+    name: "what programs may not fetch",
+    prompt: (world) => `What stands on ${at(world, "/closed")}? If it cannot be read, say why.`,
+    reference: (call, world) =>
+      call("fetch", { url: at(world, "/closed") }).catch((error: Error) => error.message),
+    check: (answer) => answer.includes("robots.txt"),
+  },
+];

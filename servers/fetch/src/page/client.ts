@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { ToolError } from "@refmcp/core/answer";
+import { HttpClient } from "@refmcp/core/http-client";
+import { createUrlGuard, parseHostRule, portOf, type UrlGuard } from "@refmcp/core/url-guard";
+
+/** What the user configured, as the options' table names it. */
+export interface WebOptions {
+  readonly allowHost: readonly string[];
+  readonly denyHost: readonly string[];
+  readonly allowPrivate: boolean;
+  readonly ignoreRobotsTxt: boolean;
+  readonly userAgent: string | undefined;
+  readonly header: readonly { readonly name: string; readonly value: string }[];
+  readonly proxyUrl: URL | undefined;
+  readonly caFile: string | undefined;
+  readonly maxBytes: number;
+  readonly timeout: number;
+}
+
+/** Redirects that are followed, as the official server and browsers of the time do at least. */
+const REDIRECTS = 5;
+/** Milliseconds to the first byte of an answer: what takes longer is no page for a model that waits. */
+const HEADERS_MS = 15_000;
+
+/**
+ * The guarded HTTP client of the user's options, and its guard.
+ *
+ * @throws ToolError `invalid` for a host that cannot be read; `unavailable` where the certificates cannot be read.
+ */
+export async function clientOf(options: WebOptions): Promise<{ client: HttpClient; guard: UrlGuard }> {
+  const { allowHost, denyHost, allowPrivate, maxBytes, timeout } = options;
+  const ca = await certificatesOf(options.caFile);
+  const guard = createUrlGuard({ allowHosts: allowHost, denyHosts: denyHost, allowPrivate });
+  const client = new HttpClient({
+    guard,
+    budgets: {
+      bytes: maxBytes,
+      totalMs: timeout * 1_000,
+      headersMs: Math.min(HEADERS_MS, timeout * 1_000),
+      redirects: REDIRECTS,
+    },
+    ca,
+    headersFor: headersOf(options.header),
+    proxy: await proxyOf(options.proxyUrl),
+  });
+  return { client, guard };
+}
+
+async function certificatesOf(file: string | undefined): Promise<string[] | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new ToolError("unavailable", `--ca-file ${file} cannot be read.`, { cause });
+  });
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0)
+    throw new ToolError("unavailable", `--ca-file ${file} holds no certificate.`, {
+      hint: "Give a file in PEM: it begins with -----BEGIN CERTIFICATE-----.",
+    });
+  return [...certificates];
+}
+
+/** The headers for a URL: only those whose host it is. */
+function headersOf(given: readonly { readonly name: string; readonly value: string }[]) {
+  const rules = given.map(({ name, value }) => {
+    const colon = value.indexOf(":");
+    return {
+      host: parseHostRule(name),
+      name: value.slice(0, colon).toLowerCase(),
+      value: value.slice(colon + 1).trim(),
+    };
+  });
+  return (url: URL): Record<string, string> =>
+    Object.fromEntries(
+      rules
+        .filter(({ host }) =>
+          host.names(url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, ""), portOf(url)),
+        )
+        .map(({ name, value }) => [name, value]),
+    );
+}
+
+async function proxyOf(url: URL | undefined) {
+  if (url === undefined) return undefined;
+  const { HttpProxyAgent } = await import("http-proxy-agent");
+  const { HttpsProxyAgent } = await import("https-proxy-agent");
+  const settings = { keepAlive: true };
+  return { http: new HttpProxyAgent(url, settings), https: new HttpsProxyAgent(url, settings) };
+}

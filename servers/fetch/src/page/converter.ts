@@ -1,0 +1,170 @@
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Conversion, ConversionRequest } from "./extract.ts";
+import type { PdfRequest, PdfText } from "./pdf.ts";
+import { withoutTags } from "./without-tags.ts";
+
+export interface ConverterOptions {
+  /** Milliseconds of one conversion. */
+  readonly budgetMs: number;
+  /** Megabytes of the worker's heap. */
+  readonly heapMb: number;
+}
+
+/** A conversion that was given up, and why: the page is still readable as plain text. */
+export interface GivenUp {
+  readonly text: string;
+  readonly extractor: "tags removed";
+  readonly reason: string;
+  readonly needsJavascript: false;
+}
+
+/** What the thread is asked, and what it answers. */
+export type Work = { readonly html: ConversionRequest } | { readonly pdf: PdfRequest };
+type Done = { readonly conversion: Conversion } | { readonly pdfText: PdfText };
+type Reply = Done | { readonly failed: string };
+
+/**
+ * Converts pages in a thread with a limit of its memory and time, one after another: no page can hold up the server or
+ * fill its memory. What does not end or does not fit is read without any structure, in time that grows with its size only.
+ */
+export class Converter {
+  readonly #options: ConverterOptions;
+  #worker: Promise<Worker> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ConverterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A page that cannot be converted comes back as plain text.
+   *
+   * @throws the signal's reason.
+   */
+  async html(request: ConversionRequest, signal: AbortSignal): Promise<Conversion | GivenUp> {
+    try {
+      const done = await this.#inTurn({ html: request }, signal);
+      if ("conversion" in done) return done.conversion;
+      throw new Failure("the answer was of another kind");
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const { message: reason } = error;
+      return { text: withoutTags(request.html), extractor: "tags removed", reason, needsJavascript: false };
+    }
+  }
+
+  /** @throws ToolError `unavailable` for what cannot be read; the signal's reason. */
+  async pdf(request: PdfRequest, signal: AbortSignal): Promise<PdfText> {
+    try {
+      const done = await this.#inTurn({ pdf: request }, signal);
+      if ("pdfText" in done) return done.pdfText;
+      throw new Failure("the answer was of another kind");
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new ToolError("unavailable", `The PDF could not be read as text: ${error.message}.`, {
+        hint: "Its bytes are the resource that the answer of format metadata names.",
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = await this.#worker?.catch(() => undefined);
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  async #inTurn(work: Work, signal: AbortSignal): Promise<Done> {
+    const turn = this.#last.then(() => this.#run(work, signal));
+    this.#last = turn.catch(() => undefined);
+    return await turn;
+  }
+
+  async #run(work: Work, signal: AbortSignal): Promise<Done> {
+    signal.throwIfAborted();
+    this.#worker ??= this.#start();
+    const worker = await this.#worker;
+    const late = AbortSignal.timeout(this.#options.budgetMs);
+    const settled = new AbortController();
+    const listening = { signal: AbortSignal.any([signal, late, settled.signal]) };
+    const tooLarge = `it needed more than ${this.#options.heapMb} MB`;
+    worker.ref();
+    try {
+      worker.postMessage(work);
+      const [message] = await Promise.race([
+        once(worker, "message", listening),
+        once(worker, "exit", listening).then(() => {
+          throw new Failure(tooLarge);
+        }),
+      ]);
+      const reply: Reply = message;
+      if (!("failed" in reply)) return reply;
+      throw new Failure(`it is too tangled (${oneLine(reply.failed.slice(0, 80))})`, true);
+    } catch (error) {
+      if (error instanceof Failure && error.leavesThread) throw error;
+      // The thread still works on it, or is gone.
+      await this.close();
+      signal.throwIfAborted();
+      throw new Failure(
+        late.aborted ? `converting it took more than ${this.#options.budgetMs / 1000} s` : tooLarge,
+      );
+    } finally {
+      settled.abort();
+      worker.unref();
+    }
+  }
+
+  async #start(): Promise<Worker> {
+    const worker = new Worker(await workerFile(), {
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
+      stdout: true,
+      stderr: true,
+    });
+    worker.on("error", () => undefined);
+    worker.on("exit", () => {
+      this.#worker = undefined;
+    });
+    worker.unref();
+    return worker;
+  }
+}
+
+/** Why a conversion was given up. */
+class Failure extends Error {
+  /** Whether the thread is as good as before. */
+  readonly leavesThread: boolean;
+
+  constructor(reason: string, leavesThread = false) {
+    super(reason);
+    this.leavesThread = leavesThread;
+  }
+}
+
+let built: Promise<string> | undefined;
+
+/** Beside the bundle, its own file. Run from source (tests), it is bundled now: Node.js 20 reads no TypeScript. */
+async function workerFile(): Promise<string> {
+  if (!import.meta.url.endsWith(".ts")) return fileURLToPath(new URL("convert.worker.js", import.meta.url));
+  built ??= (async () => {
+    const bundler = "esbuild";
+    const { build }: typeof import("esbuild") = await import(bundler);
+    const outfile = fileURLToPath(
+      new URL(`../../node_modules/.refmcp/convert-${process.pid}.worker.mjs`, import.meta.url),
+    );
+    await build({
+      entryPoints: [fileURLToPath(new URL("convert.worker.ts", import.meta.url))],
+      bundle: true,
+      outfile,
+      external: ["unpdf"],
+      format: "esm",
+      platform: "node",
+      banner: {
+        js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
+      },
+    });
+    return outfile;
+  })();
+  return await built;
+}

@@ -1,0 +1,73 @@
+import { outlineOf } from "./outline.ts";
+
+/** A place in a text where words were found. */
+export interface Excerpt {
+  /** Where `text` begins, in characters: a start_index. */
+  readonly index: number;
+  readonly text: string;
+  /** How often the words stand in it. */
+  readonly matches: number;
+  /** The heading above the first of them. */
+  readonly section?: string | undefined;
+}
+
+const MOST_MATCHES = 10_000;
+/** Excerpts grow together to no more than this, unless the context is larger. */
+const MOST_CHARS = 3_000;
+
+/**
+ * Every place where words stand in a text, in any case and with any blanks between them, with `context` characters
+ * around; places whose surroundings touch are one excerpt.
+ */
+export function findIn(text: string, words: string, context: number): { excerpts: Excerpt[]; total: number } {
+  const escaped = words
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+  const pattern = new RegExp(escaped.join("\\s+"), "giu");
+  const headings = outlineOf(text);
+  const spans: { start: number; end: number; first: number; matches: number }[] = [];
+  let total = 0;
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    total += 1;
+    const start = wordStart(text, Math.max(0, index - context));
+    const end = wordEnd(text, Math.min(text.length, index + found.length + context));
+    const last = spans.at(-1);
+    const isShown = last !== undefined && index + found.length <= last.end;
+    const fits =
+      last !== undefined && start <= last.end && end - last.start <= Math.max(MOST_CHARS, context * 2);
+    if (last !== undefined && (isShown || fits)) {
+      if (fits) last.end = Math.max(last.end, end);
+      last.matches += 1;
+    } else spans.push({ start: Math.max(start, last?.end ?? 0), end, first: index, matches: 1 });
+    if (total === MOST_MATCHES) break;
+  }
+  const excerpts = spans.map(({ start, end, first, matches }) => ({
+    index: start,
+    text: text.slice(start, end),
+    matches,
+    section: headings.findLast((heading) => heading.index <= first)?.title,
+  }));
+  return { excerpts, total };
+}
+
+const NEAR = 40;
+
+/** The beginning of the word at a place, where it is near. */
+function wordStart(text: string, at: number): number {
+  if (at === 0) return 0;
+  const blank = text.slice(at, at + NEAR).search(/\s\S/);
+  return blank === -1 ? whole(text, at) : at + blank + 1;
+}
+
+function wordEnd(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const blank = text.slice(Math.max(0, at - NEAR), at).search(/\s\S*$/);
+  return blank === -1 ? whole(text, at) : Math.max(0, at - NEAR) + blank;
+}
+
+/** Not between the two halves of a character. */
+function whole(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}

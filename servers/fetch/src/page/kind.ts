@@ -1,0 +1,55 @@
+import { fileTypeFromBuffer } from "file-type";
+
+/** What a body is, whatever its header says. */
+export type Kind = "html" | "json" | "text" | "image" | "pdf" | "binary";
+
+export interface Body {
+  readonly kind: Kind;
+  /** MIME type without parameters. */
+  readonly mimeType: string;
+}
+
+const SNIFFED_BYTES = 4_100;
+
+/** Tells what a body is: by its first bytes where they have a signature, else by the header, else by a look at it. */
+export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
+  const declared = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  // A mark of UTF-16 is also the beginning of a sound.
+  const found = isUtf16(bytes)
+    ? undefined
+    : (await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES)))?.mime;
+  if (found !== undefined && !found.startsWith("text/") && found !== "application/xml") {
+    if (found === "application/pdf") return { kind: "pdf", mimeType: found };
+    return { kind: found.startsWith("image/") ? "image" : "binary", mimeType: found };
+  }
+  if (/^(text\/html|application\/xhtml\+xml)$/.test(declared)) return textOr(bytes, "html", declared);
+  if (/^(application|text)\/(?:[\w.-]+\+)?json$/.test(declared)) return textOr(bytes, "json", declared);
+  if (/^text\/|[/+]xml$|^application\/(?:javascript|yaml|toml|x-sh)$/.test(declared))
+    return textOr(bytes, "text", declared);
+  if (declared !== "" && declared !== "application/octet-stream" && declared !== "application/x-unknown")
+    return isText(bytes) ? { kind: "text", mimeType: declared } : { kind: "binary", mimeType: declared };
+  if (!isText(bytes)) return { kind: "binary", mimeType: "application/octet-stream" };
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString("latin1").trimStart().toLowerCase();
+  return /^(?:<!doctype html|<html|<head|<body|<!--)/.test(start)
+    ? { kind: "html", mimeType: "text/html" }
+    : { kind: "text", mimeType: "text/plain" };
+}
+
+function textOr(bytes: Uint8Array, kind: Kind, mimeType: string): Body {
+  return isText(bytes, true) ? { kind, mimeType } : { kind: "binary", mimeType: "application/octet-stream" };
+}
+
+const isUtf16 = ([first, second]: Uint8Array): boolean =>
+  (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+
+/** Control characters are rare in text; NUL is in none, unless it is UTF-16 or calls itself text all the same. */
+function isText(bytes: Uint8Array, isDeclared = false): boolean {
+  if (isUtf16(bytes)) return true;
+  const start = bytes.subarray(0, SNIFFED_BYTES);
+  let controls = 0;
+  for (const byte of start) {
+    if (byte === 0 && !isDeclared) return false;
+    if (byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b)) controls += 1;
+  }
+  return controls * (isDeclared ? 5 : 20) <= start.length;
+}

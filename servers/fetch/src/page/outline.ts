@@ -1,0 +1,52 @@
+/** A heading of a page, and where it stands. */
+export interface Heading {
+  /** 1 to 6. */
+  readonly level: number;
+  readonly title: string;
+  /** Where its line begins, in characters: a start_index. */
+  readonly index: number;
+}
+
+const MOST_HEADINGS = 20_000;
+
+/** The headings of a markdown text, outside of code. */
+export function outlineOf(markdown: string): Heading[] {
+  const headings: Heading[] = [];
+  let fence: string | undefined;
+  let index = 0;
+  for (const line of markdown.split("\n")) {
+    const mark = /^ {0,3}(```+|~~~+)/.exec(line)?.[1];
+    if (mark !== undefined && fence === undefined) fence = mark;
+    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+    else if (fence === undefined) {
+      const [, level, title] = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line) ?? [];
+      if (level !== undefined && title !== undefined && title !== "" && headings.length < MOST_HEADINGS)
+        headings.push({ level: level.length, title: plain(title), index });
+    }
+    index += line.length + 1;
+  }
+  return headings;
+}
+
+/** A section: from its heading to the next of the same or a higher level. */
+export function sectionOf(markdown: string, title: string): { start: number; end: number } | undefined {
+  const wanted = fold(title);
+  const headings = outlineOf(markdown);
+  const at = headings.findIndex((heading) => fold(heading.title) === wanted);
+  const found =
+    headings[at === -1 ? headings.findIndex((heading) => fold(heading.title).includes(wanted)) : at];
+  if (found === undefined) return undefined;
+  const next = headings.find(({ index, level }) => index > found.index && level <= found.level);
+  return { start: found.index, end: next?.index ?? markdown.length };
+}
+
+const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
+
+/** A heading without links and emphasis. */
+function plain(title: string): string {
+  return title
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[*_`]+/g, "")
+    .trim()
+    .slice(0, 200);
+}

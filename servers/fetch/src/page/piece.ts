@@ -1,0 +1,93 @@
+import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { outlineOf } from "./outline.ts";
+import type { Page, Snapshot } from "./snapshot.ts";
+
+/** A part of a page's text as answers show it. */
+export interface Piece {
+  /** The page's words. */
+  readonly text: string;
+  /** Our line about the page, before it. */
+  readonly head: string;
+  /** Our line about the piece, after it. */
+  readonly foot: string;
+}
+
+/**
+ * The part of a text from `start` on, at most `most` characters.
+ *
+ * @throws ToolError `invalid` where the text ends before `start`.
+ */
+export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: number): Piece {
+  const { length } = page.text;
+  if (start > 0 && start >= length)
+    throw new ToolError(
+      "invalid",
+      `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`,
+      {
+        hint: "Begin at 0, or look for words with fetch_find.",
+      },
+    );
+  const text = clip(page.text.slice(start), most);
+  const end = start + text.length;
+  const shown =
+    length === 0
+      ? "The page has no text"
+      : start === 0 && end === length
+        ? `All ${grouped(length)} characters`
+        : `Characters ${grouped(start)} to ${grouped(end)} of ${grouped(length)}`;
+  const next = end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
+  return { text, head: headOf(snapshot, page), foot: `[${shown}.${next} Kept as ${snapshot.uri}]` };
+}
+
+/** What a page is, on one line; its own words in quotes. */
+function headOf(snapshot: Snapshot, page: Page): string {
+  const { answer, body } = snapshot;
+  const facts = [
+    page.title === undefined ? undefined : JSON.stringify(oneLine(page.title)),
+    body.mimeType,
+    page.published === undefined ? undefined : `published ${oneLine(page.published)}`,
+    page.pages === undefined ? undefined : `${page.pages} pages`,
+    page.extractor,
+    answer.redirects.length === 0 ? undefined : `redirected from ${answer.redirects[0]?.href}`,
+    answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
+    page.reason === undefined ? undefined : `not converted: ${page.reason}`,
+    page.needsJavascript
+      ? "needs_javascript: next to no text without a browser; the playwright server's pw_inspect_page has one"
+      : undefined,
+  ];
+  return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
+}
+
+/** What the facts beside the outline take at most, about, in characters. */
+const FACTS_CHARS = 4_000;
+
+/** All that is known of a page, without its text; as many headings as fit into `budget` characters. */
+export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
+  const { answer, body, uri, isText } = snapshot;
+  const headings = page === undefined ? [] : outlineOf(page.text);
+  const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
+  return {
+    url: answer.url.href,
+    redirected_from: answer.redirects.map((from) => from.href),
+    status: answer.status,
+    mime_type: body.mimeType,
+    charset: isText ? snapshot.source().charset : undefined,
+    bytes: answer.body.length,
+    cut: answer.isCut || undefined,
+    last_modified: answer.headers["last-modified"],
+    title: page?.title,
+    byline: page?.byline,
+    published: page?.published,
+    language: page?.language,
+    description: page?.description,
+    pages: page?.pages,
+    extractor: page?.extractor,
+    needs_javascript: page?.needsJavascript || undefined,
+    not_converted: page?.reason,
+    characters: page?.text.length,
+    outline: page === undefined ? undefined : outline,
+    headings_left_out: headings.length - outline.length || undefined,
+    snapshot: uri,
+    fetched_at: new Date(snapshot.fetchedAt).toISOString(),
+  };
+}

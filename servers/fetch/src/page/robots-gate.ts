@@ -1,0 +1,63 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { HttpClient } from "@refmcp/core/http-client";
+import { isAllowed, ROBOTS_BYTES } from "./robots.ts";
+
+/** What is known of one site's robots.txt, and until when (milliseconds since 1970). */
+interface Known {
+  readonly rules: string | undefined;
+  readonly status: number;
+  readonly until: number;
+}
+
+/** RFC 9309, 2.4: not used for more than a day. What could not be read is asked for again soon. */
+const DAY_MS = 86_400_000;
+const SOON_MS = 60_000;
+const MOST_SITES = 500;
+
+/** Asks each site's robots.txt, once a day, whether a page may be fetched by a program. */
+export class RobotsGate {
+  readonly #client: HttpClient;
+  readonly #sites = new Map<string, Known>();
+
+  constructor(client: HttpClient) {
+    this.#client = client;
+  }
+
+  /**
+   * @throws ToolError `denied` where robots.txt closes the page, or its server fails to say (RFC 9309, 2.3.1.4: a
+   * robots.txt that answers 5xx closes everything); what the client throws.
+   */
+  async check(url: URL, userAgent: string, signal: AbortSignal): Promise<void> {
+    const { rules, status } = await this.#site(url.origin, userAgent, signal);
+    const file = `${url.origin}/robots.txt`;
+    const hint =
+      "Do not try other addresses of it. The user can allow it with --ignore-robots-txt, or bring the page with the prompt fetch.";
+    if (rules === undefined)
+      throw new ToolError(
+        "denied",
+        `${file} answers with status ${status}, which closes the site for now (RFC 9309).`,
+        { hint },
+      );
+    if (!isAllowed(rules, userAgent, `${url.pathname}${url.search}`))
+      throw new ToolError("denied", `${file} does not let programs fetch ${url.pathname}.`, { hint });
+  }
+
+  async #site(origin: string, userAgent: string, signal: AbortSignal): Promise<Known> {
+    const known = this.#sites.get(origin);
+    if (known !== undefined && known.until > Date.now()) return known;
+    const { status, body } = await this.#client.get(`${origin}/robots.txt`, {
+      headers: { "user-agent": userAgent, accept: "text/plain, */*;q=0.5" },
+      bytes: ROBOTS_BYTES,
+      signal,
+    });
+    // RFC 9309, 2.3.1.3: where there is none (4xx), everything may be fetched.
+    const isRead = status >= 200 && status < 300;
+    const isOpen = status >= 400 && status < 500;
+    const rules = isRead ? body.toString("utf8") : isOpen ? "" : undefined;
+    const fresh = { rules, status, until: Date.now() + (rules === undefined ? SOON_MS : DAY_MS) };
+    const [oldest] = this.#sites.keys();
+    if (this.#sites.size >= MOST_SITES && oldest !== undefined) this.#sites.delete(oldest);
+    this.#sites.set(origin, fresh);
+    return fresh;
+  }
+}

@@ -1,0 +1,42 @@
+import { Parser } from "htmlparser2";
+
+/** What a DOM can be made of without hanging or overflowing the stack. */
+const DEPTH = 400;
+const NODES = 300_000;
+const ATTRIBUTES = 2_000;
+
+/** Elements that have no end tag and no depth. */
+const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
+
+/**
+ * Whether a page may be made into a DOM: how deep, how many nodes, how many attributes of one element. Unclosed elements
+ * count as open, as in a DOM; the scan itself is linear.
+ */
+export function isModest(html: string): boolean {
+  let depth = 0;
+  let nodes = 0;
+  let modest = true;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        nodes += 1;
+        if (!VOID.has(name)) depth += 1;
+        if (depth > DEPTH || nodes > NODES || Object.keys(attributes).length > ATTRIBUTES) stop();
+      },
+      ontext() {
+        nodes += 1;
+        if (nodes > NODES) stop();
+      },
+      onclosetag(name) {
+        if (!VOID.has(name)) depth -= 1;
+      },
+    },
+    { decodeEntities: false },
+  );
+  function stop(): void {
+    modest = false;
+    parser.pause();
+  }
+  for (let at = 0; at < html.length && modest; at += 65_536) parser.write(html.slice(at, at + 65_536));
+  return modest;
+}

@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { HttpAnswer } from "@refmcp/core/http-client";
+import type { Converter } from "./converter.ts";
+import { type Body, kindOf } from "./kind.ts";
+import { outlineOf, sectionOf } from "./outline.ts";
+import { cleanText, decodeText } from "./text.ts";
+
+/** How a page is looked at. */
+export interface View {
+  /** auto: HTML as markdown, anything else as it is. */
+  readonly format: "auto" | "markdown" | "text" | "html" | "json";
+  readonly selector?: string | undefined;
+  /** A heading: only what stands under it. */
+  readonly section?: string | undefined;
+  readonly includeLinks: boolean;
+}
+
+/** A page as text. */
+export interface Page {
+  readonly text: string;
+  /** How the text was made of the download. */
+  readonly extractor: string;
+  readonly title?: string | undefined;
+  readonly byline?: string | undefined;
+  readonly published?: string | undefined;
+  readonly language?: string | undefined;
+  readonly description?: string | undefined;
+  readonly needsJavascript: boolean;
+  /** Why it is not converted as it should be. */
+  readonly reason?: string | undefined;
+  /** Pages of a PDF. */
+  readonly pages?: number | undefined;
+}
+
+/** How the conversions are called in answers. */
+const EXTRACTORS: Readonly<Record<string, string>> = {
+  readability: "main content",
+  frameless: "page without navigation",
+  body: "whole page",
+  selector: "selected elements",
+  stream: "whole page, as a stream",
+  "tags removed": "tags removed",
+};
+
+/** One download: what came, and the texts that were made of it. */
+export class Snapshot {
+  /** Of its address and content: the same content has the same id. */
+  readonly id: string;
+  readonly answer: HttpAnswer;
+  readonly body: Body;
+  #fetchedAt: number;
+  readonly #converter: Converter;
+  readonly #pages = new Map<string, Page>();
+
+  private constructor(answer: HttpAnswer, body: Body, converter: Converter) {
+    this.answer = answer;
+    this.body = body;
+    this.#converter = converter;
+    this.#fetchedAt = Date.now();
+    const hash = createHash("sha256").update(answer.url.href).update("\n").update(answer.body);
+    this.id = hash.digest("hex").slice(0, 12);
+  }
+
+  static async of(answer: HttpAnswer, converter: Converter): Promise<Snapshot> {
+    const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
+    return new Snapshot(answer, body, converter);
+  }
+
+  /** When it was downloaded last, in milliseconds since 1970. */
+  get fetchedAt(): number {
+    return this.#fetchedAt;
+  }
+
+  /** The same content was downloaded again. */
+  cameAgain(at: number): void {
+    this.#fetchedAt = at;
+  }
+
+  get uri(): string {
+    return `fetch://snapshot/${this.id}`;
+  }
+
+  /** Bytes that it holds, about. */
+  get size(): number {
+    let chars = 0;
+    for (const { text } of this.#pages.values()) chars += text.length;
+    return this.answer.body.length + chars * 2;
+  }
+
+  get isText(): boolean {
+    return this.body.kind === "html" || this.body.kind === "json" || this.body.kind === "text";
+  }
+
+  /** The body as the server sent it, decoded, without what hides. */
+  source(): { text: string; charset: string } {
+    const { body, headers } = this.answer;
+    const { text, charset } = decodeText(body, headers["content-type"] ?? "", this.body.kind === "html");
+    return { text: cleanText(text), charset };
+  }
+
+  /**
+   * The text of a view; a view is made once.
+   *
+   * @throws ToolError `invalid` for a view that this body does not have; `not_found` for a selector or section that finds
+   * nothing; the signal's reason.
+   */
+  async page(view: View, signal: AbortSignal): Promise<Page> {
+    const whole = { ...view, section: undefined };
+    const key = JSON.stringify(whole);
+    const page = this.#pages.get(key) ?? (await this.#made(whole, signal));
+    this.#pages.set(key, page);
+    return view.section === undefined ? page : section(page, view.section);
+  }
+
+  async #made(view: View, signal: AbortSignal): Promise<Page> {
+    const { kind, mimeType } = this.body;
+    const asIs = { extractor: "as it is", needsJavascript: false };
+    if (view.selector !== undefined && (kind !== "html" || view.format === "html" || view.format === "json"))
+      throw new ToolError(
+        "invalid",
+        `selector works on HTML in the formats markdown and text; this is ${mimeType}.`,
+        {
+          hint: "Leave selector out.",
+        },
+      );
+    if (kind === "pdf") {
+      const { text, pages } = await this.#converter.pdf({ bytes: this.answer.body }, signal);
+      return { ...asIs, text: cleanText(text).trim(), extractor: "text of the PDF", pages };
+    }
+    if (!this.isText)
+      throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {
+        hint: `Its bytes are the resource ${this.uri}/raw; format metadata has the facts.`,
+      });
+    const { text } = this.source();
+    if (view.format === "json") {
+      if (isJson(text)) return { ...asIs, text };
+      throw new ToolError("invalid", `${this.answer.url.href} (${mimeType}) is not JSON.`, {
+        hint: "Use format auto, or html for the source.",
+      });
+    }
+    if (kind !== "html" || view.format === "html") return { ...asIs, text };
+    return await this.#converted(text, view, signal);
+  }
+
+  async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
+    const { selector, includeLinks } = view;
+    const format = view.format === "text" ? "text" : "markdown";
+    const url = this.answer.url.href;
+    const request = { html, url, format, selector, includeLinks } as const;
+    const converted = await this.#converter.html(request, signal);
+    const { found, selectorProblem, ...conversion } = {
+      found: undefined,
+      selectorProblem: undefined,
+      ...converted,
+    };
+    if (selectorProblem !== undefined)
+      throw new ToolError(
+        "invalid",
+        `${JSON.stringify(selector)} is no CSS selector: ${oneLine(selectorProblem)}.`,
+        {
+          hint: "Write one such as main, #content or .article p.",
+        },
+      );
+    if (found === 0)
+      throw new ToolError("not_found", `The selector ${JSON.stringify(selector)} finds nothing in ${url}.`, {
+        hint: "Look at the source with format html, or leave selector out.",
+      });
+    return {
+      ...conversion,
+      text: cleanText(conversion.text).trim(),
+      extractor: EXTRACTORS[conversion.extractor] ?? conversion.extractor,
+    };
+  }
+}
+
+function section(page: Page, title: string): Page {
+  const found = sectionOf(page.text, title);
+  if (found !== undefined) return { ...page, text: page.text.slice(found.start, found.end).trim() };
+  const headings = outlineOf(page.text).map((heading) => heading.title);
+  const known = headings.slice(0, 20).map((heading) => JSON.stringify(heading));
+  throw new ToolError("not_found", `The page has no heading ${JSON.stringify(title)}.`, {
+    hint:
+      known.length === 0
+        ? "It has no headings at all; use fetch_find."
+        : `Its headings: ${known.join(", ")}.`,
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Snapshot } from "./snapshot.ts";
+
+/** How long a download is kept after its last use, in milliseconds, and how much of all is kept, in bytes. */
+export const KEPT_MS = 900_000;
+const KEPT_BYTES = 50_000_000;
+
+/** The downloads of the last 15 minutes, so that all pieces of a page are pieces of the same page. */
+export class Snapshots {
+  /** By id, the one that was used last at the end. */
+  readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
+  readonly #byUrl = new Map<string, string>();
+  readonly #changed: () => void;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  /** The last download of a URL that is no older than `maxAgeMs`. */
+  latest(url: string, maxAgeMs: number): Snapshot | undefined {
+    const snapshot = this.byId(this.#byUrl.get(url) ?? "");
+    return snapshot !== undefined && Date.now() - snapshot.fetchedAt <= maxAgeMs ? snapshot : undefined;
+  }
+
+  byId(id: string): Snapshot | undefined {
+    this.#sweep();
+    const found = this.#kept.get(id);
+    if (found === undefined) return undefined;
+    this.#kept.delete(id);
+    this.#kept.set(id, { snapshot: found.snapshot, usedAt: Date.now() });
+    return found.snapshot;
+  }
+
+  /** Keeps a download; one with the same content stays, with the texts that were made of it. */
+  keep(url: string, downloaded: Snapshot): Snapshot {
+    const known = this.byId(downloaded.id);
+    known?.cameAgain(downloaded.fetchedAt);
+    const snapshot = known ?? downloaded;
+    this.#kept.set(snapshot.id, { snapshot, usedAt: Date.now() });
+    this.#byUrl.set(url, snapshot.id);
+    this.#sweep();
+    if (known === undefined) this.#changed();
+    return snapshot;
+  }
+
+  /** Newest first. */
+  all(): Snapshot[] {
+    this.#sweep();
+    return [...this.#kept.values()].map(({ snapshot }) => snapshot).reverse();
+  }
+
+  #sweep(): void {
+    const dead = Date.now() - KEPT_MS;
+    let bytes = 0;
+    for (const { snapshot } of this.#kept.values()) bytes += snapshot.size;
+    for (const [id, { snapshot, usedAt }] of this.#kept) {
+      // The last one stays, however large: somebody is reading it.
+      if (usedAt > dead && (bytes <= KEPT_BYTES || this.#kept.size === 1)) break;
+      bytes -= snapshot.size;
+      this.#kept.delete(id);
+    }
+    for (const [url, id] of this.#byUrl) if (!this.#kept.has(id)) this.#byUrl.delete(url);
+  }
+}

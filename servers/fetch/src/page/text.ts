@@ -1,0 +1,75 @@
+/** Encodings by their byte order marks; a longer mark first (the Encoding standard, "BOM sniff"). */
+const MARKS: readonly { readonly bytes: readonly number[]; readonly label: string }[] = [
+  { bytes: [0xef, 0xbb, 0xbf], label: "utf-8" },
+  { bytes: [0xfe, 0xff], label: "utf-16be" },
+  { bytes: [0xff, 0xfe], label: "utf-16le" },
+];
+
+/** Where a page may say its encoding (the HTML standard looks at 1,024 bytes; real pages are less careful). */
+const META_BYTES = 4_096;
+
+/**
+ * The text of a page: by its byte order mark, the header's charset, what the page says of itself, else UTF-8, in this
+ * order (the HTML standard, "determining the character encoding"). Labels that no browser takes (UTF-7) count as none.
+ */
+export function decodeText(
+  bytes: Uint8Array,
+  contentType: string,
+  isHtml: boolean,
+): { text: string; charset: string } {
+  const mark = MARKS.find(({ bytes: begin }) => begin.every((byte, index) => bytes[index] === byte))?.label;
+  const header = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
+  const candidates = [mark, header, isHtml ? charsetInPage(bytes) : undefined, "utf-8"];
+  for (const label of candidates) {
+    const decoder = label === undefined ? undefined : decoderFor(label);
+    if (decoder === undefined) continue;
+    const text = decoder.decode(bytes);
+    const isWindows = decoder.encoding === "windows-1252";
+    return { text: isWindows ? withWindowsSigns(text) : text, charset: decoder.encoding };
+  }
+  return { text: new TextDecoder().decode(bytes), charset: "utf-8" };
+}
+
+/** What windows-1252 has where Latin-1 has controls, from 0x80 on (the Encoding standard's index). */
+const WINDOWS_SIGNS = [..."€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"];
+
+/** Node.js decodes windows-1252 as Latin-1 in several of its versions. */
+function withWindowsSigns(text: string): string {
+  return text.replace(/[\u0080-\u009f]/g, (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign);
+}
+
+function charsetInPage(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, META_BYTES)).toString("latin1");
+  const label =
+    /<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ??
+    /^<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)/i.exec(start)?.[1];
+  // A page that could be read this far is not UTF-16 (the HTML standard, "prescan").
+  return label !== undefined && /^utf-16/i.test(label) ? "utf-8" : label;
+}
+
+function decoderFor(label: string) {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Characters that do something instead of being read: controls but for tab and line feed (so also the escapes of
+ * terminals), bidirectional controls (CVE-2021-42574), zero-width ones that hide text, and the tag block, which models
+ * read and people do not see.
+ */
+const HIDDEN =
+  /(?![\t\n])\p{Cc}|[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
+/** A terminal's escape sequences: CSI and OSC (ECMA-48); from text, because a linter takes an escape in a literal for a slip. */
+const TERMINAL = new RegExp(
+  ["\\u001b(?:", "\\[[0-?]*[ -/]*[@-~]", "|", "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?", ")"].join(""),
+  "g",
+);
+
+/** Text of a page as a model may read it: well formed, one kind of line end, nothing that hides. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(TERMINAL, "").replace(HIDDEN, "");
+}

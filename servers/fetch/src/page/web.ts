@@ -1,0 +1,202 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { HttpClient } from "@refmcp/core/http-client";
+import type { UrlGuard } from "@refmcp/core/url-guard";
+import { clientOf, type WebOptions } from "./client.ts";
+import { Converter } from "./converter.ts";
+import { RobotsGate } from "./robots-gate.ts";
+import { Snapshot } from "./snapshot.ts";
+import { KEPT_MS, Snapshots } from "./snapshots.ts";
+import { Turns } from "./turns.ts";
+
+/** The user agents of the official server: for what a model asks, and for what the user asks. */
+const AGENTS = {
+  model: "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)",
+  user: "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
+} as const;
+
+/** Markdown first: sites that write it for models save everybody the conversion. */
+const ACCEPT =
+  "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, */*;q=0.5";
+const CONVERSION = { budgetMs: 15_000, heapMb: 512 };
+const PER_HOST = 2;
+const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})$/;
+
+export interface Get {
+  /** Milliseconds that a kept download may be old; default as long as it is kept. */
+  readonly maxAgeMs?: number;
+  /** Who asks: robots.txt is for programs, not for people who name a page. Default: the model. */
+  readonly asker?: "model" | "user";
+  readonly signal: AbortSignal;
+}
+
+/** The web behind its boundary. */
+export class Web {
+  readonly snapshots: Snapshots;
+  readonly #options: WebOptions;
+  readonly #client: HttpClient;
+  readonly #guard: UrlGuard;
+  readonly #converter = new Converter(CONVERSION);
+  readonly #robots: RobotsGate;
+  readonly #hosts = new Turns(PER_HOST);
+  readonly #loading = new Map<string, Loading>();
+
+  private constructor(
+    options: WebOptions,
+    { client, guard }: { client: HttpClient; guard: UrlGuard },
+    changed: () => void,
+  ) {
+    this.#options = options;
+    this.#client = client;
+    this.#guard = guard;
+    this.#robots = new RobotsGate(client);
+    this.snapshots = new Snapshots(changed);
+  }
+
+  static async open(options: WebOptions, changed: () => void): Promise<Web> {
+    return new Web(options, await clientOf(options), changed);
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+    await this.#converter.close();
+  }
+
+  /**
+   * A page, by its URL or as an earlier download (`fetch://snapshot/…`).
+   *
+   * @throws ToolError by the boundary, robots.txt and the network; `not_found`, `denied` or `unavailable` for a status of
+   * 400 and above; the signal's reason.
+   */
+  async get(given: string, { maxAgeMs = KEPT_MS, asker = "model", signal }: Get): Promise<Snapshot> {
+    const [, id] = SNAPSHOT.exec(given) ?? [];
+    if (id !== undefined) return this.kept(id);
+    const address = withoutFragment(given);
+    const key = `${asker} ${address}`;
+    const known = this.snapshots.latest(key, maxAgeMs);
+    if (known !== undefined) return known;
+    const loading = this.#loading.get(key) ?? this.#load(key, address, asker);
+    return await loading.wait(signal);
+  }
+
+  /** @throws ToolError `not_found` */
+  kept(id: string): Snapshot {
+    const snapshot = this.snapshots.byId(id);
+    if (snapshot !== undefined) return snapshot;
+    throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} is not kept any more.`, {
+      hint: "Downloads are kept for 15 minutes after their last use. Fetch the URL again, from its beginning.",
+    });
+  }
+
+  /** One download for all who ask for the same page at the same time; it ends when nobody waits any more. */
+  #load(key: string, address: string, asker: "model" | "user"): Loading {
+    const loading = new Loading(async (signal) => {
+      return this.snapshots.keep(key, await this.#download(address, asker, signal));
+    });
+    this.#loading.set(key, loading);
+    loading.ended.finally(() => this.#loading.delete(key));
+    return loading;
+  }
+
+  async #download(address: string, asker: "model" | "user", signal: AbortSignal): Promise<Snapshot> {
+    const userAgent = this.#options.userAgent ?? AGENTS[asker];
+    const url = this.#guard.check(address);
+    return await this.#hosts.take(url.host, async () => {
+      signal.throwIfAborted();
+      if (asker === "model" && !this.#options.ignoreRobotsTxt)
+        await this.#robots.check(url, userAgent, signal);
+      const answer = await this.#client.get(url, {
+        headers: { "user-agent": userAgent, accept: ACCEPT, "accept-language": "en, *;q=0.5" },
+        signal,
+      });
+      const snapshot = await Snapshot.of(answer, this.#converter);
+      if (answer.status >= 400) throw await failed(snapshot, signal);
+      return snapshot;
+    });
+  }
+}
+
+/** A download that several callers wait for. */
+class Loading {
+  readonly #abort = new AbortController();
+  readonly #result: Promise<Snapshot>;
+  /** Resolves when it is over, one way or the other. */
+  readonly ended: Promise<void>;
+  #waiting = 0;
+
+  constructor(work: (signal: AbortSignal) => Promise<Snapshot>) {
+    this.#result = work(this.#abort.signal);
+    this.ended = this.#result.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  async wait(signal: AbortSignal): Promise<Snapshot> {
+    signal.throwIfAborted();
+    this.#waiting += 1;
+    const { promise: left, reject } = withReject();
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await Promise.race([this.#result, left]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#abort.abort();
+    }
+  }
+}
+
+function withReject(): { promise: Promise<never>; reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, no) => {
+    reject = no;
+  });
+  return { promise, reject };
+}
+
+/** A page is the same whatever its fragment. What is no URL stays as it is: the guard says what is wrong. */
+function withoutFragment(given: string): string {
+  if (!URL.canParse(given)) return given;
+  const url = new URL(given);
+  url.hash = "";
+  return url.href;
+}
+
+const MEANINGS: Readonly<Record<number, string>> = {
+  401: "it wants a login",
+  403: "it is forbidden",
+  404: "there is no such page",
+  410: "the page is gone",
+  429: "the site wants fewer requests",
+};
+const SHOWN_CHARS = 300;
+
+async function failed(snapshot: Snapshot, signal: AbortSignal): Promise<ToolError> {
+  const { status, url, headers } = snapshot.answer;
+  const kind =
+    status === 404 || status === 410
+      ? "not_found"
+      : status === 401 || status === 403
+        ? "denied"
+        : "unavailable";
+  const meaning =
+    MEANINGS[status] ?? (status >= 500 ? "the site has a fault" : "the site refuses the request");
+  const { text } = snapshot.isText
+    ? await snapshot.page({ format: "text", includeLinks: false }, signal)
+    : { text: "" };
+  const said = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
+  const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
+  return new ToolError(
+    kind,
+    `${url.href} answers with status ${status}: ${meaning}.${said === "" ? "" : ` It says: "${said}"`}`,
+    {
+      hint:
+        retry !== undefined
+          ? `Try again after ${retry} s.`
+          : status >= 500
+            ? "Try again later."
+            : "Check the URL; the page that linked to it, or the site's front page, may have another.",
+    },
+  );
+}

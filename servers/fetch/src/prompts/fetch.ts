@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { prompt } from "../context.ts";
+import { pieceOf } from "../page/piece.ts";
+
+export default prompt({
+  name: "fetch",
+  title: "Fetch a page",
+  description:
+    "Bring a web page into the conversation. Asked by a person, it is fetched whatever robots.txt says.",
+  args: z.object({ url: z.string().describe("An http or https URL.") }),
+  async run({ url }, web, call) {
+    const snapshot = await web.get(url, { asker: "user", signal: call.signal });
+    const page = await snapshot.page({ format: "auto", includeLinks: true }, call.signal);
+    const { head, text, foot } = pieceOf(snapshot, page, 0, Math.max(1, call.budget - 1_000));
+    const { href } = snapshot.answer.url;
+    return [
+      { role: "user", content: { type: "text", text: `Contents of ${href}:\n${head}\n${foot}` } },
+      {
+        role: "user",
+        content: { type: "resource", resource: { uri: href, mimeType: "text/markdown", text } },
+      },
+    ];
+  },
+});

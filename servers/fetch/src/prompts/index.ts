@@ -1,0 +1,4 @@
+// Written by `pnpm generate`.
+import fetch from "./fetch.ts";
+
+export const prompts = [fetch];

@@ -1,0 +1,5 @@
+// Written by `pnpm generate`.
+import snapshot from "./snapshot.ts";
+import snapshotRaw from "./snapshot-raw.ts";
+
+export const resources = [snapshot, snapshotRaw];

@@ -1,0 +1,22 @@
+import { resource } from "../context.ts";
+
+export default resource({
+  uriTemplate: "fetch://snapshot/{id}/raw",
+  name: "snapshot-raw",
+  title: "The bytes of a fetched page",
+  description: "What the site sent, for a page that was fetched in the last 15 minutes.",
+  read({ id }, web) {
+    const snapshot = web.kept(id);
+    const { mimeType } = snapshot.body;
+    return snapshot.isText
+      ? { text: snapshot.source().text, mimeType }
+      : { blob: snapshot.answer.body, mimeType };
+  },
+  complete: {
+    id: (value, web) =>
+      web.snapshots
+        .all()
+        .map(({ id }) => id)
+        .filter((id) => id.startsWith(value)),
+  },
+});

@@ -1,0 +1,33 @@
+import { resource } from "../context.ts";
+
+export default resource({
+  uriTemplate: "fetch://snapshot/{id}",
+  name: "snapshot",
+  title: "A fetched page",
+  description: "All of a page that was fetched in the last 15 minutes, as markdown.",
+  mimeType: "text/markdown",
+  async read({ id }, web, call) {
+    const page = await web.kept(id).page({ format: "auto", includeLinks: true }, call.signal);
+    return page.text;
+  },
+  list: (web) => ({
+    resources: web.snapshots
+      .all()
+      .filter(({ isText, body }) => isText || body.kind === "pdf")
+      .slice(0, 100)
+      .map(({ uri, answer, body }) => ({
+        uri,
+        name: answer.url.href.slice(0, 200),
+        title: answer.url.href.slice(0, 200),
+        description: `${body.mimeType}, fetched from ${answer.url.host}.`,
+        mimeType: "text/markdown",
+      })),
+  }),
+  complete: {
+    id: (value, web) =>
+      web.snapshots
+        .all()
+        .map(({ id }) => id)
+        .filter((id) => id.startsWith(value)),
+  },
+});

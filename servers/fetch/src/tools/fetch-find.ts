@@ -1,0 +1,54 @@
+import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { maxAge, selector, tool, url } from "../context.ts";
+import { findIn } from "../page/find.ts";
+
+export default tool({
+  name: "fetch_find",
+  title: "Find in a page",
+  description:
+    "Find words in a web page, with their surroundings, instead of reading all of it. Each index is a start_index for fetch.",
+  effect: "read",
+  openWorld: true,
+  input: z.strictObject({
+    url,
+    query: z.string().trim().min(1).max(500).describe("Words as they stand in the page, in any case."),
+    context: z.int().min(0).max(2_000).default(200).describe("Characters before and after."),
+    limit: z.int().min(1).max(100).default(10).describe("Places at most."),
+    selector,
+    max_age: maxAge,
+    cursor: z.string().max(1_000).optional().describe("next_cursor of the last answer."),
+  }),
+  output: z.object({
+    url: z.string(),
+    matches: z.number(),
+    places: z.array(
+      z.object({ index: z.number(), section: z.string().optional(), matches: z.number(), text: z.string() }),
+    ),
+    snapshot: z.string(),
+    next_cursor: z.string().optional(),
+  }),
+  async run({ url, query, context, limit, selector, max_age, cursor }, web, call) {
+    const cursors = cursorsOf(
+      "fetch_find",
+      { url, query, context, selector },
+      z.tuple([z.string(), z.int().min(0)]),
+    );
+    const [id, from] = cursors.decode(cursor) ?? [undefined, 0];
+    const { signal } = call;
+    const snapshot =
+      id === undefined ? await web.get(url, { maxAgeMs: max_age * 1_000, signal }) : web.kept(id);
+    const page = await snapshot.page({ format: "auto", includeLinks: true, selector }, signal);
+    const { excerpts, total } = findIn(page.text, query, context);
+    const rest = excerpts.slice(from, from + limit);
+    const places = rest.slice(0, fitting(rest, call.budget - 500));
+    const next = from + places.length;
+    return {
+      url: snapshot.answer.url.href,
+      matches: total,
+      places,
+      snapshot: snapshot.uri,
+      next_cursor: next < excerpts.length ? cursors.encode([snapshot.id, next]) : undefined,
+    };
+  },
+});

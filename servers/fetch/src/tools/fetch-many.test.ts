@@ -1,0 +1,55 @@
+import { fakeCall } from "@refmcp/core/testing";
+import { expect, it } from "vitest";
+import { failureOf, run, site, texts, webOf } from "../../test/lab.ts";
+
+it("gives several pages, a failure beside the others, each once, and reports progress", async () => {
+  const lab = await site({ "/a": "<p>First page</p>", "/b": `<p>${"long ".repeat(2_000)}</p>` });
+  const web = await webOf([lab]);
+  const call = fakeCall();
+  const urls = ["/a", "/none", "/b", "/a"].map((path) => lab.origin + path);
+  const answers = texts(
+    await run(web, "fetch_many", { urls: [...urls, "ftp://example.org/"], max_length: 100 }, call),
+  );
+  expect(answers[0]).toMatch(new RegExp(`^Contents of ${lab.origin}/a:\\n.*\\n\\nFirst page$`));
+  expect(answers[2]).toContain(`[Failed to fetch ${lab.origin}/none: `);
+  expect(answers[3]).toContain("long long");
+  expect(answers[4]).toContain("start_index=100 to get more");
+  expect(answers[5]).toContain("[Failed to fetch ftp://example.org/: URLs with ftp: are refused");
+  expect(answers).toHaveLength(6);
+  expect(call.reported.map(({ done, total }) => [done, total])).toEqual(
+    [1, 2, 3, 4].map((done) => [done, 4]),
+  );
+  expect(lab.asked.filter((path) => path === "/a")).toHaveLength(1);
+});
+
+it("asks one host for two pages at a time", async () => {
+  let now = 0;
+  let most = 0;
+  const page = (_: unknown, response: { end(text: string): void }): void => {
+    now += 1;
+    most = Math.max(most, now);
+    setTimeout(() => {
+      now -= 1;
+      response.end("<p>x</p>");
+    }, 30);
+  };
+  const lab = await site(
+    Object.fromEntries(["/1", "/2", "/3", "/4", "/5", "/6"].map((path) => [path, page])),
+  );
+  const web = await webOf([lab]);
+  await run(web, "fetch_many", { urls: Object.keys(lab.pages).map((path) => lab.origin + path) });
+  expect(most).toBe(2);
+  expect(lab.asked).toHaveLength(6);
+});
+
+it("fails where every page fails, and says why of each", async () => {
+  const lab = await site({});
+  const web = await webOf([lab]);
+  const urls = [`${lab.origin}/x`, "http://127.0.0.1:1/"];
+  expect(await failureOf(run(web, "fetch_many", { urls }))).toMatchObject({
+    kind: "unavailable",
+    message: expect.stringMatching(
+      /None of the pages.*\n.*loopback address[\s\S]*status 404|None of the pages.*\n.*status 404[\s\S]*loopback address/,
+    ),
+  });
+});

@@ -1,0 +1,25 @@
+import { ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import { maxAge, tool } from "../context.ts";
+import { showPages } from "../page/show-many.ts";
+
+export default tool({
+  name: "fetch_many",
+  title: "Fetch several pages",
+  description:
+    "Get the beginnings of up to 8 web pages at once; a page that fails does not stop the others. Go on in one with fetch.",
+  effect: "read",
+  openWorld: true,
+  input: z.strictObject({
+    urls: z.array(z.string().min(1).max(8_192)).min(1).max(8).describe("http or https URLs."),
+    max_length: z.int().min(1).max(100_000).default(3_000).describe("Characters of each page at most."),
+    format: z.enum(["auto", "markdown", "text", "html"]).default("auto").describe("auto: HTML as markdown."),
+    include_links: z.boolean().default(true).describe("Keep the addresses of links."),
+    max_age: maxAge,
+  }),
+  async run({ urls, ...asked }, web, call) {
+    const { contents, failed } = await showPages(web, [...new Set(urls)], asked, call);
+    if (failed.length < new Set(urls).size) return contents;
+    throw new ToolError("unavailable", `None of the pages could be fetched.\n${failed.join("\n")}`);
+  },
+});

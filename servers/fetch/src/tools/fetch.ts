@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { maxAge, selector, tool, url } from "../context.ts";
+import { showPage } from "../page/show.ts";
+
+export default tool({
+  name: "fetch",
+  title: "Fetch a page",
+  description:
+    "Get a web page as clean markdown, an image, or the text of a PDF. Long pages come in pieces: the last line, in " +
+    "square brackets, says which start_index goes on. For several pages use fetch_many, for words in a page fetch_find.",
+  effect: "read",
+  openWorld: true,
+  input: z.strictObject({
+    url,
+    max_length: z.int().min(1).max(999_999).default(5_000).describe("Characters at most."),
+    start_index: z.int().min(0).max(100_000_000).default(0).describe("Go on from this character."),
+    raw: z.boolean().default(false).describe("The source as it is; the same as format html."),
+    format: z
+      .enum(["auto", "markdown", "text", "html", "json", "metadata"])
+      .default("auto")
+      .describe("metadata: title, dates and the outline of headings with their indexes, without the page."),
+    selector,
+    section: z.string().min(1).max(300).optional().describe("Only what stands under this heading."),
+    include_links: z.boolean().default(true).describe("Keep the addresses of links."),
+    max_age: maxAge,
+  }),
+  run: ({ raw, format, ...asked }, web, call) =>
+    showPage(web, { ...asked, format: raw && format === "auto" ? "html" : format }, call),
+});

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { World } from "@refmcp/core/testing";
+import { picture } from "./files.ts";
+import { openSite } from "./lab.ts";
+import { framed, prose } from "./pages/write.ts";
+
+const SECRET = "hunter2-planted-secret";
+
+const GUIDE = framed(
+  "The mill guide",
+  `<main><h1>The mill guide</h1><p>How to visit the mill. ${prose(3, 70)}</p>
+<h2>Opening hours</h2><p>Open from Tuesday to Sunday, 10:00 to 17:00. Closed on Mondays and on 24 December.</p>
+<h2>Prices</h2><table><tr><th>Who</th><th>Price</th></tr><tr><td>Adults</td><td>€ 7.50</td></tr><tr><td>Children</td><td>€ 3.00</td></tr></table>
+<h2>How to come here</h2><p>Bus 14 stops at <a href="/stops">Mill Lane</a>. ${prose(4, 71)}</p>
+<h2>Contact</h2><p>Write to <a href="mailto:mill@example.org">mill@example.org</a>.</p></main>`,
+  {
+    head: '<meta name="description" content="Hours, prices and ways to the old mill."><meta name="date" content="2026-03-01">',
+  },
+);
+
+/** A small site on loopback that stands for the web, one site that must not be reached, and a header that is secret. */
+export async function world(): Promise<World> {
+  const inner = await openSite({ "/": `<p>${SECRET}</p>` }, { address: "127.0.0.1" });
+  const site = await openSite({
+    "/guide": GUIDE,
+    "/stops":
+      "<title>Stops</title><h1>Stops</h1><ul><li>Mill Lane: bus 14, every 20 minutes</li><li>Old Bridge: bus 9</li></ul>",
+    "/old-guide": { status: 301, headers: { location: "/guide" } },
+    "/long": framed(
+      "A long page",
+      `<main>${Array.from({ length: 400 }, (_, index) => `<h2>Part ${index}</h2><p>${prose(5, index + 100)}</p>`).join("")}</main>`,
+    ),
+    "/hours.json": {
+      headers: { "content-type": "application/json" },
+      body: '{"monday":null,"tuesday":"10-17"}',
+    },
+    "/mill.png": { headers: { "content-type": "image/png" }, body: picture },
+    "/inside": { status: 302, headers: { location: `${inner.origin}/` } },
+    "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /closed" },
+    "/closed": "<p>not for programs</p>",
+  });
+  const url = (path: string): string => site.origin + path;
+  return {
+    args: ["--allow-host", site.host, "--header", `${site.host}=Authorization: Bearer ${SECRET}`],
+    secret: SECRET,
+    calls: {
+      fetch: { url: url("/guide"), max_length: 600 },
+      fetch_many: { urls: [url("/stops"), url("/nothing"), url("/hours.json")] },
+      fetch_find: { url: url("/guide"), query: "closed", context: 60 },
+    },
+    failures: {
+      fetch: { url: url("/inside") },
+      fetch_many: { urls: [url("/closed"), `${inner.origin}/`] },
+      fetch_find: { url: url("/nothing"), query: "x" },
+    },
+    large: {
+      fetch: { url: url("/long"), max_length: 900_000 },
+      fetch_many: { urls: [url("/long"), url("/guide")], max_length: 100_000 },
+      fetch_find: { url: url("/long"), query: "river", limit: 100, context: 2_000 },
+    },
+    // A reading server has nothing to change: the sites that it was sent to are all there is.
+    fingerprint: async () =>
+      createHash("sha256")
+        .update(JSON.stringify([site.pages, inner.requests]))
+        .digest("hex"),
+    stable: (text) =>
+      text
+        .replaceAll(site.origin, "https://mill.example")
+        .replaceAll(site.host, "mill.example")
+        .replaceAll(inner.host, "127.0.0.1:80")
+        .replace(/snapshot\/[0-9a-f]{12}/g, "snapshot/0123456789ab")
+        .replace(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, "2026-07-28T09:00:00.000Z"),
+    async dispose() {
+      await site.close();
+      await inner.close();
+    },
+  };
+}

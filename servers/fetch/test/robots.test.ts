@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { type Answer, failureOf, fetched, run, site, texts, web, webOf } from "./lab.ts";
+
+const rules = (text: string, status = 200): Answer => ({
+  status,
+  headers: { "content-type": "text/plain" },
+  body: text,
+});
+
+describe("robots.txt of a site", () => {
+  it("closes what it closes, with a way that the user has", async () => {
+    const lab = await site({
+      "/robots.txt": rules("User-agent: *\nDisallow: /private"),
+      "/private/x": "x",
+      "/open": "<p>open</p>",
+    });
+    const opened = await webOf([lab]);
+    expect((await fetched(opened, { url: `${lab.origin}/open` })).text).toContain("open");
+    expect(await failureOf(run(opened, "fetch", { url: `${lab.origin}/private/x` }))).toMatchObject({
+      kind: "denied",
+      message: `${lab.origin}/robots.txt does not let programs fetch /private/x.`,
+      hint: expect.stringContaining("--ignore-robots-txt"),
+    });
+    expect(lab.asked).toEqual(["/open"]);
+  });
+
+  it("is asked once for all pages, by the name that the pages are asked by", async () => {
+    const lab = await site({ "/robots.txt": rules(""), "/a": "a", "/b": "b" });
+    const opened = await webOf([lab], { userAgent: "Curious/2.0" });
+    for (const path of ["/a", "/b"]) await fetched(opened, { url: lab.origin + path });
+    expect(lab.requests.map(({ path, headers }) => `${path} ${headers["user-agent"]}`)).toEqual([
+      "/robots.txt Curious/2.0",
+      "/a Curious/2.0",
+      "/b Curious/2.0",
+    ]);
+  });
+
+  it("counts by the name of the user agent", async () => {
+    const lab = await site({
+      "/robots.txt": rules("User-agent: curious\nDisallow: /\n\nUser-agent: *\nAllow: /"),
+      "/": "<p>in</p>",
+    });
+    expect(
+      await failureOf(run(await webOf([lab], { userAgent: "Curious/2.0" }), "fetch", { url: lab.origin })),
+    ).toMatchObject({ kind: "denied" });
+    expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("in");
+  });
+
+  it.each([404, 401, 403, 429])(
+    "that is not there (%i) closes nothing (RFC 9309, 2.3.1.3)",
+    async (status) => {
+      const lab = await site({
+        "/robots.txt": rules("User-agent: *\nDisallow: /", status),
+        "/": "<p>in</p>",
+      });
+      expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("in");
+    },
+  );
+
+  it.each([500, 503])("that fails (%i) closes everything (RFC 9309, 2.3.1.4)", async (status) => {
+    const lab = await site({ "/robots.txt": rules("", status), "/": "x" });
+    expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject({
+      kind: "denied",
+      message: expect.stringContaining(`status ${status}`),
+    });
+    expect(lab.asked).toEqual([]);
+  });
+
+  it("is followed to where it leads", async () => {
+    const lab = await site({
+      "/robots.txt": { status: 301, headers: { location: "/rules.txt" } },
+      "/rules.txt": rules("User-agent: *\nDisallow: /x"),
+      "/x": "x",
+    });
+    expect(await failureOf(run(await webOf([lab]), "fetch", { url: `${lab.origin}/x` }))).toMatchObject({
+      kind: "denied",
+    });
+  });
+
+  it("is read to half a megabyte, and no further", async () => {
+    const lab = await site({
+      "/robots.txt": rules(`User-agent: *\nDisallow: /x\n${"# filler\n".repeat(200_000)}Disallow: /`),
+      "/": "<p>in</p>",
+    });
+    const opened = await webOf([lab]);
+    expect((await fetched(opened, { url: lab.origin })).text).toContain("in");
+    expect(await failureOf(run(opened, "fetch", { url: `${lab.origin}/x` }))).toMatchObject({
+      kind: "denied",
+    });
+  });
+
+  it("does not count with --ignore-robots-txt", async () => {
+    const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
+    expect(
+      (await fetched(await webOf([lab], { ignoreRobotsTxt: true }), { url: lab.origin })).text,
+    ).toContain("in");
+    expect(lab.requests.map(({ path }) => path)).toEqual(["/"]);
+  });
+
+  it("does not count for a person, whose user agent says so", async () => {
+    const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
+    const opened = await webOf([lab]);
+    const snapshot = await opened.get(lab.origin, { asker: "user", signal: new AbortController().signal });
+    expect(snapshot.answer.status).toBe(200);
+    expect(lab.requests.map(({ headers }) => headers["user-agent"])).toEqual([
+      "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
+    ]);
+    // What a person brought does not open the page for the model.
+    expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({ kind: "denied" });
+  });
+
+  it("of a host that is refused is not asked for", async () => {
+    const answer = await run(await web(), "fetch_many", { urls: ["http://127.0.0.1:9/"] }).catch(
+      (error: Error) => error.message,
+    );
+    expect(answer).toContain("loopback address");
+    expect(texts(answer)).toEqual([]);
+  });
+});
