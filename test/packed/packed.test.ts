@@ -29,20 +29,43 @@ async function pack(packageFolder: string): Promise<string> {
   return join(destination, name);
 }
 
-/** Installs a tarball into an empty folder with an empty npm cache, as a first user does. */
-async function install(tarball: string): Promise<string> {
+/** Installs tarballs into an empty folder with an empty npm cache, as a first user does. */
+async function install(tarballs: readonly string[]): Promise<string> {
   const home = await mkdtemp(join(folder, "home-"));
   await writeFile(join(home, "package.json"), '{ "private": true }');
-  await execute("npm", ["install", ...npmQuiet, "--cache", join(home, "cache"), tarball], { cwd: home });
+  const npm = ["install", ...npmQuiet, "--cache", join(home, "cache"), ...tarballs];
+  await execute("npm", npm, { cwd: home });
   return home;
+}
+
+const homes = new Map<string, Promise<string>>();
+
+/**
+ * The folder in which a server is installed. Servers with the same dependencies share one: none can use what another
+ * brought, and a native module is compiled once.
+ */
+async function homeOf(name: string): Promise<string> {
+  const dependencies = await dependenciesOf(name);
+  const known = homes.get(dependencies);
+  if (known !== undefined) return known;
+  const alike: string[] = [];
+  for (const server of SERVERS) if ((await dependenciesOf(server)) === dependencies) alike.push(server);
+  const home = Promise.all(alike.map((server) => pack(serverFolder(server)))).then(install);
+  homes.set(dependencies, home);
+  return home;
+}
+
+async function dependenciesOf(name: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  return JSON.stringify([dependencies, optionalDependencies, peerDependencies]);
 }
 
 describe.each(SERVERS)("the packed %s server", (name) => {
   it("installs into an empty folder and answers a call in both eras, started by npx", {
     timeout: 300_000,
   }, async () => {
-    const tarball = await pack(serverFolder(name));
-    const home = await install(tarball);
+    const home = await homeOf(name);
     const world = await serverWorld(name);
     try {
       for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
