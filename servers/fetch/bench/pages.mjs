@@ -13,7 +13,7 @@ export const title = "Fetch: pages to markdown, downloads";
 const PEERS = { "@mozilla/readability": "0.6.0", jsdom: "26.1.0", turndown: "7.2.5" };
 const HERE = new URL(".", import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", HERE));
-const RUN = fileURLToPath(new URL("convert-once.mjs", HERE));
+const RUN = fileURLToPath(new URL("lib/convert-once.mjs", HERE));
 const SIZES = [50_000, 1_000_000, 5_000_000];
 /** Conversions of one process: the best one counts, as the first also loads the code. */
 const RUNS = { 50000: 15, 1000000: 3, 5000000: 2 };

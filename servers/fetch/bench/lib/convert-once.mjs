@@ -10,7 +10,7 @@ const html = await readFile(file, "utf8");
 const url = "https://mill.example/page";
 
 async function here() {
-  const worker = new Worker(new URL("../dist/convert.worker.js", import.meta.url));
+  const worker = new Worker(new URL("../../dist/convert.worker.js", import.meta.url));
   return {
     convert: () =>
       new Promise((resolve, reject) => {
