@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { workerFile } from "@refmcp/core/worker-file";
 import type { Conversion, ConversionRequest } from "./extract.ts";
 import type { PdfRequest, PdfText } from "./pdf.ts";
 import { withoutTags } from "./without-tags.ts";
@@ -117,7 +117,7 @@ export class Converter {
   }
 
   async #start(): Promise<Worker> {
-    const worker = new Worker(await workerFile(), {
+    const worker = new Worker(await workerFile("convert", import.meta.url, { external: ["unpdf"] }), {
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
       stdout: true,
       stderr: true,
@@ -140,31 +140,4 @@ class Failure extends Error {
     super(reason);
     this.leavesThread = leavesThread;
   }
-}
-
-let built: Promise<string> | undefined;
-
-/** Beside the bundle, its own file. Run from source (tests), it is bundled now: Node.js 20 reads no TypeScript. */
-async function workerFile(): Promise<string> {
-  if (!import.meta.url.endsWith(".ts")) return fileURLToPath(new URL("convert.worker.js", import.meta.url));
-  built ??= (async () => {
-    const bundler = "esbuild";
-    const { build }: typeof import("esbuild") = await import(bundler);
-    const outfile = fileURLToPath(
-      new URL(`../../node_modules/.refmcp/convert-${process.pid}.worker.mjs`, import.meta.url),
-    );
-    await build({
-      entryPoints: [fileURLToPath(new URL("convert.worker.ts", import.meta.url))],
-      bundle: true,
-      outfile,
-      external: ["unpdf"],
-      format: "esm",
-      platform: "node",
-      banner: {
-        js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
-      },
-    });
-    return outfile;
-  })();
-  return await built;
 }

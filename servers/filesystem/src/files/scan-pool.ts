@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/core/answer";
+import { workerFile } from "@refmcp/core/worker-file";
 import type { ScanAnswer, ScanRequest } from "./scan-protocol.ts";
 import { codeOf } from "./state-directory.ts";
 
@@ -148,11 +148,8 @@ function explained(error: unknown): unknown {
   });
 }
 
-let built: Promise<URL> | undefined;
-
 async function startWorker(): Promise<Worker> {
-  built ??= workerCode();
-  const worker = new Worker(await built, {
+  const worker = new Worker(await workerFile("search", import.meta.url), {
     name: "search",
     resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
     // What it would print goes nowhere near the protocol's stdout.
@@ -161,20 +158,4 @@ async function startWorker(): Promise<Worker> {
   });
   // Errors are seen by who waits for an answer; without a listener they would end the process.
   return worker.on("error", () => undefined);
-}
-
-/** Beside the bundle, its own file. Run from source (tests), it is bundled now: Node.js 20 reads no TypeScript. */
-async function workerCode(): Promise<URL> {
-  if (!import.meta.url.endsWith(".ts")) return new URL("search.worker.js", import.meta.url);
-  const bundler = "esbuild";
-  const { build }: typeof import("esbuild") = await import(bundler);
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("search.worker.ts", import.meta.url))],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "node",
-  });
-  const code = outputFiles[0]?.text ?? "";
-  return new URL(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }

@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
 import { Duplex } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/core/answer";
+import { workerFile } from "@refmcp/core/worker-file";
 import { introduce, type Link } from "./link.ts";
 
 /** What the worker says. */
@@ -39,7 +40,7 @@ export class Embedded {
   }
 
   async #start(): Promise<Worker> {
-    const worker = new Worker(await workerCode(), {
+    const worker = new Worker(await workerFile("pglite", import.meta.url), {
       name: "pglite",
       workerData: { directory: this.#directory, module: pglite() },
       // What it would print goes nowhere near the protocol's stdout.
@@ -84,22 +85,6 @@ function pglite(): string {
       hint: "Start the server with npx -y -p @electric-sql/pglite -p @refmcp/server-postgres refmcp-server-postgres --embedded.",
     });
   }
-}
-
-/** Beside the bundle, its own file. Run from source (tests), it is bundled now: Node.js 20 reads no TypeScript. */
-async function workerCode(): Promise<URL> {
-  if (!import.meta.url.endsWith(".ts")) return new URL("pglite.worker.js", import.meta.url);
-  const bundler = "esbuild";
-  const { build }: typeof import("esbuild") = await import(bundler);
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("pglite.worker.ts", import.meta.url))],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "node",
-  });
-  const code = outputFiles[0]?.text ?? "";
-  return new URL(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
 /** What pg takes for a socket: bytes go to the worker and come from it. */
