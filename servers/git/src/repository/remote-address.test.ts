@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { progressReader } from "./remote.ts";
-import { isPublic, parseRemote } from "./remote-address.ts";
+import { checkAddress, parseRemote } from "./remote-address.ts";
 
 const rules = { protocols: ["https", "ssh"], allowedHosts: [] };
 
@@ -29,31 +29,22 @@ describe("parseRemote", () => {
   });
 });
 
-describe("isPublic", () => {
-  it("knows private and special addresses in every form", () => {
-    for (const address of ["93.184.216.34", "2606:2800:220:1::1"])
-      expect(isPublic(address), address).toBe(true);
-    for (const address of [
-      "10.1.2.3",
-      "127.0.0.1",
-      "0.0.0.0",
-      "100.64.0.1",
-      "169.254.169.254",
-      "172.16.0.1",
-      "192.0.2.1",
-      "224.0.0.1",
-      "255.255.255.255",
-      "::1",
-      "::",
-      "fe80::1",
-      "fc00::1",
-      "ff02::1",
-      "::ffff:10.0.0.1",
-      "64:ff9b::a00:1",
-      "2002:a00:1::",
-      "nonsense",
-    ])
-      expect(isPublic(address), address).toBe(false);
+describe("checkAddress", () => {
+  const check = (url: string, allowedHosts: string[] = []) => {
+    const free = { protocols: ["https", "ssh"], allowedHosts };
+    return checkAddress(parseRemote(url, free), free);
+  };
+
+  it("refuses what the network's boundary refuses, under a code of its own", async () => {
+    for (const host of ["10.1.2.3", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "printer.local"])
+      await expect(check(`https://${host}/x.git`), host).rejects.toMatchObject({ code: "host_not_allowed" });
+  });
+
+  it("lets an allowed host through, and pins a name to the address that was checked", async () => {
+    expect(await check("https://10.1.2.3/x.git", ["10.1.2.3"])).toEqual([]);
+    const [pin] = await check("https://localhost:8443/x.git", ["localhost"]);
+    expect(pin?.[0]).toBe("http.curloptResolve");
+    expect(pin?.[1]).toMatch(/^localhost:8443:(?:127\.0\.0\.1|\[::1\])/);
   });
 });
 

@@ -1,7 +1,6 @@
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import ipaddr from "ipaddr.js";
+import { createUrlGuard } from "@refmcp/core/url-guard";
 import type { ConfigPair } from "./environment.ts";
 import { withoutPassword } from "./refs.ts";
 
@@ -53,38 +52,30 @@ export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
  * @throws ToolError `host_not_allowed`, `remote_unreachable`
  */
 export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): Promise<ConfigPair[]> {
-  const isAllowed = rules.allowedHosts.some((host) => host.toLowerCase() === remote.host.toLowerCase());
-  const found = isIP(remote.host)
-    ? [{ address: remote.host }]
-    : await lookup(remote.host, { all: true }).catch(() => []);
-  if (found.length === 0) {
+  const { host, scheme } = remote;
+  const port = remote.port ?? PORTS[scheme] ?? 443;
+  const addresses = await addressesOf(host, port, rules).catch((error: unknown) => {
     // A name that only the user's ssh configuration knows.
-    if (remote.scheme === "ssh") return [];
-    throw new ToolError("unavailable", `The host "${oneLine(remote.host)}" has no address.`, {
-      code: "remote_unreachable",
-      hint: "Check the URL's spelling and the network.",
-    });
-  }
-  const refused = found.find(({ address }) => !isPublic(address));
-  if (refused !== undefined && !isAllowed) {
-    throw new ToolError(
-      "denied",
-      `The host "${oneLine(remote.host)}" has the private address ${refused.address}.`,
-      {
-        code: "host_not_allowed",
-        hint: `If it is meant, the user starts the server with --allow-host ${oneLine(remote.host)}.`,
-      },
-    );
-  }
-  if (remote.scheme === "ssh" || isIP(remote.host) !== 0) return [];
-  const port = remote.port ?? (remote.scheme === "https" ? 443 : 80);
-  const addresses = found.map(({ address }) => (address.includes(":") ? `[${address}]` : address));
-  return [["http.curloptResolve", `${remote.host}:${port}:${addresses.join(",")}`]];
+    if (scheme === "ssh" && error instanceof ToolError && error.kind === "unavailable") return [];
+    throw error;
+  });
+  if (scheme === "ssh" || isIP(host) !== 0) return [];
+  const pinned = addresses.map((address) => (address.includes(":") ? `[${address}]` : address));
+  return [["http.curloptResolve", `${host}:${port}:${pinned.join(",")}`]];
 }
 
-/** Whether an address is one of the public internet; IPv4 inside of IPv6 is looked at as IPv4. */
-export function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
+const PORTS: Readonly<Record<string, number>> = { https: 443, http: 80, ssh: 22, git: 9418 };
+
+async function addressesOf(host: string, port: number, { allowedHosts }: RemoteRules): Promise<string[]> {
+  try {
+    const { addresses } = await createUrlGuard({ allowHosts: allowedHosts }).place(host, port);
+    return addresses.map(({ address }) => address);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const { kind, message, hint, cause } = error;
+    const code = kind === "denied" ? "host_not_allowed" : "remote_unreachable";
+    throw new ToolError(kind, message, { code, cause, ...(hint === undefined ? {} : { hint }) });
+  }
 }
 
 function notAllowed(scheme: string, rules: RemoteRules): ToolError {
