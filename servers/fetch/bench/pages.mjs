@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { command, figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
 
 export const title = "Fetch: pages to markdown, downloads";
@@ -60,6 +61,7 @@ export async function bench({ report }) {
       rows,
     });
     report(await downloads(page(56_000)));
+    report(await budgets());
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -98,6 +100,66 @@ async function downloads(html) {
     site.closeAllConnections();
     site.close();
   }
+}
+
+/** 2 GB of zeros as gzip, written again and again: one block of 64 MB, compressed once. */
+function bomb(response) {
+  const member = gzipSync(Buffer.alloc(64_000_000), { level: 9 });
+  response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
+  for (let count = 0; count < 32; count++) response.write(member);
+  response.end();
+}
+
+function endless(response) {
+  response.writeHead(200, { "content-type": "text/plain" });
+  const more = () => {
+    while (!response.destroyed && response.write("all work and no play\n".repeat(5_000)));
+  };
+  response.on("drain", more);
+  more();
+}
+
+const HOSTILE = {
+  "a gzip bomb of 2 GB": bomb,
+  "a body without an end": endless,
+  "50,000 nested divs": (response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end(`${"<div>".repeat(50_000)}end`),
+  "a megabyte of <": (response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end(`<p>x</p>${"<".repeat(1_000_000)}`),
+};
+
+/** What hostile answers cost a fresh server: time, and memory at its peak. */
+async function budgets() {
+  const paths = Object.keys(HOSTILE);
+  const site = createServer((request, response) => {
+    const serve = HOSTILE[paths[Number(request.url?.slice(1))]];
+    if (serve === undefined) response.writeHead(404).end();
+    else serve(response);
+  });
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${site.address().port}`;
+  const rows = [];
+  try {
+    for (const [index, what] of paths.entries()) {
+      const client = new RawClient([process.execPath, BIN, "--allow-host", host]);
+      await client.initialize();
+      const before = await client.memory();
+      const began = performance.now();
+      await client.call("fetch", { url: `http://${host}/${index}`, max_length: 1_000 });
+      const took = performance.now() - began;
+      const { peak } = await client.memory();
+      rows.push([what, figure(took), figure(before.now), figure(peak)]);
+      await client.close();
+    }
+  } finally {
+    site.closeAllConnections();
+    site.close();
+  }
+  return {
+    title: "Hostile answers, over stdio; downloads stop at 10 MB",
+    columns: ["answer", "ms", "MB before", "MB at the peak"],
+    rows,
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
