@@ -71,6 +71,24 @@ const think = tool({
   },
 });
 
+const form = z.object({ answer: z.string() });
+const together = tool({
+  name: "ask_together",
+  title: "Together",
+  description: "Ask several things at once.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({}),
+  async run(_input, _done, call) {
+    const [first, second, roots] = await Promise.all([
+      call.ask("First?", form, "first"),
+      call.ask("Second?", form),
+      call.roots(),
+    ]);
+    return [first.answer, second.answer, ...roots.map(({ uri }) => uri)].join(" ");
+  },
+});
+
 const done: Done = { deleted: [] };
 const server = defineServer({
   name: "ask",
@@ -80,7 +98,7 @@ const server = defineServer({
   description: "Asks questions.",
   instructions: "",
   options: {},
-  tools: [remove, swallow, visit, think],
+  tools: [remove, swallow, visit, think, together],
   open: () => done,
 });
 
@@ -131,20 +149,46 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
 
   it("are refused with a reason where the client cannot be asked", async () => {
     const client = await connect({ era });
-    for (const [name, reason] of [
-      ["ask_visit", "this client cannot ask for it"],
-      ["ask_think", "this client does not offer it"],
-    ] as const) {
-      const result = await client.callTool({ name, arguments: {} });
-      expect(result.isError).toBe(true);
-      expect(JSON.stringify(result.content)).toContain(reason);
+    const result = await client.callTool({ name: "ask_visit", arguments: {} });
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain("this client cannot ask for it");
+    const call = client.callTool({ name: "ask_think", arguments: {} });
+    const reason = "this client does not offer it";
+    if (era === "legacy") {
+      expect(await call).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining(reason) }],
+      });
+    } else {
+      await expect(call).rejects.toMatchObject({
+        code: -32021,
+        message: expect.stringContaining(reason),
+        data: { requiredCapabilities: { sampling: {} } },
+      });
     }
+  });
+
+  it("are asked at once where none waits for another", async () => {
+    const asked: string[] = [];
+    const client = await connect({
+      era,
+      roots: [{ uri: "file:///somewhere" }],
+      elicit({ message }) {
+        asked.push(message);
+        return { action: "accept", content: { answer: `to ${message}` } };
+      },
+    });
+    const result = await client.callTool({ name: "ask_together", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: "to First? to Second? file:///somewhere" }]);
+    expect(asked.sort()).toEqual(["First?", "Second?"]);
   });
 });
 
 describe("the state of a round, modern era", () => {
   /** A client that writes its own messages, as one that cheats would. */
-  async function raw(): Promise<(params: Record<string, unknown>) => Promise<Record<string, unknown>>> {
+  async function raw(
+    capabilities: Record<string, unknown> = {},
+  ): Promise<(params: Record<string, unknown>) => Promise<Record<string, unknown>>> {
     const prepared = await prepare(server, [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
@@ -158,7 +202,7 @@ describe("the state of a round, modern era", () => {
     const _meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} }, ...capabilities },
     };
     return (params) =>
       new Promise((resolve) => {
@@ -189,6 +233,25 @@ describe("the state of a round, modern era", () => {
     expect(await call({ ...params, inputResponses, requestState })).toMatchObject({
       result: { content: [{ text: "removed a" }] },
     });
+  });
+
+  it("asks everything that is open in one round, under the names that were given", async () => {
+    const call = await raw({ roots: {} });
+    const params = { name: "ask_together", arguments: {} };
+    const { requestState, inputRequests } = roundOf(await call(params));
+    const keys = Object.keys(inputRequests);
+    expect(keys).toHaveLength(3);
+    expect(keys).toContain("first");
+    const answers = keys.map((key) => [
+      key,
+      key.startsWith("roots") ? { roots: [] } : { action: "accept", content: { answer: "yes" } },
+    ]);
+    const inputResponses = Object.fromEntries(answers.slice(1));
+    // What is still open is asked again, and only that.
+    const next = roundOf(await call({ ...params, inputResponses, requestState }));
+    expect(Object.keys(next.inputRequests)).toEqual(keys.slice(0, 1));
+    const last = { inputResponses: Object.fromEntries(answers.slice(0, 1)), requestState: next.requestState };
+    expect(await call({ ...params, ...last })).toMatchObject({ result: { content: [{ text: "yes yes" }] } });
   });
 
   it("does not carry the word given for one call to another", async () => {

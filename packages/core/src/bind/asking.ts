@@ -7,6 +7,7 @@ import {
   type InputResponseView,
   inputRequired,
   inputResponse,
+  MissingRequiredClientCapabilityError,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
@@ -37,14 +38,15 @@ type Answer = Exclude<InputResponseView, { kind: "missing" }>;
 
 /**
  * Questions to the client within one call. Each question has a key made of its own content, so that a changed
- * question (another loss than the one the user agreed to) is asked again. Answers of earlier rounds travel in
- * the signed `requestState`.
+ * question (another loss than the one the user agreed to) is asked again, unless the tool names it. Answers of earlier
+ * rounds travel in the signed `requestState`.
  */
 export class Asking {
   readonly #options: AskingOptions;
   /** What the answers belong to, and those of earlier rounds; most calls ask nothing and need neither. */
   #round: { readonly subject: string; readonly earlier: Readonly<Record<string, unknown>> } | undefined;
-  #needed: { key: string; request: InputRequest } | undefined;
+  /** The open questions by key: those that were asked before the first of them ended the run. */
+  readonly #needed = new Map<string, InputRequest>();
 
   constructor(options: AskingOptions) {
     this.#options = options;
@@ -61,17 +63,16 @@ export class Asking {
 
   /** Whether a question is open, also where the handler swallowed `InputNeeded`. */
   get isOpen(): boolean {
-    return this.#needed !== undefined;
+    return this.#needed.size > 0;
   }
 
-  /** The result that asks the open question and carries what was answered before. */
+  /** The result that asks the open questions and carries what was answered before. */
   async inputRequired(): Promise<InputRequiredResult> {
-    if (this.#needed === undefined) throw new TypeError("no question is open");
-    const { key, request } = this.#needed;
+    if (!this.isOpen) throw new TypeError("no question is open");
     const { subject, earlier } = this.#rounds();
     const answers = { ...earlier, ...this.#options.context.mcpReq.inputResponses };
     const requestState = await this.#options.state.mint({ subject, answers }, this.#options.context);
-    return inputRequired({ inputRequests: { [key]: request }, requestState });
+    return inputRequired({ inputRequests: Object.fromEntries(this.#needed), requestState });
   }
 
   async confirm(message: string): Promise<void> {
@@ -90,11 +91,17 @@ export class Asking {
     if (!confirm) throw declined();
   }
 
-  ask<Form extends z.ZodObject>(message: string, form: Form): Promise<z.output<Form>> {
-    return this.#form(message, form, "Pass what it asks for as arguments, or use a client with elicitation.");
+  ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
+    const hint = "Pass what it asks for as arguments, or use a client with elicitation.";
+    return this.#form(message, form, hint, key);
   }
 
-  async #form<Form extends z.ZodObject>(message: string, form: Form, hint: string): Promise<z.output<Form>> {
+  async #form<Form extends z.ZodObject>(
+    message: string,
+    form: Form,
+    hint: string,
+    key?: string,
+  ): Promise<z.output<Form>> {
     const elicitation = this.#options.capabilities?.elicitation;
     if (elicitation === undefined || (elicitation.url !== undefined && elicitation.form === undefined)) {
       throw new ToolError("denied", `This needs the user's word, and this client cannot ask: ${message}`, {
@@ -102,7 +109,7 @@ export class Asking {
       });
     }
     const request = inputRequired.elicit({ message, requestedSchema: form });
-    const answer = this.#answerTo("ask", request);
+    const answer = this.#answerTo("ask", request, key);
     if (answer.kind !== "elicit" || answer.action !== "accept") throw declined();
     const parsed = form.safeParse(answer.content);
     if (!parsed.success)
@@ -126,10 +133,11 @@ export class Asking {
 
   async sample(request: SampleRequest): Promise<SampleResult> {
     if (this.#options.capabilities?.sampling === undefined) {
-      throw new ToolError(
-        "denied",
-        "This needs the client's model, and this client does not offer it (sampling).",
-      );
+      const reason = "This needs the client's model, and this client does not offer it (sampling).";
+      // MCP 2026-07-28, "Missing required capabilities": MUST be this error.
+      if (this.#options.context.mcpReq.envelope !== undefined)
+        throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } }, reason);
+      throw new ToolError("denied", reason);
     }
     const { tools, toolChoice } = request;
     if ((tools ?? toolChoice) !== undefined && this.#options.capabilities.sampling.tools === undefined) {
@@ -151,12 +159,12 @@ export class Asking {
   }
 
   /** The answer to a question, of this round or an earlier one. @throws InputNeeded where there is none yet. */
-  #answerTo(kind: string, request: InputRequest): Answer {
-    const key = `${kind}-${digest(JSON.stringify(request))}`;
+  #answerTo(kind: string, request: InputRequest, name?: string): Answer {
+    const key = name ?? `${kind}-${digest(JSON.stringify(request))}`;
     const { earlier } = this.#rounds();
     const view = inputResponse({ ...earlier, ...this.#options.context.mcpReq.inputResponses }, key);
     if (view.kind !== "missing") return view;
-    this.#needed = { key, request };
+    this.#needed.set(key, request);
     throw new InputNeeded(`the client must answer ${key}`);
   }
 }

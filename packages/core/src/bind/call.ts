@@ -43,7 +43,7 @@ export function startCall(
       if (ending.reason === undefined) context.mcpReq.log(level, message).catch(ignoreClosed);
     },
     confirm: (message) => asking.confirm(message),
-    ask: (message, answer) => asking.ask(message, answer),
+    ask: (message, answer, key) => asking.ask(message, answer, key),
     openUrl: (message, url) => asking.openUrl(message, url),
     sample: (request) => asking.sample(request),
     roots: async () => asking.roots() ?? [],

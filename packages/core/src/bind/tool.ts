@@ -2,6 +2,7 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   type Tool as ListedTool,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
@@ -68,6 +69,7 @@ export async function callTool<Context>(
     return resultFor(session.version, resultOf(tool, returned));
   } catch (error) {
     if (error instanceof InputNeeded || asking.isOpen) return await asking.inputRequired();
+    if (error instanceof MissingRequiredClientCapabilityError) throw error;
     return resultFor(session.version, errorResult(tool, error, runtime.log));
   }
 }

@@ -39,13 +39,20 @@ export interface Call {
   confirm(message: string): Promise<void>;
   /**
    * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
+   * Questions that do not depend on each other can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.
    *
+   * @param key names the question to the client (2026-07-28, `inputRequests`); default: made of its content, so that
+   *   an answer serves no other question. Give one only where any answer in that form will do.
    * @throws ToolError `denied` where the user declines or nobody can be asked.
    */
-  ask<Answer extends z.ZodObject>(message: string, answer: Answer): Promise<z.output<Answer>>;
+  ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>>;
   /** Asks the user to visit `url` (elicitation in url mode); resolves when the user agreed to open it. */
   openUrl(message: string, url: string): Promise<void>;
-  /** Asks the client's model for a completion (sampling). */
+  /**
+   * Asks the client's model for a completion (sampling).
+   *
+   * @throws ToolError `denied` where the client offers no model; in 2026-07-28 the call then ends with -32021.
+   */
   sample(request: SampleRequest): Promise<SampleResult>;
   /** The client's roots now; empty where the client has none. */
   roots(): Promise<readonly ClientRoot[]>;

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleEverything } from "./fixtures/bundle.ts";
+import { fetchProgram, type Program } from "./programs.ts";
+import { type Listening, listen } from "./ready.ts";
+import { faultsOf, runSuite, scoredScenarios } from "./scenarios.ts";
+
+/** The scored requirement sets, and how many server scenarios each has. */
+const REQUIREMENTS = [
+  { revision: "2025-11-25", count: 30 },
+  { revision: "2026-07-28", count: 37 },
+] as const;
+
+/** Checks of a scored scenario that do not apply: this server's tools and prompts never change. */
+const NOT_APPLICABLE = [
+  "sep-2575-server-sends-prompts-list-changed-on-subscription",
+  "sep-2575-server-sends-tools-list-changed-on-subscription",
+];
+
+let server: Listening | undefined;
+let removeBundle: (() => Promise<void>) | undefined;
+
+beforeAll(async () => {
+  const { file, remove } = await bundleEverything();
+  removeBundle = remove;
+  server = await listen({ file, args: [], env: {} });
+});
+afterAll(async () => {
+  const code = await server?.stop();
+  await removeBundle?.();
+  expect(code).toBe(0);
+});
+
+const endpoint = (): URL => {
+  if (server === undefined) throw new Error("The fixture server does not listen yet.");
+  return server.url;
+};
+
+describe("the official suite and a server built on core", () => {
+  let suite: Program;
+  beforeAll(async () => {
+    suite = await fetchProgram("suite");
+  });
+
+  it.each(REQUIREMENTS)("all $count scored scenarios of $revision, without a warning", async (required) => {
+    const scored = await scoredScenarios(suite, required.revision);
+    expect(scored).toHaveLength(required.count);
+    const { code, output, scenarios } = await runSuite(suite, endpoint(), [
+      "--requirements",
+      required.revision,
+    ]);
+    for (const name of scored) {
+      const checks = scenarios.get(name) ?? [];
+      expect(checks.filter(({ status }) => status === "SUCCESS").length, name).toBeGreaterThan(0);
+      expect(faultsOf(checks), name).toEqual([]);
+      const skipped = checks.filter(({ status }) => status === "SKIPPED").map(({ id }) => id);
+      expect(
+        skipped.filter((id) => !NOT_APPLICABLE.includes(id)),
+        name,
+      ).toEqual([]);
+    }
+    expect(code, output.slice(-2000)).toBe(0);
+  });
+});
+
+describe("the released suite and a server built on core", () => {
+  it("all that is active, without a warning", async () => {
+    const suite = await fetchProgram("earlierSuite");
+    const { code, output, scenarios } = await runSuite(suite, endpoint(), ["--suite", "active"]);
+    expect(scenarios.size).toBe(30);
+    for (const [name, checks] of scenarios) expect(faultsOf(checks), name).toEqual([]);
+    expect(code, output.slice(-2000)).toBe(0);
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { World } from "@refmcp/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Fields, fieldsAt } from "../protocol/revisions.ts";
+import { serverWorld } from "../servers.ts";
+import { connect } from "./clients.ts";
+import { fetchProgram, type Program } from "./programs.ts";
+import { inWorld, type Listening, listen, READY } from "./ready.ts";
+import { faultsOf, runSuite } from "./scenarios.ts";
+
+/** The scenarios that ask for no tool, resource or prompt of a name of their own, and what a server must have. */
+const GENERIC: Readonly<Record<string, readonly { scenario: string; needs?: string }[]>> = {
+  "2025-11-25": [
+    { scenario: "server-initialize" },
+    { scenario: "logging-set-level" },
+    { scenario: "ping" },
+    { scenario: "tools-list" },
+    { scenario: "server-sse-multiple-streams" },
+    { scenario: "server-session-lifecycle" },
+    { scenario: "dns-rebinding-protection" },
+    { scenario: "resources-list", needs: "resources" },
+    { scenario: "prompts-list", needs: "prompts" },
+  ],
+  "2026-07-28": [
+    { scenario: "server-stateless" },
+    { scenario: "tools-list" },
+    { scenario: "server-sse-multiple-streams" },
+    { scenario: "http-header-validation" },
+    { scenario: "dns-rebinding-protection" },
+    { scenario: "input-required-result-unsupported-methods" },
+    { scenario: "resources-list", needs: "resources" },
+    { scenario: "sep-2164-resource-not-found", needs: "resources" },
+    { scenario: "caching", needs: "resources" },
+    { scenario: "prompts-list", needs: "prompts" },
+  ],
+};
+
+let suite: Program;
+let inspector: Program;
+let home = "";
+beforeAll(async () => {
+  // One after the other: npx keeps its packages in one place.
+  suite = await fetchProgram("suite");
+  inspector = await fetchProgram("inspector");
+  home = await mkdtemp(join(tmpdir(), "refmcp-inspector-"));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+it("has servers to look at", () => {
+  expect(READY).not.toEqual([]);
+});
+
+describe.each(READY)("the %s server", (name) => {
+  let world: World | undefined;
+  let server: Listening | undefined;
+  let capabilities: Fields = {};
+  beforeAll(async () => {
+    world = await serverWorld(name);
+    server = await listen(inWorld(name, world));
+    const peer = await connect("SDK v2 modern", server.url);
+    ({ capabilities } = peer);
+    await peer.close();
+  });
+  afterAll(async () => {
+    const code = await server?.stop();
+    await world?.dispose();
+    expect(code).toBe(0);
+  });
+
+  it.each(Object.keys(GENERIC))("the official suite's generic scenarios of %s", async (revision) => {
+    if (server === undefined) throw new Error("The server does not listen yet.");
+    const { scenarios } = await runSuite(suite, server.url, ["--requirements", revision]);
+    for (const { scenario, needs } of GENERIC[revision] ?? []) {
+      if (needs !== undefined && !(needs in capabilities)) continue;
+      // Some checks of a scenario ask for a tool of the suite's own; they say so.
+      const checks = (scenarios.get(scenario) ?? []).filter(({ details }) => details?.untestable !== true);
+      expect(checks.filter(({ status }) => status === "SUCCESS").length, scenario).toBeGreaterThan(0);
+      expect(faultsOf(checks), scenario).toEqual([]);
+    }
+  });
+
+  it.each(["legacy", "modern"])("the Inspector's command line in the %s era, strictly", async (era) => {
+    if (world === undefined) throw new Error("There is no world yet.");
+    const { file, args, env } = inWorld(name, world);
+    const ask = async (...method: string[]) => {
+      const server = [process.execPath, file, ...args];
+      const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+      const options = ["--protocol-era", era, "--format", "json"];
+      const { code, stdout, stderr } = await inspector(
+        ["--cli", ...variables, ...server, ...options, ...method],
+        home,
+      );
+      expect(code, stderr).toBe(0);
+      return fieldsAt(JSON.parse(stdout), "result");
+    };
+    const { tools } = await ask("--method", "tools/list", "--strict");
+    expect(tools).not.toEqual([]);
+    const [reading] = Array.isArray(tools)
+      ? tools.filter((tool) => fieldsAt(tool, "annotations").readOnlyHint === true)
+      : [];
+    const tool = String(fieldsAt(reading).name);
+    const call = ["--tool-name", tool, "--tool-args-json", JSON.stringify(world.calls[tool] ?? {})];
+    const result = await ask("--method", "tools/call", ...call);
+    expect(result.isError, JSON.stringify(result)).not.toBe(true);
+  });
+});

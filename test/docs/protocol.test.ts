@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Listening, listen } from "../conformance/ready.ts";
+import { CAPABILITIES, likelyAnswer } from "../protocol/client.ts";
+import { probeLauncher } from "../protocol/probe.ts";
+import { Recorder } from "../protocol/recorder.ts";
+import { REVISIONS, type Revision } from "../protocol/revisions.ts";
+import { ROOT } from "../servers.ts";
+import { HTTP_ROWS } from "./protocol-http.ts";
+import { STDIO_ROWS } from "./protocol-rows.ts";
+
+const launch = probeLauncher();
+/** What the page says: by row and revision. */
+const said = new Map<string, ReadonlyMap<string, string>>();
+
+beforeAll(async () => {
+  const page = await readFile(join(ROOT, "docs", "protocol.md"), "utf8");
+  for (const table of page.matchAll(/^\|.*\|\n(?:\|.*\|\n)+/gm)) {
+    const [head = [], , ...rows] = table[0].trim().split("\n").map(cellsOf);
+    for (const [name = "", ...cells] of rows) {
+      expect(said.has(name), `${name} stands there twice`).toBe(false);
+      said.set(name, new Map(cells.map((cell, index) => [head[index + 1] ?? "", cell])));
+    }
+  }
+});
+
+/** The cells of a line of a table. */
+const cellsOf = (line: string): string[] =>
+  line
+    .slice(1, -1)
+    .split("|")
+    .map((cell) => cell.trim());
+
+/** The column of a revision. */
+const saidOf = (revision: Revision, rows: readonly string[]) =>
+  Object.fromEntries(rows.map((row) => [row, said.get(row)?.get(revision)]));
+
+it("docs/protocol.md has a row for all that is looked at, and no other", () => {
+  expect([...said.keys()].sort()).toEqual([...Object.keys(STDIO_ROWS), ...Object.keys(HTTP_ROWS)].sort());
+  for (const [row, cells] of said) expect([...cells.keys()], row).toEqual([...REVISIONS]);
+});
+
+describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
+  it("says what is spoken over stdio", async () => {
+    const asked: string[] = [];
+    const recorder = new Recorder(launch("--toolsets", "extra"), revision, {
+      capabilities: {
+        ...CAPABILITIES[revision],
+        ...(revision < "2025-11-25" ? {} : { sampling: { tools: {} } }),
+      },
+      answer(method, params) {
+        asked.push(method);
+        return likelyAnswer(method, params);
+      },
+    });
+    const opening = await recorder.open();
+    const found: Record<string, string> = {};
+    for (const [row, look] of Object.entries(STDIO_ROWS))
+      found[row] = await look({ recorder, opening, asked });
+    expect(await recorder.finish()).toEqual([]);
+    expect(saidOf(revision, Object.keys(STDIO_ROWS))).toEqual(found);
+  });
+
+  it("says what is spoken over Streamable HTTP", async () => {
+    const { file } = launch();
+    const listening: Listening = await listen({ file, args: [], env: {} });
+    const found: Record<string, string> = {};
+    try {
+      for (const [row, look] of Object.entries(HTTP_ROWS)) found[row] = await look(listening.url, revision);
+    } finally {
+      await listening.stop();
+    }
+    expect(saidOf(revision, Object.keys(HTTP_ROWS))).toEqual(found);
+  });
+});

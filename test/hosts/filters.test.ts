@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { READY } from "../conformance/ready.ts";
+import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
+import { serverBin, serverWorld } from "../servers.ts";
+import { FILTERS, type HostTool, meaningOf } from "./filters.ts";
+
+const execute = promisify(execFile);
+const ajv = new Ajv2020({ strict: false });
+
+describe.each(READY)("the tools of the %s server", (name) => {
+  let tools: HostTool[] = [];
+  let calls: Readonly<Record<string, Fields>> = {};
+  beforeAll(async () => {
+    // Every tool, those too that an option must allow.
+    const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
+      maxBuffer: 2 ** 26,
+    });
+    tools = listAt(JSON.parse(stdout), "tools").map((tool) => ({
+      name: String(tool.name),
+      description: String(tool.description),
+      inputSchema: fieldsAt(tool, "inputSchema"),
+    }));
+    const world = await serverWorld(name);
+    ({ calls } = world);
+    await world.dispose();
+  });
+
+  it.each(FILTERS)("come through $host with all that they say", ({ host, apply }) => {
+    expect(tools).not.toEqual([]);
+    const names = new Set<string>();
+    for (const tool of tools) {
+      const seen = apply(name, tool);
+      expect(seen.name, `${host} still shows the whole name`).toMatch(new RegExp(`(^|_)${tool.name}$`));
+      names.add(seen.name);
+      expect(seen.description, tool.name).toBe(tool.description);
+      expect(meaningOf(seen.inputSchema), tool.name).toEqual(meaningOf(tool.inputSchema));
+      const accepts = ajv.compile(seen.inputSchema);
+      const call = calls[tool.name];
+      if (call === undefined || accepts(call) || accepts(withTextValues(call))) continue;
+      expect.fail(`${host} would not accept a good call of ${tool.name}: ${ajv.errorsText(accepts.errors)}`);
+    }
+    expect(names.size, "each tool keeps a name of its own").toBe(tools.length);
+  });
+});
+
+/** The same call with the values of a SQL statement as text, see `meaningOf`. */
+function withTextValues(call: Fields): Fields {
+  const { params } = call;
+  return Array.isArray(params) ? { ...call, params: params.map(String) } : call;
+}
+
+describe("a tool that hosts cannot take", () => {
+  const tool = (inputSchema: Fields, name = "a_tool"): HostTool => ({
+    name,
+    description: "It.",
+    inputSchema,
+  });
+  const object = (properties: Fields, more: Fields = {}): Fields => ({ type: "object", properties, ...more });
+  const BAD: readonly { what: string; tool: HostTool; hosts: readonly string[] }[] = [
+    {
+      what: "a union at the top",
+      tool: tool(object({ a: { type: "string" } }, { anyOf: [{ type: "object", required: ["a"] }] })),
+      hosts: ["Claude Desktop", "Claude Code", "VS Code with GPT-4", "VS Code with Gemini"],
+    },
+    {
+      what: "an array without items",
+      tool: tool(object({ a: { type: "array" } })),
+      hosts: ["VS Code with GPT-4"],
+    },
+    { what: "no type", tool: tool(object({ a: { description: "x" } })), hosts: ["Codex"] },
+    {
+      what: "a nullable",
+      tool: tool(object({ a: { type: ["string", "null"] } })),
+      hosts: ["VS Code with Gemini"],
+    },
+    {
+      what: "a long name",
+      tool: tool(object({}), `a_${"very_".repeat(12)}long_name`),
+      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini", "Cursor", "Codex", "Gemini CLI"],
+    },
+    {
+      what: "a long description of a property",
+      tool: tool(object({ a: { type: "string", description: "x".repeat(2000) } })),
+      hosts: ["VS Code with GPT-4"],
+    },
+  ];
+
+  it.each(BAD)("is noticed: $what", ({ tool: bad, hosts }) => {
+    const harmed = FILTERS.filter(({ apply }) => {
+      try {
+        const seen = apply("server", bad);
+        const same =
+          JSON.stringify(meaningOf(seen.inputSchema)) === JSON.stringify(meaningOf(bad.inputSchema));
+        return !same || !seen.name.endsWith(bad.name) || !ajv.validateSchema(seen.inputSchema);
+      } catch {
+        return true;
+      }
+    });
+    expect(harmed.map(({ host }) => host)).toEqual(hosts);
+  });
+});

@@ -1,0 +1,98 @@
+import { statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { pathToFileURL } from "node:url";
+import type { World } from "@refmcp/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inWorld, READY } from "../conformance/ready.ts";
+import { Recorder } from "../protocol/recorder.ts";
+import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
+import { serverWorld } from "../servers.ts";
+import { RECORDED, type RecordedHost } from "./openings.ts";
+
+it("knows every host that matters, and where its messages are documented", () => {
+  for (const host of ["Claude Desktop", "Claude Code", "VS Code", "Cursor", "Codex", "Gemini CLI"]) {
+    expect(RECORDED.filter((recorded) => recorded.host.startsWith(host)).length, host).toBeGreaterThan(0);
+  }
+  for (const { host, sources, revision, opening } of RECORDED) {
+    expect(sources.length, host).toBeGreaterThan(0);
+    expect(fieldsAt(JSON.parse(opening[0]), "params").protocolVersion, host).toBe(revision);
+  }
+});
+
+describe.each(READY)("the %s server", (name) => {
+  let world: World | undefined;
+  beforeAll(async () => {
+    world = await serverWorld(name);
+  });
+  afterAll(() => world?.dispose());
+
+  it.each(RECORDED)("answers what $host writes first, and a call", async (recorded) => {
+    if (world === undefined) throw new Error("There is no world yet.");
+    const { args, calls } = world;
+    const workspace = args.find(isDirectory) ?? tmpdir();
+    const recorder = new Recorder(inWorld(name, world), recorded.revision, {
+      answer: (method) =>
+        method === "roots/list" ? { roots: [{ uri: pathToFileURL(workspace).href, name: "project" }] } : {},
+    });
+    const answers = await replay(recorder, recorded);
+
+    const initialized = fieldsAt(answers.get("initialize")?.[0], "result");
+    expect(initialized.protocolVersion).toBe(recorded.revision);
+    const capabilities = fieldsAt(initialized.capabilities);
+    for (const [method, replies] of answers) {
+      const [kind = ""] = method.split("/");
+      const has = method === "initialize" || kind in capabilities;
+      for (const reply of replies) {
+        if (has) expect(reply, method).toHaveProperty("result");
+        else expect(reply, method).toMatchObject({ error: { code: -32601 } });
+      }
+      const [first, ...others] = replies.map(({ result }) => result);
+      for (const other of others) expect(other, method).toEqual(first);
+    }
+
+    const tools = listAt(answers.get("tools/list")?.[0], "result", "tools");
+    const reading = tools.find((tool) => fieldsAt(tool, "annotations").readOnlyHint === true);
+    const tool = String(reading?.name);
+    const meta = recorded.callMeta === undefined ? {} : { _meta: recorded.callMeta };
+    const called = await recorder.sendRequest({
+      jsonrpc: "2.0",
+      id: 100,
+      method: "tools/call",
+      params: { name: tool, arguments: calls[tool] ?? {}, ...meta },
+    });
+    const result = fieldsAt(called, "result");
+    expect(called, tool).toHaveProperty("result");
+    expect(result.isError, JSON.stringify(result)).not.toBe(true);
+    // The recorder has checked every line: by the schema, by what the host declared, and that each has its answer.
+    expect(await recorder.finish()).toEqual([]);
+  });
+});
+
+/** Writes the host's lines as they are; gives the answers by method. */
+async function replay(recorder: Recorder, { opening }: RecordedHost): Promise<Map<string, Fields[]>> {
+  const answers = new Map<string, Fields[]>();
+  const sent: Promise<void>[] = [];
+  for (const [index, line] of opening.entries()) {
+    const message: Fields = JSON.parse(line);
+    const { id, method } = message;
+    if (id === undefined) {
+      recorder.write(line);
+      continue;
+    }
+    recorder.expect(message);
+    const answer = recorder
+      .next((reply) => !("method" in reply) && reply.id === id)
+      .then((reply) => {
+        answers.set(String(method), [...(answers.get(String(method)) ?? []), reply]);
+      });
+    recorder.write(line);
+    if (index === 0) await answer;
+    sent.push(answer);
+  }
+  await Promise.all(sent);
+  return answers;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
