@@ -1,5 +1,8 @@
-import { promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
+import type { Outcome } from "./page/show-many.ts";
+import type { Snapshot } from "./page/snapshot.ts";
 import type { Web } from "./page/web.ts";
 
 /** What a tool, resource or prompt gets: the web behind its boundary, and the pages that were fetched. */
@@ -22,3 +25,50 @@ export const selector = z
   .max(500)
   .optional()
   .describe("Only the elements that this CSS selector finds.");
+
+/** What hosts show of an image, in bytes. */
+const MOST_IMAGE_BYTES = 1_000_000;
+const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/**
+ * The blocks of an answer: "Contents of …" with the piece, then our line in a block of its own, so that nothing in a page
+ * can pass for it.
+ */
+export function contentOf(shown: Outcome): Content[] {
+  switch (shown.kind) {
+    case "failed":
+      return [{ type: "text", text: `[${shown.text}]` }];
+    case "facts":
+      return [{ type: "text", text: JSON.stringify(shown.facts) }];
+    case "file":
+      return fileContent(shown.snapshot);
+    case "piece": {
+      const { head, text, foot } = shown.piece;
+      const about = shown.isFirst ? `${head}\n\n` : "";
+      return [
+        { type: "text", text: `Contents of ${shown.snapshot.answer.url.href}:\n${about}${text}` },
+        { type: "text", text: foot },
+      ];
+    }
+  }
+}
+
+/** A picture to look at, or a link with what is known of the file. */
+function fileContent({ answer, body, uri }: Snapshot): Content[] {
+  const { href } = answer.url;
+  const { mimeType } = body;
+  const size = answer.body.length;
+  if (SHOWN_IMAGES.includes(mimeType) && size <= MOST_IMAGE_BYTES && !answer.isCut)
+    return [
+      { type: "image", data: answer.body.toString("base64"), mimeType },
+      { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}/raw]` },
+    ];
+  const name = answer.url.pathname.split("/").findLast((part) => part !== "") ?? answer.url.host;
+  return [
+    { type: "resource_link", uri: `${uri}/raw`, name: name.slice(0, 200), mimeType, size },
+    {
+      type: "text",
+      text: `[${href} has no text: ${mimeType}, ${sized(size)}. Its bytes are the resource ${uri}/raw]`,
+    },
+  ];
+}

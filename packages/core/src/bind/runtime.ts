@@ -70,6 +70,13 @@ export class Runtime<Context, Table extends OptionTable> {
     return this.#context;
   }
 
+  /** Opens the context once the answer that is being given has gone out; a failure shows with the first call. */
+  warm(): void {
+    setImmediate(() => {
+      if (!this.#closing.signal.aborted) this.open().catch(() => undefined);
+    });
+  }
+
   async #open(): Promise<Context> {
     try {
       return await this.definition.open({

@@ -1,6 +1,7 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { defineServer } from "../define/server.ts";
 import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
 
 const open: Connected[] = [];
@@ -392,5 +393,33 @@ describe("subscriptions", () => {
     await client.listen({ resourceSubscriptions: ["probe://count"] });
     await close();
     expect(probes[0]?.watchers.size).toBe(0);
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("a server that is warm, %s era", (era) => {
+  it.each([true, false])("opens when its tools were listed, and only then (%s)", async (warm) => {
+    let opened = 0;
+    const server = defineServer({
+      name: "warm",
+      packageName: "@refmcp/warm",
+      title: "Warm",
+      version: "1.0.0",
+      description: "Opens early.",
+      instructions: "",
+      options: {},
+      warm,
+      tools: [],
+      open: () => {
+        opened += 1;
+        return {};
+      },
+    });
+    const connected = await connectInMemory(server, { era });
+    open.push(connected);
+    expect(opened).toBe(0);
+    await connected.client.listTools();
+    await connected.client.listTools();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(opened).toBe(warm ? 1 : 0);
   });
 });

@@ -68,6 +68,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<C
       server.setRequestHandler("tools/list", (request) => {
         refuseCursor(request.params?.cursor);
         toolList ??= runtime.tools.map(listedTool).sort((a, b) => (a.name < b.name ? -1 : 1));
+        if (definition.warm === true) runtime.warm();
         return { tools: toolList };
       });
       server.setRequestHandler("tools/call", (request, context) => {

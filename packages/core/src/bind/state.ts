@@ -31,5 +31,5 @@ export function createStateCodec(key: Uint8Array = randomBytes(32)): StateCodec 
 
 function sender({ mcpReq, http }: ServerContext): string {
   const { clientId, extra } = http?.authInfo ?? {};
-  return `${mcpReq.method} ${String(extra?.subject ?? "")} ${clientId ?? ""}`.trimEnd();
+  return JSON.stringify([mcpReq.method, extra?.subject, clientId]);
 }

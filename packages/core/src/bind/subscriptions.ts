@@ -1,3 +1,4 @@
+import { ToolError } from "../answer/errors.ts";
 import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import type { Log } from "../log.ts";
@@ -10,6 +11,9 @@ interface Watch {
   /** Settles when watching has begun; its value stops it. */
   started: Promise<Unwatch | undefined>;
 }
+
+/** So many things may be watched at once for one client: each may cost a handle of the system. */
+const MOST_WATCHES = 1_000;
 
 /** Counts the subscribers of each URI: the first one starts the watch, the last one stops it. */
 export class Subscriptions {
@@ -36,6 +40,10 @@ export class Subscriptions {
       await present.started;
       return;
     }
+    if (this.#watches.size >= MOST_WATCHES)
+      throw new ToolError("too_large", `${MOST_WATCHES} resources are watched already, which is the most.`, {
+        hint: "Unsubscribe from some, or subscribe to a resource that tells of many.",
+      });
     const started = Promise.resolve(this.#start(uri, () => this.#changed(uri)));
     this.#watches.set(uri, { subscribers: 1, started });
     try {

@@ -57,6 +57,11 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly tools: readonly Tool<Context>[];
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
+  /**
+   * Opens the context in the background as soon as a client has seen the tools, for what takes long to start. Default: on
+   * the first call that needs it.
+   */
+  readonly warm?: boolean;
   /** Builds the context, on the first call that needs it; opens nothing that the first call does not need. */
   open(opening: Opening<Table>): Awaitable<Context>;
   /** Releases what the context holds; at most 2 seconds are waited for it. */

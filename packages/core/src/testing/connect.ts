@@ -94,7 +94,8 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
   };
 }
 
-async function connectClient(
+/** Connects a client over a transport, noting all that comes in. */
+export async function connectClient(
   transport: Transport,
   options: ConnectOptions,
 ): Promise<{ client: Client; received: JSONRPCMessage[] }> {
@@ -138,7 +139,8 @@ function recording(transport: Transport, received: JSONRPCMessage[]): Transport 
   return transport;
 }
 
-function baseEnvironment(): Record<string, string> {
+/** What a child process needs of this one's environment, and nothing else. */
+export function baseEnvironment(): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of [
     "PATH",

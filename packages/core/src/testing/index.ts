@@ -8,6 +8,13 @@ export {
   type RawSession,
   rawSession,
 } from "./connect.ts";
+export {
+  connectHttp,
+  type HttpConnectOptions,
+  type HttpProcess,
+  type ProcessEnd,
+  startHttp,
+} from "./connect-http.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";
 export { type CallTool, evals, type Task } from "./evals.ts";
 export { problemsOf, tokensOf } from "./portable.ts";

@@ -1,36 +1,35 @@
-import type { Call, Content } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
-import { type Asked, showPage } from "./show.ts";
+import { type Asked, fetchPage, type Room, type Shown } from "./show.ts";
 import type { Web } from "./web.ts";
+
+/** A page of several: what was fetched, or why it was not. */
+export type Outcome = Shown | { readonly kind: "failed"; readonly text: string };
 
 /**
  * Fetches several pages, each host's at most two at a time, and shows the beginning of each in the order of the URLs.
  *
- * @returns the blocks of all answers, and a line for each page that failed.
+ * @param progress is told how many are done, of how many, and which was the last.
  */
-export async function showPages(
+export async function fetchPages(
   web: Web,
   urls: readonly string[],
   asked: Pick<Asked, "format" | "include_links" | "max_length" | "max_age">,
-  call: Pick<Call, "signal" | "budget" | "progress">,
-): Promise<{ contents: Content[]; failed: string[] }> {
-  const budget = Math.floor(call.budget / urls.length);
-  const failed: string[] = [];
+  { signal, budget, progress }: Room & { progress(done: number, total: number, url: string): void },
+): Promise<Outcome[]> {
+  const room = { signal, budget: Math.floor(budget / urls.length) };
   let done = 0;
-  const answers = await Promise.all(
-    urls.map(async (url): Promise<Content[]> => {
+  return await Promise.all(
+    urls.map(async (url): Promise<Outcome> => {
       try {
-        return await showPage(web, { ...asked, url, start_index: 0 }, { signal: call.signal, budget });
+        return await fetchPage(web, { ...asked, url, start_index: 0 }, room);
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
-        const text = [`Failed to fetch ${url.slice(0, 500)}: ${error.message}`, error.hint].join(" ").trim();
-        failed.push(text);
-        return [{ type: "text", text: `[${text}]` }];
+        const { message, hint = "" } = error;
+        return { kind: "failed", text: `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim() };
       } finally {
         done += 1;
-        call.progress(done, urls.length, url.slice(0, 200));
+        progress(done, urls.length, url.slice(0, 200));
       }
     }),
   );
-  return { contents: answers.flat(), failed };
 }

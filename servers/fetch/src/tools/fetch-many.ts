@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { maxAge, tool } from "../context.ts";
-import { showPages } from "../page/show-many.ts";
+import { contentOf, maxAge, tool } from "../context.ts";
+import { fetchPages } from "../page/show-many.ts";
 
 export default tool({
   name: "fetch_many",
@@ -18,8 +18,9 @@ export default tool({
     max_age: maxAge,
   }),
   async run({ urls, ...asked }, web, call) {
-    const { contents, failed } = await showPages(web, [...new Set(urls)], asked, call);
-    if (failed.length < new Set(urls).size) return contents;
-    throw new ToolError("unavailable", `None of the pages could be fetched.\n${failed.join("\n")}`);
+    const outcomes = await fetchPages(web, [...new Set(urls)], asked, call);
+    const failures = outcomes.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.text] : []));
+    if (failures.length < outcomes.length) return outcomes.flatMap(contentOf);
+    throw new ToolError("unavailable", `None of the pages could be fetched.\n${failures.join("\n")}`);
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { maxAge, selector, tool, url } from "../context.ts";
-import { showPage } from "../page/show.ts";
+import { contentOf, maxAge, selector, tool, url } from "../context.ts";
+import { fetchPage } from "../page/show.ts";
 
 export default tool({
   name: "fetch",
@@ -24,6 +24,6 @@ export default tool({
     include_links: z.boolean().default(true).describe("Keep the addresses of links."),
     max_age: maxAge,
   }),
-  run: ({ raw, format, ...asked }, web, call) =>
-    showPage(web, { ...asked, format: raw && format === "auto" ? "html" : format }, call),
+  run: async ({ raw, format, ...asked }, web, call) =>
+    contentOf(await fetchPage(web, { ...asked, format: raw && format === "auto" ? "html" : format }, call)),
 });

@@ -83,7 +83,7 @@ async function oauthAuthenticator(
     async authenticate(authorization) {
       try {
         const authInfo = await verifyBearerToken(authorization, { verifier, ...challenge });
-        return { key: `${authInfo.extra?.subject ?? ""} ${authInfo.clientId}`, authInfo };
+        return { key: JSON.stringify([authInfo.extra?.subject, authInfo.clientId]), authInfo };
       } catch (error) {
         if (error instanceof OAuthError) return bearerAuthChallengeResponse(error, challenge);
         log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);

@@ -8,7 +8,10 @@ export type Body =
   | { readonly kind: "not-utf8" }
   | { readonly kind: "gone" };
 
-/** Reads bodies within two limits: of one body, and of all that are being read. */
+/** A body of at most so many bytes is read even where large ones have used up the limit of all. */
+const SMALL_BYTES = 16_384;
+
+/** Reads bodies within two limits: of one body, and of all that are read and whose requests go on. */
 export class BodyReader {
   readonly #each: number;
   readonly #all: number;
@@ -20,24 +23,27 @@ export class BodyReader {
     this.#all = all;
   }
 
-  async read(request: IncomingMessage): Promise<Body> {
+  /** @param whenClosed takes what to do when the response is over: what was read counts until then. */
+  async read(request: IncomingMessage, whenClosed: (work: () => void) => void): Promise<Body> {
     if (Number(request.headers["content-length"] ?? 0) > this.#each) return { kind: "too-large" };
     const chunks: Buffer[] = [];
     let size = 0;
+    whenClosed(() => {
+      this.#held -= size;
+      size = 0;
+    });
     try {
       for await (const chunk of request) {
         const bytes: Buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
         size += bytes.length;
         this.#held += bytes.length;
         if (size > this.#each) return { kind: "too-large" };
-        if (this.#held > this.#all) return { kind: "too-many" };
+        if (size > SMALL_BYTES && this.#held > this.#all) return { kind: "too-many" };
         chunks.push(bytes);
       }
       return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)) };
     } catch (error) {
       return { kind: error instanceof TypeError ? "not-utf8" : "gone" };
-    } finally {
-      this.#held -= size;
     }
   }
 }

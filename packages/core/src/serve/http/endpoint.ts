@@ -20,7 +20,7 @@ import { type SessionLimits, Sessions } from "./sessions.ts";
 
 /** What a process bears. */
 export interface EndpointLimits extends SessionLimits {
-  /** Most requests that are being answered at once; listening streams are not counted. */
+  /** Most requests that are unanswered at once, whether their clients still wait or not; streams that only listen do not count. */
   readonly inFlight: number;
 }
 
@@ -45,7 +45,8 @@ export class Endpoint<Context> {
   readonly #bodies: BodyReader;
   readonly #limits: EndpointLimits;
   readonly #maxBytes: number;
-  #inFlight = 0;
+  #attended = 0;
+  #reading = 0;
 
   constructor(runtime: Runtime<Context, OptionTable>, limits: EndpointLimits) {
     const binding = bind(runtime);
@@ -56,9 +57,19 @@ export class Endpoint<Context> {
     this.#bodies = new BodyReader(this.#maxBytes, this.#maxBytes * BODIES_AT_ONCE);
   }
 
-  /** Requests that are being answered, without streams that only listen. */
+  /** Requests that are unanswered, also those whose client went away and may resume. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#attended + this.#sessions.unattended;
+  }
+
+  /** Whether nothing is being read or answered. */
+  get isQuiet(): boolean {
+    return this.#reading === 0 && this.inFlight === 0;
+  }
+
+  /** Characters of messages that are kept for clients that lost a stream. */
+  get kept(): number {
+    return this.#sessions.kept;
   }
 
   get sessions(): number {
@@ -69,16 +80,7 @@ export class Endpoint<Context> {
     const { method } = incoming.request;
     if (method === "GET" || method === "DELETE") return this.#serveStream(incoming);
     if (method !== "POST") return notAllowed(`${method} is not allowed here.`, "GET, POST, DELETE");
-    if (this.#inFlight >= this.#limits.inFlight)
-      return busy(`${this.#inFlight} requests are unanswered; send this one again later.`);
-    this.#inFlight += 1;
-    let counted = true;
-    const settle = () => {
-      if (counted) this.#inFlight -= 1;
-      counted = false;
-    };
-    incoming.whenClosed(settle);
-    return this.#servePost(incoming, settle);
+    return this.#servePost(incoming);
   }
 
   async close(): Promise<void> {
@@ -95,7 +97,7 @@ export class Endpoint<Context> {
     return this.#sessions.serve({ request, messages: [], isBatch: false, principal, whenClosed });
   }
 
-  async #servePost(incoming: Incoming, uncount: () => void): Promise<Response> {
+  async #servePost(incoming: Incoming): Promise<Response> {
     const { node, request, principal, whenClosed } = incoming;
     const version = request.headers.get("mcp-protocol-version") ?? undefined;
     if (!isJsonContentType(request.headers.get("content-type")))
@@ -105,7 +107,10 @@ export class Endpoint<Context> {
         undefined,
         version,
       );
-    const body = await this.#bodies.read(node);
+    this.#reading += 1;
+    const body = await this.#bodies.read(node, whenClosed).finally(() => {
+      this.#reading -= 1;
+    });
     if (body.kind !== "text") return this.#unread(body, version);
     let value: unknown;
     try {
@@ -134,6 +139,17 @@ export class Endpoint<Context> {
       if (problem !== undefined && "id" in one)
         return rpcResponse(400, invalidParams(problem), one.id, version);
     }
+    // What answers or cancels is never refused for want of room: others may wait for it.
+    const requests = messages.filter((one) => "method" in one && "id" in one);
+    const onlyListens = isModern && message !== undefined && isListen(message);
+    if (!onlyListens) {
+      if (this.inFlight + requests.length > this.#limits.inFlight)
+        return busy(`${this.inFlight} requests are unanswered; send this one again later.`);
+      this.#attended += requests.length;
+      whenClosed(() => {
+        this.#attended -= requests.length;
+      });
+    }
     if (!isModern || message === undefined || !("method" in message)) {
       const isBatch = Array.isArray(value);
       const params = message !== undefined && "method" in message ? message.params : undefined;
@@ -141,7 +157,6 @@ export class Endpoint<Context> {
         this.#sessions.serve({ request, messages, isBatch, principal, whenClosed }),
       );
     }
-    if (message.method === "subscriptions/listen") uncount();
     return withTrace(message.params, () => this.#modern.serve(request, message, principal, whenClosed));
   }
 
@@ -178,6 +193,10 @@ export class Endpoint<Context> {
         return new Response(null, { status: 499 });
     }
   }
+}
+
+function isListen(message: JSONRPCMessage): boolean {
+  return "method" in message && message.method === "subscriptions/listen";
 }
 
 function parseError(message: string, version: string | undefined): Response {

@@ -12,7 +12,6 @@ import { Subscriptions } from "../../bind/subscriptions.ts";
 import { asUri } from "../../bind/uri.ts";
 import type { OptionTable } from "../../define/options.ts";
 import type { Principal } from "./auth.ts";
-import { withoutDumps } from "./errors.ts";
 
 const listenFilter = z.looseObject({
   notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()) }),
@@ -64,12 +63,12 @@ export class ModernEndpoint<Context> {
   ): Promise<Response> {
     const auth = authInfo === undefined ? {} : { authInfo };
     if (message.method !== "subscriptions/listen")
-      return withoutDumps(await this.#calls.fetch(request, { ...auth, parsedBody: message }));
+      return this.#calls.fetch(request, { ...auth, parsedBody: message });
     const { narrowed, watched } = await this.#watch(message);
     const release = () => void this.#release(watched);
     if (request.signal.aborted) release();
     else whenClosed(release);
-    return withoutDumps(await this.#listens.fetch(request, { ...auth, parsedBody: narrowed }));
+    return this.#listens.fetch(request, { ...auth, parsedBody: narrowed });
   }
 
   /** Ends all streams in order. */

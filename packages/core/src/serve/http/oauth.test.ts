@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -5,6 +7,7 @@ import {
   startAuthorizationServer,
 } from "../../../test/fixtures/authorization-server.ts";
 import {
+  answering,
   connectHttp,
   type HttpProbe,
   INITIALIZE,
@@ -43,7 +46,7 @@ const good = () => ({
   iat: now(),
   exp: now() + 300,
 });
-const without = (name: "exp" | "aud") => {
+const without = (name: "exp" | "aud" | "sub") => {
   const { [name]: _, ...rest } = good();
   return rest;
 };
@@ -89,6 +92,7 @@ describe("an OAuth 2.1 resource server", () => {
   const bad: [string, () => Promise<string>, RegExp][] = [
     ["expired", () => issuer.forge({ ...good(), exp: now() - 60 }), /expired/],
     ["without an end", () => issuer.forge(without("exp")), /exp/],
+    ["without a subject", () => issuer.forge(without("sub")), /sub/],
     ["not valid yet", () => issuer.forge({ ...good(), nbf: now() + 600 }), /not valid yet/],
     ["for another resource", () => issuer.token("ada", "http://127.0.0.1/other"), /another resource/],
     [
@@ -165,7 +169,50 @@ describe("an OAuth 2.1 resource server", () => {
     expect((await fetch(url, { method: "DELETE", headers: stolen })).status).toBe(404);
     expect((await post(url, list, { ...ada, authorization: "" })).status).toBe(401);
     expect((await post(url, list, ada)).status).toBe(200);
+    const someone = async (sub: string, client_id: string) =>
+      bearer(await issuer.forge({ ...good(), sub, client_id }));
+    const open = await openSession(url, "2025-11-25", await someone("ada", "an app"));
+    for (const other of [await someone("bob", "an app"), await someone("ada an", "app")]) {
+      expect((await post(url, list, { ...open, ...other })).status).toBe(404);
+    }
   });
+
+  it("takes the answer to a question only from who was asked", async () => {
+    const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
+    const { message, headers } = modernCall("probe_wipe", {}, capable);
+    const [ada, bob] = [
+      bearer(await issuer.token("ada", AUDIENCE)),
+      bearer(await issuer.token("bob", AUDIENCE)),
+    ];
+    const asked: unknown = await (await post(url, message, { ...headers, ...ada })).json();
+    const retry = answering(message, asked);
+    expect(await (await post(url, retry, { ...headers, ...bob })).json()).toHaveProperty("error");
+    expect(await (await post(url, retry, { ...headers, ...ada })).json()).toMatchObject({
+      result: { resultType: "input_required" },
+    });
+  });
+});
+
+it("makes room for a new session at the cost of the caller who has most, never of one who has fewer", async () => {
+  const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
+  const small = await startProbe(args, { limits: { sessions: 4 } });
+  const token = async (sub: string) => bearer(await issuer.forge({ ...good(), sub, client_id: sub }));
+  const open = async (sub: string) => openSession(small.url, "2025-11-25", await token(sub));
+  const isThere = async (session: Record<string, string>) =>
+    (await post(small.url, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).status === 200;
+  const bob = await open("bob");
+  const ada = [await open("ada"), await open("ada"), await open("ada")];
+  const eve = await open("eve");
+  expect(await Promise.all([bob, eve, ...ada].map(isThere))).toEqual([true, true, false, true, true]);
+  const vanish = new AbortController();
+  for (const session of ada.slice(1)) {
+    const headers = { ...session, accept: "text/event-stream" };
+    expect((await fetch(small.url, { headers, signal: vanish.signal })).status).toBe(200);
+  }
+  expect((await post(small.url, INITIALIZE, await token("ada"))).status).toBe(503);
+  expect(await Promise.all([bob, eve].map(isThere))).toEqual([true, true]);
+  vanish.abort();
+  await small.close();
 });
 
 it("answers 503 while the authorization server cannot be reached", async () => {
@@ -179,58 +226,26 @@ it("answers 503 while the authorization server cannot be reached", async () => {
   await lone.close();
 });
 
-describe("a bearer token", () => {
-  const SECRET = "0123456789abcdef0123456789abcdef";
-
-  it("lets through who has it, and nobody else", async () => {
-    const one = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
-    const { message, headers } = modernCall("probe_echo", { text: "a" });
-    const status = async (authorization: Record<string, string>) =>
-      (await post(one.url, message, { ...headers, ...authorization })).status;
-    expect(await status(bearer(SECRET))).toBe(200);
-    expect(await status({})).toBe(401);
-    expect(await status(bearer(`${SECRET}0`))).toBe(401);
-    expect(await status(bearer(SECRET.toUpperCase()))).toBe(401);
-    expect(await status({ authorization: `Basic ${SECRET}` })).toBe(401);
-    expect((await fetch(new URL("/healthz", one.url))).status).toBe(200);
-    await one.close();
+it("trusts no metadata that names another issuer", async () => {
+  const impostor = createServer(async (_request, response) => {
+    const real = await fetch(`${issuer.issuer}/.well-known/oauth-authorization-server`);
+    response.setHeader("content-type", "application/json").end(await real.text());
   });
-});
-
-describe("two processes behind one balancer", () => {
-  it("answer each other's questions with a shared key, and refuse them without", async () => {
-    const env = { K: "k".repeat(32) };
-    const shared = ["--http-state-key-env", "K"];
-    const [a, b, stranger] = await Promise.all([
-      startProbe(shared, { env }),
-      startProbe(shared, { env }),
-      startProbe(),
-    ]);
-    const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
-    const { message, headers } = modernCall("probe_wipe", {}, capable);
-    const asked: unknown = await (await post(a.url, message, headers)).json();
-    expect(asked).toMatchObject({ result: { resultType: "input_required" } });
-    const retry = answering(message, asked);
-    expect(await (await post(b.url, retry, headers)).json()).toMatchObject({
-      result: { resultType: "input_required" },
-    });
-    expect(await (await post(stranger.url, retry, headers)).json()).toHaveProperty("error");
-    await Promise.all([a.close(), b.close(), stranger.close()]);
-  });
-});
-
-/** The same call again, with a yes to what it asked. */
-function answering(message: Record<string, unknown>, asked: unknown): unknown {
-  const result: { requestState: string; inputRequests: Record<string, unknown> } = JSON.parse(
-    JSON.stringify(asked),
-  ).result;
-  const answers = Object.keys(result.inputRequests).map((key) => [
-    key,
-    { action: "accept", content: { confirm: true } },
+  impostor.listen(0, "127.0.0.1");
+  await once(impostor, "listening");
+  const address = impostor.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const misled = await startProbe([
+    "--oauth-issuer",
+    `http://127.0.0.1:${port}`,
+    "--oauth-audience",
+    AUDIENCE,
   ]);
-  const params: object = Object(message.params);
-  return {
-    ...message,
-    params: { ...params, requestState: result.requestState, inputResponses: Object.fromEntries(answers) },
-  };
-}
+  const { message, headers } = modernCall("probe_echo", { text: "a" });
+  const response = await post(misled.url, message, { ...headers, ...bearer(await issuer.forge(good())) });
+  expect(response.status).toBe(503);
+  expect(misled.log()).toContain(`it is the metadata of ${issuer.issuer}`);
+  await misled.close();
+  impostor.close();
+  impostor.closeAllConnections();
+});

@@ -14,8 +14,9 @@ export async function runHttp<Context>(
   try {
     serving = await serveHttp(runtime, settings);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`--http: cannot listen on ${settings.host} port ${settings.port}: ${why}\n`);
+    process.stderr.write(
+      `--http: cannot listen on ${settings.host} port ${settings.port}: ${whyNot(error)}\n`,
+    );
     process.exitCode = 1;
     return;
   }
@@ -27,4 +28,16 @@ export async function runHttp<Context>(
       await runtime.close();
     },
   });
+}
+
+/** Why a socket cannot be had, and what to do. */
+function whyNot(error: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: "another process listens there. Choose another port, or 0 for any free one.",
+    EACCES: "this user may not use that port. Choose one above 1023.",
+    EADDRNOTAVAIL: "this machine has no such address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    ENOTFOUND: "no address is known for that name. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+  };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return known[code] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -5,7 +5,7 @@ import type { Runtime } from "../../bind/runtime.ts";
 import type { OptionTable } from "../../define/options.ts";
 import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
 import { createAuthenticator } from "./auth.ts";
-import { type SlowReaderLimits, sendWebResponse, toWebRequest } from "./bridge.ts";
+import { Outbox, type SlowReaderLimits, toWebRequest } from "./bridge.ts";
 import { Endpoint, type EndpointLimits } from "./endpoint.ts";
 import { rpcResponse } from "./errors.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -14,10 +14,17 @@ import type { HttpSettings } from "./settings.ts";
 export interface HttpServing {
   /** The endpoint: `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
-  /** Requests and sessions under way. */
-  readonly load: { readonly inFlight: number; readonly sessions: number };
+  /** What is under way: unanswered requests, open sessions, characters kept for resumption, bytes not read yet. */
+  readonly load: HttpLoad;
   /** Takes no more connections, lets calls finish for the grace, and ends the rest. */
   close(): Promise<void>;
+}
+
+export interface HttpLoad {
+  readonly inFlight: number;
+  readonly sessions: number;
+  readonly kept: number;
+  readonly waiting: number;
 }
 
 /** What a process bears; see the parts for the words. */
@@ -37,6 +44,7 @@ export const HTTP_LIMITS: HttpLimits = {
   total: 64 * MIB,
   perSession: 4 * MIB,
   queued: 8 * MIB,
+  queuedTotal: 256 * MIB,
   stalledMs: 30_000,
   graceMs: 1_200,
 };
@@ -44,6 +52,13 @@ export const HTTP_LIMITS: HttpLimits = {
 /** How long a client may take to send its headers, and its whole request, in milliseconds. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
+/**
+ * How long a connection may rest between two requests, in milliseconds: longer than balancers keep theirs (60 s is
+ * usual), since one that the server ends first loses the request that is just being sent.
+ */
+const KEEP_ALIVE_MS = 72_000;
+/** When a silent connection is first asked whether its other side is still there, in milliseconds (TCP keep-alive). */
+const PROBE_AFTER_MS = 30_000;
 
 /**
  * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that
@@ -60,6 +75,7 @@ export async function serveHttp<Context>(
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, definition.title, log);
   const endpoint = new Endpoint(runtime, limits);
+  const outbox = new Outbox(limits);
   let isEnding = false;
 
   async function answer(node: IncomingMessage, response: ServerResponse): Promise<Response> {
@@ -100,11 +116,17 @@ export async function serveHttp<Context>(
     }
     // What is left of a refused body is not waited for.
     if (!node.complete && !response.headersSent) response.setHeader("connection", "close");
-    await sendWebResponse(web, response, limits);
+    await outbox.send(web, response);
   }
 
   const server = createServer(
-    { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS },
+    {
+      requestTimeout: REQUEST_MS,
+      headersTimeout: HEADERS_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
+    },
     (node, response) => {
       handle(node, response).catch((error: unknown) => {
         log.error(`${node.method} ${node.url}: ${String(error)}`);
@@ -127,13 +149,19 @@ export async function serveHttp<Context>(
       get sessions() {
         return endpoint.sessions;
       },
+      get kept() {
+        return endpoint.kept;
+      },
+      get waiting() {
+        return outbox.waiting;
+      },
     },
     async close() {
       isEnding = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + limits.graceMs;
-      while (endpoint.inFlight > 0 && performance.now() < until)
+      while (!endpoint.isQuiet && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
       await endpoint.close();
       // What has been written goes out before the connections are cut.

@@ -14,7 +14,6 @@ import type { OptionTable } from "../../define/options.ts";
 import { internalError, isRequestId } from "../jsonrpc.ts";
 import { withoutDump } from "../params.ts";
 import type { Principal } from "./auth.ts";
-import { withoutDumps } from "./errors.ts";
 import type { BoundedEventStore } from "./event-store.ts";
 
 /** What a session tells those who keep it. */
@@ -83,6 +82,13 @@ export class HttpSession {
     return this.#guard.version;
   }
 
+  /** Requests that are unanswered and whose stream is gone: their client may resume it, or never come back. */
+  get unattended(): number {
+    let count = 0;
+    for (const { isLost } of this.#guard.pending.values()) if (isLost) count += 1;
+    return count;
+  }
+
   /** Whether its client neither waits for anything nor listens. */
   get isIdle(): boolean {
     return this.#responses === 0 && this.#guard.pending.size === 0;
@@ -101,10 +107,13 @@ export class HttpSession {
     return this.#guard.questions.has(id);
   }
 
-  /** @param body what was read already, for POST. @param whenClosed takes what to do when the response is over. */
+  /**
+   * @param body what was read already, for POST: a message or a batch.
+   * @param whenClosed takes what to do when the response is over.
+   */
   async serve(
     request: Request,
-    body: unknown,
+    body: JSONRPCMessage | readonly JSONRPCMessage[] | undefined,
     { authInfo }: Principal,
     whenClosed: (work: () => void) => void,
   ): Promise<Response> {
@@ -118,12 +127,30 @@ export class HttpSession {
       ...(authInfo === undefined ? {} : { authInfo }),
       ...(body === undefined ? {} : { parsedBody: body }),
     });
-    return withoutDumps(response);
+    const served = this.#pendingOf(body);
+    whenClosed(() => {
+      for (const one of served) one.isLost = true;
+    });
+    return response;
+  }
+
+  #pendingOf(body: JSONRPCMessage | readonly JSONRPCMessage[] | undefined): Pending[] {
+    const messages = body === undefined ? [] : [body].flat();
+    return messages.flatMap((message) => {
+      const id = "method" in message && "id" in message ? message.id : undefined;
+      return (id === undefined ? undefined : this.#guard.pending.get(id)) ?? [];
+    });
   }
 
   close(): Promise<void> {
     return this.#close();
   }
+}
+
+/** A request that is not answered. */
+interface Pending {
+  /** Whether the stream that it came with has ended. */
+  isLost: boolean;
 }
 
 /**
@@ -136,7 +163,7 @@ class Guard implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   whenClosed: () => void = () => undefined;
   version: string | undefined;
-  readonly pending = new Set<RequestId>();
+  readonly pending = new Map<RequestId, Pending>();
   readonly questions = new Set<RequestId>();
   readonly #inner: WebStandardStreamableHTTPServerTransport;
 
@@ -155,7 +182,7 @@ class Guard implements Transport {
     };
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      if ("method" in message && "id" in message) this.pending.add(message.id);
+      if ("method" in message && "id" in message) this.pending.set(message.id, { isLost: false });
       if (!("method" in message) && message.id !== undefined) this.questions.delete(message.id);
       this.onmessage?.(message, extra);
       if ("method" in message && message.method === "notifications/cancelled") {

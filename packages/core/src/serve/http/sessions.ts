@@ -1,8 +1,8 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, specTypeSchemas } from "@modelcontextprotocol/server";
 import type { Runtime } from "../../bind/runtime.ts";
 import type { Binding } from "../../bind/server.ts";
 import type { OptionTable } from "../../define/options.ts";
-import { invalidRequest, show } from "../jsonrpc.ts";
+import { invalidParams, invalidRequest, show } from "../jsonrpc.ts";
 import type { Principal } from "./auth.ts";
 import { rpcResponse } from "./errors.ts";
 import { type EventLimits, EventStores } from "./event-store.ts";
@@ -28,6 +28,9 @@ export interface LegacyRequest {
 const NO_SESSION = -32_001;
 const REFUSED = -32_000;
 
+/** What a session can have negotiated. */
+const LEGACY_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
 /** All sessions of legacy clients in this process. */
 export class Sessions<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;
@@ -48,6 +51,18 @@ export class Sessions<Context> {
 
   get count(): number {
     return this.#sessions.size;
+  }
+
+  /** Requests of all sessions that are unanswered and whose stream is gone. */
+  get unattended(): number {
+    let count = 0;
+    for (const session of this.#sessions.values()) count += session.unattended;
+    return count;
+  }
+
+  /** Characters of messages that are kept for resumption. */
+  get kept(): number {
+    return this.#stores.size;
   }
 
   async serve(incoming: LegacyRequest): Promise<Response> {
@@ -83,7 +98,9 @@ export class Sessions<Context> {
   }
 
   async #open({ request, messages, principal, whenClosed }: LegacyRequest): Promise<Response> {
-    if (this.#sessions.size >= this.#limits.sessions && !(await this.#makeRoom())) {
+    const problem = await openingProblem(messages[0]);
+    if (problem !== undefined) return problem;
+    if (this.#sessions.size >= this.#limits.sessions && !(await this.#makeRoom(principal.key))) {
       return rpcResponse(
         503,
         { code: REFUSED, message: `All ${this.#limits.sessions} sessions are in use; try again later.` },
@@ -113,13 +130,20 @@ export class Sessions<Context> {
     return response;
   }
 
-  /** Ends the session that has been idle longest. @returns whether there was one. */
-  async #makeRoom(): Promise<boolean> {
-    let oldest: HttpSession | undefined;
-    for (const session of this.#sessions.values())
-      if (session.isIdle && session.heard < (oldest?.heard ?? Number.POSITIVE_INFINITY)) oldest = session;
-    await oldest?.close();
-    return oldest !== undefined;
+  /**
+   * Ends an idle session: the oldest of the caller who has most. Nobody pushes out a caller who has fewer.
+   *
+   * @returns whether there was one.
+   */
+  async #makeRoom(newcomer: string): Promise<boolean> {
+    const counts = new Map<string, number>();
+    for (const { owner } of this.#sessions.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    const held = (owner: string) => counts.get(owner) ?? 0;
+    const [found] = [...this.#sessions.values()]
+      .filter(({ isIdle, owner }) => isIdle && held(owner) >= held(newcomer))
+      .sort((a, b) => held(b.owner) - held(a.owner) || a.heard - b.heard);
+    await found?.close();
+    return found !== undefined;
   }
 
   #sweep(): void {
@@ -129,7 +153,24 @@ export class Sessions<Context> {
   }
 }
 
-function problemOf(session: HttpSession, { messages, isBatch }: LegacyRequest): string | undefined {
+/** What the SDK's transport would only answer with "Server not initialized" to. */
+async function openingProblem(message: JSONRPCMessage | undefined): Promise<Response | undefined> {
+  const { issues } = await specTypeSchemas.InitializeRequest["~standard"].validate(message);
+  if (issues === undefined) return undefined;
+  const problems = issues.slice(0, 5).map(({ path = [], message: why }) => {
+    const place = path.map((part) => String(typeof part === "object" ? part.key : part));
+    return `${place.join(".")}: ${why}`;
+  });
+  const id = message !== undefined && "method" in message && "id" in message ? message.id : undefined;
+  return rpcResponse(400, invalidParams(`initialize: ${problems.join("; ")}.`), id);
+}
+
+function problemOf(session: HttpSession, { request, messages, isBatch }: LegacyRequest): string | undefined {
+  const named = request.headers.get("mcp-protocol-version");
+  // Only what no session speaks is refused (2025-06-18, "Protocol Version Header"): clients are known that name an older
+  // revision than the one they negotiated, and the official suite is one of them.
+  if (named !== null && !LEGACY_REVISIONS.includes(named))
+    return `The header MCP-Protocol-Version says ${show(named)}, but this session negotiated ${session.version}.`;
   if (isBatch && session.version !== "2025-03-26")
     return `Batches are not allowed in protocol version ${session.version}; send one message per request.`;
   const seen = new Set<unknown>();

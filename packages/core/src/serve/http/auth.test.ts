@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { answering, modernCall, post, startProbe } from "../../../test/fixtures/http.ts";
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe("a bearer token", () => {
+  const SECRET = "0123456789abcdef0123456789abcdef";
+
+  it("lets through who has it, and nobody else", async () => {
+    const one = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
+    const { message, headers } = modernCall("probe_echo", { text: "a" });
+    const status = async (authorization: Record<string, string>) =>
+      (await post(one.url, message, { ...headers, ...authorization })).status;
+    expect(await status(bearer(SECRET))).toBe(200);
+    expect(await status({})).toBe(401);
+    expect(await status(bearer(`${SECRET}0`))).toBe(401);
+    expect(await status(bearer(SECRET.toUpperCase()))).toBe(401);
+    expect(await status({ authorization: `Basic ${SECRET}` })).toBe(401);
+    expect((await fetch(new URL("/healthz", one.url))).status).toBe(200);
+    await one.close();
+  });
+});
+
+describe("two processes behind one balancer", () => {
+  it("answer each other's questions with a shared key, and refuse them without", async () => {
+    const env = { K: "k".repeat(32) };
+    const shared = ["--http-state-key-env", "K"];
+    const [a, b, stranger] = await Promise.all([
+      startProbe(shared, { env }),
+      startProbe(shared, { env }),
+      startProbe(),
+    ]);
+    const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
+    const { message, headers } = modernCall("probe_wipe", {}, capable);
+    const asked: unknown = await (await post(a.url, message, headers)).json();
+    expect(asked).toMatchObject({ result: { resultType: "input_required" } });
+    const retry = answering(message, asked);
+    expect(await (await post(b.url, retry, headers)).json()).toMatchObject({
+      result: { resultType: "input_required" },
+    });
+    expect(await (await post(stranger.url, retry, headers)).json()).toHaveProperty("error");
+    await Promise.all([a.close(), b.close(), stranger.close()]);
+  });
+});

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  eventsOf,
+  type HttpProbe,
+  modernCall,
+  modernListen,
+  openSession,
+  post,
+  startProbe,
+} from "../../../test/fixtures/http.ts";
+
+const LONG = 60_000;
+const open: { close(): Promise<unknown> }[] = [];
+
+async function start(...args: Parameters<typeof startProbe>): Promise<HttpProbe> {
+  const probe = await startProbe(...args);
+  open.push(probe);
+  return probe;
+}
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+function legacyCall(id: number, name: string, args: Record<string, unknown>, meta = {}) {
+  return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args, _meta: meta } };
+}
+
+/** Calls that no client waits for any more, as seen by the tools. */
+function aborted(probe: HttpProbe): number {
+  return probe.probes[0]?.events.filter((event) => event === "aborted").length ?? 0;
+}
+
+/** The answer to a request in a stream, after which the stream ends. */
+async function answerIn(response: Response): Promise<Record<string, unknown> | undefined> {
+  let answer: Record<string, unknown> | undefined;
+  for await (const { message } of eventsOf(response)) if (!("method" in message)) answer = message;
+  return answer;
+}
+
+describe("1,000 modern requests at once", () => {
+  it("each get their own answer while 300 others wait, whose clients then vanish", async () => {
+    const probe = await start();
+    const { url, serving } = probe;
+    const vanish = new AbortController();
+    const slow = modernCall("probe_slow", { ms: 60_000 });
+    const waiting = Array.from({ length: 300 }, () =>
+      post(url, slow.message, slow.headers, vanish.signal).then(
+        (response) => response.text(),
+        () => "gone",
+      ),
+    );
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(300), LONG);
+    const echoed = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const { message, headers } = modernCall("probe_echo", { text: `mine-${index}` });
+        const response = await post(url, { ...message, id: index }, headers);
+        return response.json();
+      }),
+    );
+    for (const [index, answer] of echoed.entries()) {
+      expect(answer).toMatchObject({ id: index, result: { content: [{ text: `mine-${index}` }] } });
+    }
+    expect(serving.load.inFlight).toBe(300);
+    vanish.abort();
+    await Promise.all(waiting.map((one) => one.catch(() => "gone")));
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await vi.waitFor(() => expect(aborted(probe)).toBe(300), LONG);
+    expect(probe.listeners()).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("200 legacy sessions", () => {
+  it("each get their own progress and answers on the same ids, also those that lost their stream", async () => {
+    const { url, serving } = await start();
+    const sessions = await Promise.all(Array.from({ length: 200 }, () => openSession(url)));
+    expect(serving.load.sessions).toBe(200);
+    const answers = await Promise.all(
+      sessions.map(async (headers, index) => {
+        const vanish = new AbortController();
+        const token = `of-${index}`;
+        const slow = legacyCall(5, "probe_slow", { ms: 300 }, { progressToken: token });
+        const [echoed, lost] = await Promise.all([
+          post(url, legacyCall(6, "probe_echo", { text: `mine-${index}` }), headers).then(answerIn),
+          post(url, slow, headers, vanish.signal),
+        ]);
+        const first = (await eventsOf(lost).next()).value;
+        expect(first?.message).toMatchObject({ params: { progressToken: token } });
+        vanish.abort();
+        const resumed = await resume(url, headers, first?.id ?? "");
+        return [echoed, resumed];
+      }),
+    );
+    for (const [index, [echoed, resumed]] of answers.entries()) {
+      expect(echoed).toMatchObject({ id: 6, result: { content: [{ text: `mine-${index}` }] } });
+      expect(resumed).toMatchObject({ id: 5, result: { content: [{ text: "waited" }] } });
+    }
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await Promise.all(sessions.map((headers) => fetch(url, { method: "DELETE", headers })));
+    expect(serving.load).toMatchObject({ sessions: 0, kept: 0 });
+  });
+});
+
+/** What came after an event, as soon as the server knows that the stream is gone. */
+async function resume(url: URL, session: Record<string, string>, after: string) {
+  const headers = { ...session, accept: "text/event-stream", "last-event-id": after };
+  const response = await vi.waitFor(async () => {
+    const tried = await fetch(url, { headers });
+    if (tried.status !== 200) throw new Error(`${tried.status}: ${await tried.text()}`);
+    return tried;
+  }, LONG);
+  return answerIn(response);
+}
+
+describe("what is done for clients", () => {
+  it("leaves nothing behind: no listener, no session, no memory", async () => {
+    const probe = await start();
+    const { url } = probe;
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    await everyKindOfRequest(url, 50);
+    const before = heap();
+    const listeners = probe.listeners();
+    await everyKindOfRequest(url, 200);
+    await vi.waitFor(
+      () => expect(probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0, waiting: 0 }),
+      LONG,
+    );
+    expect(probe.listeners()).toBe(listeners);
+    const grown = heap() - before;
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+    // A server of the SDK that stayed would be 20 kB and more, 200 times three.
+    expect(grown).toBeLessThan(3_000_000);
+  });
+});
+
+/** Rounds of a modern call, a stream that is listened to and left, and a session with a call and without an end. */
+async function everyKindOfRequest(url: URL, rounds: number): Promise<void> {
+  const lane = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      const { message, headers } = modernCall("probe_echo", { text: randomUUID() });
+      await (await post(url, message, headers)).text();
+      const listening = modernListen({ resourceSubscriptions: [`probe://item/${randomUUID()}`] });
+      const vanish = new AbortController();
+      const stream = await post(url, listening.message, listening.headers, vanish.signal);
+      await eventsOf(stream).next();
+      vanish.abort();
+      const session = await openSession(url);
+      await (await post(url, legacyCall(2, "probe_echo", { text: randomUUID() }), session)).text();
+      await fetch(url, { method: "DELETE", headers: session });
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, () => lane(rounds / 10)));
+}
+
+/** Bytes in use after everything that can go is gone. */
+function heap(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  eventsOf,
+  type HttpProbe,
+  modernCall,
+  modernListen,
+  openSession,
+  post,
+  startProbe,
+} from "../../../test/fixtures/http.ts";
+
+const COUNT = "probe://count";
+const ITEM = "probe://item/a";
+const LONG = 10_000;
+const open: { close(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+/** A probe whose context is open, so that its resources can change. */
+async function start(): Promise<HttpProbe> {
+  const probe = await startProbe();
+  open.push(probe);
+  const { message, headers } = modernCall("probe_count", {});
+  await (await post(probe.url, message, headers)).text();
+  return probe;
+}
+
+interface Stream {
+  readonly heard: Record<string, unknown>[];
+  lastEventId(): string;
+  /** What it heard, without what a stream begins with. */
+  updates(): unknown[];
+  leave(): void;
+}
+
+/** Reads a stream in the background. */
+function follow(response: Response, vanish: AbortController): Stream {
+  expect(response.status).toBe(200);
+  const heard: Record<string, unknown>[] = [];
+  let last = "";
+  const reading = (async () => {
+    for await (const { id, message } of eventsOf(response)) {
+      heard.push(message);
+      last = id ?? "";
+    }
+  })().catch(() => undefined);
+  open.push({
+    close: async () => {
+      vanish.abort();
+      await reading;
+    },
+  });
+  return {
+    heard,
+    lastEventId: () => last,
+    updates: () =>
+      heard.flatMap(({ method, params }) =>
+        method === "notifications/resources/updated" ? [Object(params).uri] : [],
+      ),
+    leave: () => vanish.abort(),
+  };
+}
+
+async function legacyStream(url: URL, headers: Record<string, string>): Promise<Stream> {
+  const vanish = new AbortController();
+  const { signal } = vanish;
+  return follow(await fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal }), vanish);
+}
+
+async function modernStream(url: URL, notifications: Record<string, unknown>): Promise<Stream> {
+  const vanish = new AbortController();
+  const { message, headers } = modernListen(notifications);
+  const stream = follow(await post(url, message, headers, vanish.signal), vanish);
+  await vi.waitFor(
+    () => expect(stream.heard[0]?.method).toBe("notifications/subscriptions/acknowledged"),
+    LONG,
+  );
+  return stream;
+}
+
+async function subscribe(
+  url: URL,
+  headers: Record<string, string>,
+  uri: string,
+  method = "resources/subscribe",
+) {
+  const response = await post(url, { jsonrpc: "2.0", id: uri, method, params: { uri } }, headers);
+  return response.text();
+}
+
+function change(probe: HttpProbe, uri: string): void {
+  const changed = probe.probes[0]?.watchers.get(uri);
+  if (changed === undefined) throw new Error(`nobody watches ${uri}`);
+  changed();
+}
+
+describe("a legacy session over HTTP", () => {
+  it("hears on its own stream of what it subscribed to, and of nothing else", async () => {
+    const probe = await start();
+    const { url } = probe;
+    const [ada, bob] = [await openSession(url), await openSession(url)];
+    const [ofAda, ofBob] = [await legacyStream(url, ada), await legacyStream(url, bob)];
+    expect(await subscribe(url, ada, COUNT)).toContain('"result":{}');
+    expect(await subscribe(url, bob, ITEM)).toContain('"result":{}');
+    change(probe, COUNT);
+    change(probe, ITEM);
+    await vi.waitFor(() => expect(ofAda.updates()).toEqual([COUNT]), LONG);
+    await vi.waitFor(() => expect(ofBob.updates()).toEqual([ITEM]), LONG);
+    await subscribe(url, bob, ITEM, "resources/unsubscribe");
+    expect([...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
+  });
+
+  it("gets what changed while its stream was lost, and stops watching when it ends", async () => {
+    const probe = await start();
+    const { url } = probe;
+    const session = await openSession(url);
+    await subscribe(url, session, COUNT);
+    const lost = await legacyStream(url, session);
+    change(probe, COUNT);
+    await vi.waitFor(() => expect(lost.updates()).toHaveLength(1), LONG);
+    lost.leave();
+    change(probe, COUNT);
+    change(probe, COUNT);
+    const vanish = new AbortController();
+    const resumed = async () => {
+      const headers = { ...session, accept: "text/event-stream", "last-event-id": lost.lastEventId() };
+      const response = await fetch(url, { headers, signal: vanish.signal });
+      expect(response.status).toBe(200);
+      return follow(response, vanish);
+    };
+    // The server learns a little later that the first stream is gone.
+    const stream = await vi.waitFor(resumed, LONG);
+    await vi.waitFor(() => expect(stream.updates()).toEqual([COUNT, COUNT]), LONG);
+    expect((await fetch(url, { method: "DELETE", headers: session })).status).toBe(200);
+    await vi.waitFor(() => expect(probe.probes[0]?.watchers.size).toBe(0), LONG);
+  });
+});
+
+describe("a modern client over HTTP", () => {
+  it("hears on each stream of what that stream asked for", async () => {
+    const probe = await start();
+    const { url } = probe;
+    const count = await modernStream(url, { resourceSubscriptions: [COUNT, "probe://item/missing"] });
+    const both = await modernStream(url, { resourceSubscriptions: [COUNT, ITEM] });
+    expect(count.heard[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: [COUNT] } });
+    change(probe, COUNT);
+    change(probe, ITEM);
+    await vi.waitFor(() => expect(count.updates()).toEqual([COUNT]), LONG);
+    await vi.waitFor(() => expect(both.updates()).toEqual([COUNT, ITEM]), LONG);
+    expect(probe.serving.load.inFlight).toBe(0);
+    both.leave();
+    await vi.waitFor(() => expect([...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]), LONG);
+    change(probe, COUNT);
+    await vi.waitFor(() => expect(count.updates()).toEqual([COUNT, COUNT]), LONG);
+    count.leave();
+    await vi.waitFor(() => expect(probe.probes[0]?.watchers.size).toBe(0), LONG);
+  });
+
+  it("hears the end of the server as the result of listening", async () => {
+    const probe = await start();
+    const stream = await modernStream(probe.url, { resourcesListChanged: true });
+    await probe.close();
+    await vi.waitFor(() => {
+      expect(stream.heard.at(-1)).toMatchObject({ id: "listen", result: { resultType: "complete" } });
+    }, LONG);
+  });
+});

@@ -1,0 +1,148 @@
+// What the benchmark of HTTP needs: a server process that listens, a client that adds little, and one that never reads.
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { createConnection, createServer } from "node:net";
+
+/** A server process that listens. */
+export class Listening {
+  static async start(argv, port) {
+    const child = spawn(process.execPath, argv, {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, PORT: String(port) },
+    });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => (said = (said + text).slice(-2_000)));
+    let ended = false;
+    const exit = new Promise((resolve) => child.once("exit", resolve));
+    exit.then(() => (ended = true));
+    for (;;) {
+      if (ended) throw new Error(`${argv.join(" ")} ended:\n${said}`);
+      if (await answers(port)) return new Listening(child, port, exit);
+      await new Promise((next) => setTimeout(next, 50));
+    }
+  }
+
+  constructor(child, port, exit) {
+    this.child = child;
+    this.port = port;
+    this.exit = exit;
+  }
+
+  /** Resident memory now and at its peak, in MB; undefined off Linux. */
+  async memory() {
+    const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
+    const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
+    return { now: mb("VmRSS"), peak: mb("VmHWM") };
+  }
+
+  /** Milliseconds of processor time so far; NaN off Linux. */
+  async cpu() {
+    const stat = await readFile(`/proc/${this.child.pid}/stat`, "utf8").catch(() => "");
+    const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+    // In ticks of 10 ms.
+    return (Number(user) + Number(system)) * 10;
+  }
+
+  async stop() {
+    this.child.kill("SIGKILL");
+    await this.exit;
+  }
+}
+
+function answers(port) {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+export async function withServer(start, work) {
+  const server = await start(await freePort());
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** A client that adds as little as it can: it sends a body and looks at the text that comes back. */
+export class HttpClient {
+  #port;
+  #agent;
+
+  constructor(port, sockets) {
+    this.#port = port;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
+  }
+
+  /** @param {AbortSignal} [signal] cuts the connection. */
+  post(message, headers = {}, signal = undefined) {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        {
+          host: "127.0.0.1",
+          port: this.#port,
+          path: "/mcp",
+          method: "POST",
+          agent: this.#agent,
+          headers: {
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            ...headers,
+          },
+          signal,
+        },
+        (incoming) => {
+          let text = "";
+          incoming.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+          incoming.on("end", () => resolve({ status: incoming.statusCode, headers: incoming.headers, text }));
+          incoming.on("error", reject);
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.end(JSON.stringify(message));
+    });
+  }
+
+  close() {
+    this.#agent.destroy();
+  }
+}
+
+/** Connections that send many calls after one another and never read. */
+export async function stubborn(port, call, count) {
+  const sockets = Array.from({ length: count }, (_, client) => {
+    const socket = createConnection(port, "127.0.0.1");
+    socket.pause();
+    socket.on("error", () => undefined);
+    for (let turn = 0; turn < 500; turn++) {
+      const [message, headers] = call(1_000_000 + client * 1_000 + turn);
+      const body = JSON.stringify(message);
+      const lines = {
+        host: `127.0.0.1:${port}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "content-length": Buffer.byteLength(body),
+        ...headers,
+      };
+      const head = Object.entries(lines).map(([key, value]) => `${key}: ${value}\r\n`);
+      socket.write(`POST /mcp HTTP/1.1\r\n${head.join("")}\r\n${body}`);
+    }
+    return socket;
+  });
+  await new Promise((next) => setTimeout(next, 3_000));
+  return sockets;
+}

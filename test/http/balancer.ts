@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+
+/** A plain balancer: each request goes to the next process, whatever it is about. */
+export interface Balancer {
+  readonly url: URL;
+  /** Which process took each request so far, by its index. */
+  readonly taken: readonly number[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a balancer that knows nothing of MCP: no session, no cookie, no retry after a byte was sent. A process that
+ * refuses the connection is passed over.
+ */
+export async function startBalancer(targets: readonly URL[]): Promise<Balancer> {
+  const taken: number[] = [];
+  let next = 0;
+  const server = createServer((incoming, response) => {
+    const first = next;
+    next += 1;
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => pass(0));
+
+    function pass(tried: number): void {
+      const index = (first + tried) % targets.length;
+      const target = targets[index];
+      if (target === undefined || tried === targets.length) {
+        response.writeHead(502).end();
+        return;
+      }
+      const { method = "GET", headers } = incoming;
+      const { host: _, "transfer-encoding": __, ...kept } = headers;
+      const length = Buffer.concat(chunks).length;
+      const outgoing = request(target, {
+        method,
+        headers: { ...kept, "content-length": length },
+        agent: false,
+      });
+      outgoing.on("response", (answer) => {
+        taken.push(index);
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+        answer.on("error", () => response.destroy());
+      });
+      outgoing.on("error", () => (response.headersSent ? response.destroy() : pass(tried + 1)));
+      response.on("close", () => outgoing.destroy());
+      outgoing.end(Buffer.concat(chunks));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: new URL(`http://127.0.0.1:${port}/mcp`),
+    taken,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { connectHttp, type HttpProcess, rawSession, startHttp } from "@refmcp/core/testing";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { probeLauncher } from "../protocol/probe.ts";
+import { serverBin, serverWorld } from "../servers.ts";
+
+const launch = probeLauncher();
+const LONG = 20_000;
+const open: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(...args: string[]): Promise<HttpProcess> {
+  const server = await startHttp(launch().file, { args });
+  open.push(() => server.stop("SIGKILL"));
+  return server;
+}
+
+async function connect(server: HttpProcess, era: "legacy" | "modern") {
+  const { client, close } = await connectHttp(server.url, { era });
+  open.push(close);
+  return client;
+}
+
+describe("a port that cannot be had", () => {
+  it("is explained in one sentence, with exit code 1", async () => {
+    const other = createServer();
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const world = await serverWorld("memory");
+    const { code, stderr, lines } = await rawSession(serverBin("memory"), "", {
+      ...world,
+      args: [...world.args, "--http", String(port)],
+    });
+    other.close();
+    await world.dispose();
+    expect(code).toBe(1);
+    expect(lines).toEqual([]);
+    expect(stderr).toBe(
+      `--http: cannot listen on 127.0.0.1 port ${port}: another process listens there. Choose another port, or 0 for any free one.\n`,
+    );
+  });
+
+  it("is explained where the address is not of this machine", async () => {
+    // TEST-NET-1 (RFC 5737) belongs to nobody.
+    const { code, stderr } = await rawSession(launch().file, "", {
+      args: ["--http", "192.0.2.1:0", "--auth-token-env", "T"],
+      env: { T: "t".repeat(32) },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^--http: cannot listen on 192\.0\.2\.1 port 0: this machine has no such address\..*\n$/,
+    );
+  });
+});
+
+// On Windows a signal from another process ends this one at once; there is nothing to do in order.
+describe.skipIf(process.platform === "win32")("the end of a process", () => {
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "by %s answers what is in flight in both eras, ends streams and exits with 0",
+    async (signal) => {
+      const server = await start();
+      const clients = [await connect(server, "legacy"), await connect(server, "modern")];
+      let running = 0;
+      const calls = clients.map((client) =>
+        client.callTool({ name: "probe_slow", arguments: { ms: 400 } }, { onprogress: () => (running += 1) }),
+      );
+      await vi.waitFor(() => expect(running).toBe(2), LONG);
+      const ended = server.stop(signal);
+      for (const call of calls) expect((await call).content).toEqual([{ type: "text", text: "waited" }]);
+      expect(await ended).toEqual({ code: 0, signal: null });
+      expect(server.stderr().trim().split("\n")).toHaveLength(1);
+      await expect(fetch(new URL("/healthz", server.url))).rejects.toThrow();
+    },
+  );
+
+  it("does not wait for a call that takes too long, nor for clients that listen", async () => {
+    const server = await start();
+    const client = await connect(server, "legacy");
+    let running = 0;
+    const call = client
+      .callTool({ name: "probe_slow", arguments: { ms: 60_000 } }, { onprogress: () => (running += 1) })
+      .then(
+        () => "answered",
+        () => "lost",
+      );
+    await vi.waitFor(() => expect(running).toBe(1), LONG);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+    await client.close();
+    expect(await call).toBe("lost");
+  });
+});
