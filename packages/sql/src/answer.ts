@@ -1,7 +1,7 @@
 import { fitting, grouped } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Column } from "./cells.ts";
-import { type Format, rowCost, shownAs } from "./formats.ts";
+import { type Format, roomForRows, rowCost, shownAs } from "./formats.ts";
 
 /** The answer of a query, the same in every SQL server. */
 export const queryOutput = z.object({
@@ -57,9 +57,6 @@ export function answerOf(parts: AnswerParts): z.output<typeof queryOutput> {
   };
 }
 
-/** What columns, counts and notices cost beside the rows, in characters. */
-const AROUND = 600;
-
 /** How many of the encoded rows fit into an answer of `budget` characters; at least one of any. */
 export function rowsThatFit(
   rows: readonly (readonly unknown[])[],
@@ -67,6 +64,5 @@ export function rowsThatFit(
   format: Format,
   budget: number,
 ): number {
-  const room = budget - AROUND - JSON.stringify(columns).length;
-  return fitting(rows, Math.max(room, 1), (row) => rowCost(row, columns, format));
+  return fitting(rows, roomForRows(columns, budget), (row) => rowCost(row, columns, format));
 }

@@ -61,20 +61,35 @@ export function destructionOf({ verb, tokens }: Statement): Destruction | undefi
     case "UPDATE": {
       const where = tokens.findIndex(({ depth }, index) => depth === 0 && upper[index] === "WHERE");
       if (where >= 0 && isSelective(tokens.slice(where + 1))) return undefined;
-      const from = upper.findIndex((word, index) => word === verb && tokens[index]?.depth === 0) + 1;
-      let at = verb === "DELETE" ? from + 1 : from;
-      if (upper[at] === "OR") at += 2;
-      return { what: `${verb} of every row of ${nameAt(tokens, at)}`, table: nameAt(tokens, at) };
+      const table = targetOf({ verb, tokens }) ?? "";
+      return { what: `${verb} of every row of ${table}`, table };
     }
     case "ALTER": {
       const drop = upper.indexOf("DROP");
       if (drop < 0) return undefined;
       const at = upper[drop + 1] === "COLUMN" ? drop + 2 : drop + 1;
-      return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${nameAt(tokens, 2)} with what is in it` };
+      const table = nameAt(tokens, 2);
+      return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with what is in it`, table };
     }
     default:
       return undefined;
   }
+}
+
+/** The table that an INSERT, REPLACE, UPDATE or DELETE names, as it was written; undefined for other statements. */
+export function targetOf({ verb, tokens }: Pick<Statement, "verb" | "tokens">): string | undefined {
+  const after = (keyword: string) =>
+    tokens.findIndex(
+      ({ kind, text, depth }) => kind === "word" && depth === 0 && text.toUpperCase() === keyword,
+    ) + 1;
+  let at = 0;
+  if (verb === "INSERT" || verb === "REPLACE") at = after("INTO");
+  else if (verb === "DELETE") at = after("DELETE") + 1;
+  else if (verb === "UPDATE") {
+    at = after("UPDATE");
+    if (tokens[at]?.text.toUpperCase() === "OR") at += 2;
+  }
+  return at === 0 ? undefined : nameAt(tokens, at);
 }
 
 /** Whether a condition chooses rows: it names something. `WHERE true` and `WHERE 1 = 1` do not. */

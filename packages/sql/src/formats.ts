@@ -5,6 +5,14 @@ import { csvLine } from "./csv.ts";
 export const FORMATS = ["rows", "objects", "csv", "markdown"] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** What counts and notices cost beside the columns and rows, in characters. */
+const AROUND = 600;
+
+/** Characters of an answer that are left for rows; at least one. */
+export function roomForRows(columns: readonly Column[], budget: number): number {
+  return Math.max(budget - AROUND - JSON.stringify(columns).length, 1);
+}
+
 /** How many characters an encoded row costs in the answer's JSON. */
 export function rowCost(row: readonly unknown[], columns: readonly Column[], format: Format): number {
   switch (format) {

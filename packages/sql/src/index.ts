@@ -1,6 +1,6 @@
 export { type AnswerParts, answerOf, queryOutput, rowsThatFit } from "./answer.ts";
 export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
-export { type Destruction, destructionOf, type Statement, statementOf } from "./classify.ts";
+export { type Destruction, destructionOf, type Statement, statementOf, targetOf } from "./classify.ts";
 export { type AskingOptions, agreed } from "./confirm.ts";
 export { csvLine, csvLines, csvRecords, csvWriter } from "./csv.ts";
 export { FORMATS, type Format, rowCost, shownAs } from "./formats.ts";

@@ -10,6 +10,7 @@ import {
   limitsOf,
   shownAs,
   statementOf,
+  targetOf,
   tokenize,
 } from "./index.ts";
 
@@ -103,6 +104,16 @@ describe("statements", () => {
     ["SELECT 'DROP TABLE users'", undefined],
   ])("%s", (sql, what) => {
     expect(destructionOf(statementOf(sql, "sqlite"))?.what).toBe(what);
+  });
+
+  it.each([
+    ["INSERT OR REPLACE INTO main.users SELECT * FROM into_x", "main.users"],
+    ["REPLACE INTO [a b] VALUES (1)", "[a b]"],
+    ["WITH x AS (SELECT 1) UPDATE OR IGNORE users SET a = (SELECT 1)", "users"],
+    ['DELETE FROM "delete" WHERE true', '"delete"'],
+    ["DROP TABLE users", undefined],
+  ])("names the table of %j", (sql, table) => {
+    expect(targetOf(statementOf(sql, "sqlite"))).toBe(table);
   });
   it("are counted", () => {
     const counts = ["", ";", "a;", "a; b", "a /* ; */", "';'"].map((sql) => statementOf(sql, "sqlite").count);

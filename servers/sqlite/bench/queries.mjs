@@ -1,0 +1,189 @@
+// Queries through the server beside DBHub and the driver alone: one value, 1,000 rows, 100,000 rows capped and in full by cursors,
+// and an endless query that is killed while other calls go on. Runs alone too, after a build:
+// node servers/sqlite/bench/queries.mjs
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
+import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+
+export const title = "SQLite: one value, 1,000 and 100,000 rows, an endless query";
+
+/** The last one that runs on Node.js 20; the official server is a Python program and not on npm. */
+const DBHUB = { "@bytebase/dbhub": "0.21.2" };
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const ROWS = 100_000;
+const LIMIT_MS = 1_000;
+const ALL = "SELECT id, name, price, note FROM items";
+const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
+
+function fill(file) {
+  const database = new Sqlite(file);
+  database.exec(`CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price REAL, note TEXT);
+    WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < ${ROWS})
+    INSERT INTO items SELECT n, 'item number ' || n, n * 0.25, CASE WHEN n % 3 = 0 THEN NULL ELSE 'a note on ' || n END FROM t`);
+  database.close();
+}
+
+/** All rows by cursors; the number of rows that came. */
+async function inFull(client) {
+  let count = 0;
+  let cursor;
+  do {
+    const { structuredContent } = await client.call("read_query", {
+      query: ALL,
+      max_rows: 10_000,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    count += structuredContent.row_count;
+    cursor = structuredContent.next_cursor;
+  } while (cursor !== undefined);
+  if (count !== ROWS) throw new Error(`${count} of ${ROWS} rows came`);
+}
+
+export async function bench({ report }) {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-sqlite-"));
+  const file = join(folder, "items.db");
+  fill(file);
+  const raw = new Sqlite(file, { readonly: true });
+  const large = ["--max-answer-chars", "80000", "--max-bytes", "67108864"];
+  const client = new RawClient([process.execPath, BIN, "--db-path", file]);
+  const wide = new RawClient([process.execPath, BIN, "--db-path", file, ...large]);
+  const dbhub = await startDbhub(file);
+  try {
+    await Promise.all([client.initialize(), wide.initialize(), dbhub.initialize()]);
+    const rows = [];
+    const all = (sql) => JSON.stringify(raw.prepare(sql).raw().all());
+    /** @param {string | undefined} sql what DBHub is asked */
+    const compare = async (work, runs, alone, ours, sql) => {
+      const theirs = sql === undefined ? {} : { dbhub: () => dbhub.call("execute_sql", { sql }) };
+      const taken = await inTurn(runs, { alone, ...theirs, ours });
+      const [floor, mine] = [median(taken.alone), median(taken.ours)];
+      const peer = taken.dbhub === undefined ? undefined : median(taken.dbhub);
+      rows.push([
+        work,
+        figure(floor),
+        peer === undefined ? "–" : figure(peer),
+        figure(mine),
+        ratio(mine / floor),
+        peer === undefined ? "–" : ratio(mine / peer),
+      ]);
+    };
+    await compare(
+      "select 1",
+      201,
+      () => all("SELECT 1"),
+      () => client.call("read_query", { query: "SELECT 1" }),
+      "SELECT 1",
+    );
+    await compare(
+      "1,000 rows",
+      31,
+      () => all(`${ALL} LIMIT 1000`),
+      () => wide.call("read_query", { query: `${ALL} LIMIT 1000`, max_rows: 1_000 }),
+      `${ALL} LIMIT 1000`,
+    );
+    await compare(
+      "100,000 rows asked for; ours gives the first page",
+      5,
+      () => all(ALL),
+      () => client.call("read_query", { query: ALL }),
+      ALL,
+    );
+    await compare(
+      "the same, ours in all its pages",
+      1,
+      () => all(ALL),
+      () => inFull(wide),
+    );
+    report({
+      title: "Milliseconds a call",
+      columns: [
+        "work",
+        "better-sqlite3 alone, as JSON",
+        "DBHub 0.21, over stdio",
+        "ours, over stdio",
+        "of alone",
+        "of DBHub",
+      ],
+      rows,
+      notes: [
+        "Ours runs each statement in another process, which can be killed; DBHub and the driver alone run it in their own.",
+        "DBHub 0.21 is the last one for Node.js 20. The official server is a Python program and not on npm.",
+      ],
+    });
+    report(await endless(client));
+    report(await blocked(dbhub));
+  } finally {
+    raw.close();
+    await Promise.all([client.close(), wide.close(), dbhub.close()]);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function startDbhub(file) {
+  const entry = (await peers(DBHUB))("@bytebase/dbhub/dist/index.js");
+  return new RawClient([process.execPath, entry, "--transport", "stdio", "--dsn", `sqlite://${file}`]);
+}
+
+/** What DBHub does meanwhile: the endless query is never stopped, so it is asked last and given so long. */
+async function blocked(dbhub) {
+  const ends = dbhub.call("execute_sql", { sql: ENDLESS }).then(
+    () => "yes",
+    () => "yes",
+  );
+  const other = dbhub.call("execute_sql", { sql: "SELECT 1" }).then(
+    () => "yes",
+    () => "yes",
+  );
+  const late = new Promise((resolve) => setTimeout(() => resolve("no"), 5 * LIMIT_MS));
+  const answers = await Promise.all([Promise.race([ends, late]), Promise.race([other, late])]);
+  return {
+    title: `The same with DBHub, within ${(5 * LIMIT_MS).toLocaleString("en-US")} ms`,
+    columns: ["what", "DBHub 0.21"],
+    rows: [
+      ["the endless query was stopped", answers[0]],
+      ["another call was answered", answers[1]],
+    ],
+  };
+}
+
+async function endless(client) {
+  const started = performance.now();
+  let stopped = Number.NaN;
+  const query = client.call("read_query", { query: ENDLESS, timeout_ms: LIMIT_MS }).then(
+    () => {
+      throw new Error("the endless query ended");
+    },
+    () => {
+      stopped = performance.now() - started;
+    },
+  );
+  const others = [];
+  while (Number.isNaN(stopped)) {
+    const began = performance.now();
+    await client.call("read_query", { query: "SELECT 1" });
+    others.push(performance.now() - began);
+  }
+  await query;
+  others.sort((a, b) => a - b);
+  return {
+    title: `An endless query with a limit of ${LIMIT_MS.toLocaleString("en-US")} ms`,
+    columns: ["what", "here"],
+    rows: [
+      ["stopped after, ms", figure(stopped)],
+      ["other calls answered meanwhile", figure(others.length)],
+      ["one of them, median, ms", figure(median(others))],
+    ],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bench({
+    report: ({ title: name, columns, rows, notes = [] }) =>
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n${notes.map((note) => `${note}\n`).join("")}`,
+      ),
+  });
+}

@@ -1,0 +1,44 @@
+import { promptFor, resourceFor, toolFor } from "@refmcp/core";
+import * as z from "zod";
+import type { Databases } from "./database/databases.ts";
+
+export const tool = toolFor<Databases>();
+export const resource = resourceFor<Databases>();
+export const prompt = promptFor<Databases>();
+
+export const sql = (example: string) =>
+  z.string().min(1).max(100_000).describe(`One SQL statement: ${example}`);
+
+export const database = z
+  .string()
+  .max(4096)
+  .optional()
+  .describe("Name of a --db option, or a path inside the allowed directories; default: the first.");
+
+export const path = (what: string) =>
+  z.string().min(1).max(4096).describe(`${what}: absolute, or below an allowed directory.`);
+
+export const params = z
+  .array(z.unknown())
+  .max(1_000)
+  .default([])
+  .describe('Values for ? in order: text, number, true, null, {"base64": "…"} for bytes.');
+
+export const dryRun = z.boolean().default(false).describe("Run it, report, and take it back.");
+
+export const changed = z.object({
+  committed: z.boolean(),
+  affected_rows: z.array(z.number()),
+  last_insert_rowid: z.string().optional(),
+  loss: z.string().optional(),
+  returned: z
+    .array(
+      z.object({
+        statement: z.number(),
+        columns: z.array(z.string()),
+        rows: z.array(z.array(z.unknown())),
+        more_rows: z.number().optional(),
+      }),
+    )
+    .optional(),
+});

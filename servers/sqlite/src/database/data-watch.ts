@@ -1,0 +1,89 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Databases } from "./databases.ts";
+
+const POLL_MS = 300;
+/** Databases that are watched at the same time; each has a process. */
+export const MOST_WATCHED = 8;
+
+interface Watched {
+  readonly listeners: Set<() => void>;
+  readonly stop: AbortController;
+}
+
+/**
+ * Tells listeners of commits to a database, whichever process made them: a handle that stays open asks
+ * `PRAGMA data_version` three times a second, and only while somebody listens.
+ */
+export class DataWatch {
+  readonly #databases: Databases;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /**
+   * Commits made after it resolves are told.
+   *
+   * @returns stops it
+   * @throws ToolError where there is no such database
+   */
+  async listen(database: string, changed: () => void): Promise<() => void> {
+    const watched = this.#watched.get(database) ?? { listeners: new Set(), stop: new AbortController() };
+    if (!this.#watched.has(database) && this.#watched.size >= MOST_WATCHED)
+      throw new ToolError(
+        "unavailable",
+        `${MOST_WATCHED} databases are watched already; no more at a time.`,
+        {
+          hint: "Unsubscribe from the resources of one of them first.",
+        },
+      );
+    watched.listeners.add(changed);
+    if (!this.#watched.has(database)) {
+      this.#watched.set(database, watched);
+      try {
+        await this.#begin(database, watched);
+      } catch (error) {
+        this.#end(database, watched);
+        throw error;
+      }
+    }
+    return () => {
+      watched.listeners.delete(changed);
+      if (watched.listeners.size === 0) this.#end(database, watched);
+    };
+  }
+
+  close(): void {
+    for (const [database, watched] of [...this.#watched]) this.#end(database, watched);
+  }
+
+  #end(database: string, watched: Watched): void {
+    watched.stop.abort();
+    if (this.#watched.get(database) === watched) this.#watched.delete(database);
+  }
+
+  /** Resolves when the first version is known. */
+  async #begin(database: string, { listeners, stop }: Watched): Promise<void> {
+    const { signal } = stop;
+    const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
+    const first = await this.#databases.place(database);
+    await new Promise<void>((begun, failed) => {
+      const watching = this.#databases.watchers.lease(first.file, run, async (ask) => {
+        const look = async () =>
+          await ask<string>({ op: "version", place: await this.#databases.place(database) });
+        let version = await look();
+        begun();
+        while (!signal.aborted) {
+          await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
+          // A file that is locked or away for a moment is looked at again.
+          const now = await look().catch(() => version);
+          if (now === version) continue;
+          version = now;
+          for (const listener of listeners) listener();
+        }
+      });
+      watching.catch(failed);
+    });
+  }
+}

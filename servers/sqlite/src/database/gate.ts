@@ -1,0 +1,102 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { type Statement, statementOf } from "@refmcp/sql";
+
+const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
+
+/** PRAGMAs that only tell something; none of them takes a value that is kept. */
+const TELLING: ReadonlySet<string> = new Set(
+  [
+    "application_id collation_list compile_options data_version database_list encoding foreign_key_check",
+    "foreign_key_list freelist_count function_list index_info index_list index_xinfo integrity_check",
+    "journal_mode module_list page_count page_size pragma_list quick_check schema_version table_info",
+    "table_list table_xinfo user_version",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** PRAGMAs whose argument names something to look at, not a value to set. */
+const WITH_ARGUMENT =
+  /^(foreign_key_check|foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/;
+
+/**
+ * Lets one reading statement pass, by its text alone. What SQLite itself says of it is checked in the runner.
+ *
+ * @throws ToolError `invalid` for none or several statements, `denied` for a statement that does not read.
+ */
+export function passReading(sql: string): Statement {
+  const statement = single(sql);
+  if (!READING.has(statement.first))
+    throw refused(
+      statement,
+      "read_query takes SELECT, WITH, VALUES, EXPLAIN and PRAGMA.",
+      "Changes go through write_query, where the server was started with --allow-write.",
+    );
+  if (statement.first === "PRAGMA") passPragma(statement);
+  return statement;
+}
+
+function passPragma(statement: Statement): void {
+  const words = statement.tokens.map(({ text }) => text.toLowerCase().replace(/^["`[]|["`\]]$/g, ""));
+  const at = words[2] === "." ? 3 : 1;
+  const name = words[at] ?? "";
+  const rest = words.slice(at + 1).filter((word) => word !== ";");
+  if (TELLING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
+  throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not run in this form.`, {
+    hint: `These are, and set nothing: ${[...TELLING].join(", ")}.`,
+  });
+}
+
+const CHANGING: ReadonlySet<string> = new Set(["INSERT", "REPLACE", "UPDATE", "DELETE"]);
+const DEFINING: ReadonlySet<string> = new Set(["CREATE", "ALTER", "DROP", "REINDEX", "ANALYZE"]);
+
+/** @throws ToolError as `passReading`; DDL needs `allowDdl`. */
+export function passWriting(sql: string, allowDdl: boolean): Statement {
+  const statement = single(sql);
+  if (CHANGING.has(statement.verb)) return statement;
+  if (!DEFINING.has(statement.verb))
+    throw refused(
+      statement,
+      "write_query takes INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
+      statement.first === "SELECT" ? "Use read_query." : "Transactions are opened and ended by the tools.",
+    );
+  if (!allowDdl)
+    throw new ToolError(
+      "denied",
+      `${statement.verb} changes the schema, which this server was not started for.`,
+      {
+        hint: "Ask the user to start it with --allow-ddl.",
+      },
+    );
+  return statement;
+}
+
+/** @throws ToolError for what is no CREATE TABLE. */
+export function passCreateTable(sql: string): Statement {
+  const statement = single(sql);
+  const words = statement.tokens.slice(0, 2).map(({ text }) => text.toUpperCase());
+  if (words.join(" ") === "CREATE TABLE") return statement;
+  throw refused(statement, "create_table takes one CREATE TABLE.", "Other changes go through write_query.");
+}
+
+function single(sql: string): Statement {
+  if (sql.includes("\0"))
+    throw new ToolError("invalid", "The statement contains a NUL character.", {
+      hint: "Pass it as a parameter.",
+    });
+  const statement = statementOf(sql, "sqlite");
+  if (statement.count === 1) return statement;
+  throw new ToolError("invalid", `The text holds ${statement.count} statements; one is run.`, {
+    hint:
+      statement.count === 0
+        ? "Give one SQL statement."
+        : "Call once for each; run_transaction takes several changes.",
+  });
+}
+
+function refused({ first, tokens }: Statement, allowed: string, hint: string): ToolError {
+  const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
+  return new ToolError(
+    "denied",
+    `A statement that begins with ${JSON.stringify(oneLine(begin))} is not run here. ${allowed}`,
+    { hint },
+  );
+}

@@ -1,0 +1,65 @@
+import { realpathSync, statSync } from "node:fs";
+import type Database from "better-sqlite3";
+import { openReading, type Place } from "./handle.ts";
+import type { Sqlite } from "./native.ts";
+
+/** Without a job for so long the handle is closed, so that it holds no file of others. */
+const KEPT_MS = 1_000;
+
+interface Kept {
+  readonly database: Database.Database;
+  /** Running it makes SQLite compare its schema with the file's, which preparing alone does not. */
+  readonly freshen: Database.Statement;
+  readonly file: string;
+  readonly state: string;
+}
+
+/**
+ * One reading handle, kept open from job to job. Between jobs it holds no lock, and SQLite itself sees commits and new
+ * schemas of other processes. Where the file is another one, or was touched otherwise, it is opened anew.
+ */
+export class KeptReading {
+  readonly #sqlite: Sqlite;
+  #kept: Kept | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sqlite: Sqlite) {
+    this.#sqlite = sqlite;
+  }
+
+  open(place: Place): Database.Database {
+    const kept = this.#kept;
+    if (kept?.file === place.file && kept.state === stateOf(place)) {
+      this.#timer?.refresh();
+      kept.freshen.all();
+      return kept.database;
+    }
+    this.close();
+    // Looked at before: what changes after it counts as a change.
+    const state = stateOf(place);
+    const database = openReading(this.#sqlite, place);
+    let freshen: Database.Statement;
+    try {
+      freshen = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    this.#kept = { database, freshen, file: place.file, state };
+    this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
+    return database;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#kept?.database.close();
+    this.#kept = undefined;
+  }
+}
+
+/** Which file it is and when it was changed last; another text where it is not the one that passed the boundary. */
+function stateOf({ file, device, inode }: Place): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+  const isSame = Number(dev) === device && Number(ino) === inode && realpathSync(file) === file;
+  return isSame ? [dev, ino, size, mtimeNs, ctimeNs].join(":") : "";
+}

@@ -1,0 +1,52 @@
+import { ToolError } from "@refmcp/core/answer";
+
+/**
+ * Bound values as SQLite takes them: whole numbers as integers, booleans as 0 and 1, `{ "base64": "…" }` as bytes.
+ *
+ * @throws ToolError `invalid` for a value that SQLite has no type for.
+ */
+export function paramsOf(values: readonly unknown[]): unknown[] {
+  return values.map((value, index) => {
+    if (value === null || typeof value === "string") return value;
+    if (typeof value === "boolean") return value ? 1n : 0n;
+    if (typeof value === "number") return numberOf(value, index);
+    if (typeof value === "object" && "base64" in value && typeof value.base64 === "string" && isBlob(value))
+      return bytesOf(value.base64, index);
+    throw new ToolError(
+      "invalid",
+      `params[${index}] is ${Array.isArray(value) ? "a list" : "an object"}, which is no value of SQLite.`,
+      {
+        hint: 'Give a text, a number, true, false, null or { "base64": "…" } for bytes; JSON goes as its text.',
+      },
+    );
+  });
+}
+
+/** JSON has no integers beyond ±2^53: what came was rounded on the way, so it is not used. */
+function numberOf(value: number, index: number): bigint | number {
+  if (Number.isSafeInteger(value)) return BigInt(value);
+  if (!Number.isInteger(value) || Math.abs(value) >= 2 ** 63) return value;
+  throw new ToolError(
+    "invalid",
+    `params[${index}] is an integer outside ±2^53, which JSON does not carry exactly.`,
+    {
+      hint: 'Give it as text, "9223372036854775807", and write CAST(? AS INTEGER).',
+    },
+  );
+}
+
+function bytesOf(base64: string, index: number): Buffer {
+  const bytes = Buffer.from(base64, "base64");
+  const plain = (text: string) => text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
+  if (plain(bytes.toString("base64")) === plain(base64)) return bytes;
+  throw new ToolError("invalid", `params[${index}] holds base64 that cannot be decoded.`, {
+    hint: "Give the bytes as base64 (RFC 4648) without line breaks.",
+  });
+}
+
+/** As an answer gives it: the bytes, and how many. */
+function isBlob(value: object): boolean {
+  return Object.entries(value).every(
+    ([key, one]) => key === "base64" || (key === "$blob" && typeof one === "number"),
+  );
+}

@@ -1,0 +1,16 @@
+import type { Databases } from "./databases.ts";
+import type { Place } from "./handle.ts";
+
+/** A process that was killed leaves a journal, which a reading handle cannot roll back: an empty change does. */
+export async function recover(databases: Databases, place: Place): Promise<void> {
+  const job = {
+    op: "write" as const,
+    place,
+    statements: [],
+    dryRun: true,
+    agreedLoss: undefined,
+    returnedBytes: 0,
+  };
+  const run = { signal: new AbortController().signal, timeoutMs: databases.limits().timeoutMs };
+  await databases.runners.run(job, run).catch(() => undefined);
+}

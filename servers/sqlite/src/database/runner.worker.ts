@@ -1,0 +1,48 @@
+import { Worker } from "node:worker_threads";
+import { Executor } from "./execute.ts";
+import { loadSqlite } from "./native.ts";
+import type { Job, Progress, Reply } from "./protocol.ts";
+
+/**
+ * Watches this process from a thread: the main one cannot, as long as SQLite runs. It ends the process where it needs too
+ * much memory, saying so on stderr, which the server reads; and where the server is gone, since nobody would stop it then.
+ */
+const WATCHDOG = `
+const { writeSync } = require("node:fs");
+const { most, server } = require("node:worker_threads").workerData;
+const isAlone = () => {
+  if (process.ppid !== server) return true;
+  try {
+    process.kill(server, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+};
+setInterval(() => {
+  const isLarge = process.memoryUsage.rss() >= most;
+  if (isLarge) writeSync(2, "refmcp: memory\\n");
+  if (isLarge || isAlone()) process.kill(process.pid, "SIGKILL");
+}, 20);`;
+
+const workerData = { most: Number(process.argv[2]) * 1_048_576, server: Number(process.argv[3]) };
+new Worker(WATCHDOG, { eval: true, workerData }).unref();
+
+const executor = new Executor(await loadSqlite());
+const send = (reply: Reply<unknown>) => process.send?.(reply);
+
+process.on("message", (job: Job) => {
+  const progress: Progress = { at: 0, line: undefined };
+  try {
+    send({ answer: executor.execute(job, progress) });
+  } catch (error) {
+    const code =
+      error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+    send({
+      failed: { message: error instanceof Error ? error.message : String(error), code, ...progress },
+    });
+  }
+});
+// The server is gone: nobody needs this process.
+process.on("disconnect", () => process.exit());
+send({ ready: true });

@@ -1,0 +1,15 @@
+import { resource } from "../context.ts";
+import { readCell } from "../database/blob.ts";
+import { complete, completeColumn } from "../database/complete.ts";
+
+export default resource({
+  uriTemplate: "blob://{database}/{table}/{column}/{rowid}",
+  name: "blob",
+  title: "One value, whole",
+  description:
+    "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid; read_query gives the URI beside large blobs when the key is selected too.",
+  read: ({ database, table, column, rowid }, databases, { signal }) =>
+    readCell(databases, { database, table, column, rowId: rowid }, signal),
+  complete: { ...complete, column: completeColumn },
+  watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
+});

@@ -1,0 +1,30 @@
+import { resource } from "../context.ts";
+import { complete } from "../database/complete.ts";
+import { quote } from "../database/look.ts";
+import { query } from "../database/query.ts";
+import { tableFound } from "../database/tables.ts";
+
+export default resource({
+  uriTemplate: "rows://{database}/{table}",
+  name: "rows",
+  title: "A table's first rows",
+  description: "The first 200 rows of one table or view, as read_query answers them.",
+  mimeType: "application/json",
+  async read({ database, table }, databases, { budget, signal }) {
+    const { name } = await tableFound(databases, database, table, signal);
+    const answer = await query(databases, {
+      sql: `SELECT * FROM ${quote(name)}`,
+      params: [],
+      database,
+      maxRows: 200,
+      timeoutMs: undefined,
+      cursor: undefined,
+      format: "rows",
+      budget,
+      signal,
+    });
+    return JSON.stringify(answer);
+  },
+  complete,
+  watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
+});

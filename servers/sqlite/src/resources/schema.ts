@@ -1,0 +1,44 @@
+import { cursorsOf } from "@refmcp/core/answer";
+import * as z from "zod";
+import { resource } from "../context.ts";
+import { complete } from "../database/complete.ts";
+import { describeTable } from "../database/describe.ts";
+import { listTables } from "../database/tables.ts";
+
+const LISTED = 200;
+
+export default resource({
+  uriTemplate: "schema://{database}/{table}",
+  name: "schema",
+  title: "A table's schema",
+  description: "All that describe_table tells of one table.",
+  mimeType: "application/json",
+  read: async ({ database, table }, databases, { budget, signal }) =>
+    JSON.stringify(await describeTable(databases, { database, name: table, budget, signal }), undefined, 2),
+  /** Tables of one database after the other, those with a name. */
+  async list(databases, cursor) {
+    const names = databases.names();
+    const cursors = cursorsOf("schema", names, z.tuple([z.int().min(0), z.string()]));
+    const [at, after] = cursors.decode(cursor) ?? [0, ""];
+    const database = names[at];
+    if (database === undefined) return { resources: [] };
+    const tables = await listTables(databases, database, new AbortController().signal).catch(() => []);
+    const rest = tables.filter(({ name }) => name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const page = rest.slice(0, LISTED);
+    const last = rest.length > LISTED ? page.at(-1) : undefined;
+    const next: [number, string] | undefined =
+      last !== undefined ? [at, last.name] : at + 1 < names.length ? [at + 1, ""] : undefined;
+    return {
+      resources: page.map(({ name, type }) => ({
+        uri: `schema://${encodeURIComponent(database)}/${encodeURIComponent(name)}`,
+        name: name.slice(0, 200),
+        title: name.slice(0, 200),
+        description: `Schema of a ${type === "virtual" ? "virtual table" : type}.`,
+        mimeType: "application/json",
+      })),
+      ...(next === undefined ? {} : { nextCursor: cursors.encode(next) }),
+    };
+  },
+  watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
+  complete,
+});

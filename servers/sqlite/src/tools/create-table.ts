@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { changed, database, sql, tool } from "../context.ts";
+import { passCreateTable } from "../database/gate.ts";
+import { shownChange } from "../database/shown-change.ts";
+import { write } from "../database/write.ts";
+
+export default tool({
+  name: "create_table",
+  title: "Create table",
+  description: "Run one CREATE TABLE. Other changes of the schema go through write_query.",
+  effect: "add",
+  openWorld: false,
+  needs: "allowDdl",
+  input: z.strictObject({ query: sql("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)"), database }),
+  output: changed,
+  async run({ query, database }, databases, call) {
+    const changes = [{ sql: query, params: [], statement: passCreateTable(query) }];
+    const { signal, budget } = call;
+    const confirm = (loss: string) => call.confirm(loss);
+    return shownChange(
+      await write(databases, { changes, database, make: true, dryRun: false, budget, signal, confirm }),
+    );
+  },
+});

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import tool from "./explain-query.ts";
+
+const enter = labs();
+const of = (input: unknown) => tool.input.parse(input);
+
+it("names full scans", async () => {
+  const { databases, call } = await enter();
+  const run = (query: string) => tool.run(of({ query }), databases, call);
+  expect(await run("SELECT * FROM users WHERE city = 1")).toMatchObject({ full_scans: ["users"] });
+  expect(await run("SELECT * FROM orders WHERE user_id = 1")).toMatchObject({ full_scans: [] });
+});
+
+it("tries indexes on a copy of the schema, whatever the names are", async () => {
+  const { databases, call } = await enter(
+    undefined,
+    `CREATE TABLE "odd ""name" ("a column" TEXT, b INT); CREATE INDEX there ON "odd ""name" (b);
+     CREATE TABLE made AS SELECT * FROM users; CREATE VIEW shown AS SELECT * FROM "odd ""name";`,
+  );
+  const missing = async (query: string, params: unknown[] = []) =>
+    Reflect.get(await tool.run(of({ query, params }), databases, call), "missing_indexes");
+  expect(await missing('SELECT * FROM "odd ""name" AS o WHERE o."a column" = ?', ["x"])).toEqual([
+    'CREATE INDEX "odd ""name_a column" ON "odd ""name" ("a column")',
+  ]);
+  expect(await missing('SELECT * FROM "odd ""name" WHERE b = 1')).toEqual([]);
+  expect(
+    await missing("SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id WHERE o.total > 5"),
+  ).toEqual(["CREATE INDEX orders_total ON orders (total)"]);
+  expect(await missing("SELECT count(*) FROM users")).toEqual([]);
+  expect(await missing("SELECT city FROM made WHERE made.city = 'x'")).toEqual([
+    "CREATE INDEX made_city ON made (city)",
+  ]);
+  // Nothing of it is in the file.
+  expect(await missing('SELECT * FROM "odd ""name" WHERE "a column" = 1')).toHaveLength(1);
+});
+
+it("names an index that SQLite would take, and refuses what does not read", async () => {
+  const { databases, call } = await enter();
+  const query = "SELECT * FROM users a JOIN users b ON a.city = b.city";
+  expect(await tool.run(of({ query }), databases, call)).toMatchObject({
+    full_scans: ["a"],
+    missing_indexes: ["CREATE INDEX users_city ON users (city)"],
+  });
+  expect(() => tool.run(of({ query: "DELETE FROM users" }), databases, call)).toThrow(/"DELETE" is not run/);
+  const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
+  await expect((async () => tool.run(of({ query: hidden }), databases, call))()).rejects.toMatchObject({
+    kind: "denied",
+  });
+});

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { database, params, sql, tool } from "../context.ts";
+import { explain } from "../database/explain.ts";
+import { passReading } from "../database/gate.ts";
+import { paramsOf } from "../database/params.ts";
+
+export default tool({
+  name: "explain_query",
+  title: "Explain query",
+  description:
+    "Show how SQLite would run a SELECT: its plan, full scans and missing indexes. It is not run. missing_indexes are CREATE INDEX statements that SQLite would make use of; how many rows a table has is not considered.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({ query: sql("SELECT * FROM users WHERE name = ?"), params, database }),
+  output: z.object({
+    plan: z.array(z.string()),
+    full_scans: z.array(z.string()),
+    missing_indexes: z.array(z.string()),
+  }),
+  run({ query, params, database }, databases, { signal }) {
+    passReading(query);
+    return explain(databases, { database, sql: query, params: paramsOf(params), signal });
+  },
+});

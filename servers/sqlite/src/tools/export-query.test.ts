@@ -1,0 +1,85 @@
+import { readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import exportQuery from "./export-query.ts";
+
+const enter = labs();
+const input = (path: string, query: string, format: "csv" | "jsonl" = "csv") => ({
+  query,
+  params: [],
+  path,
+  format,
+});
+
+it("writes all rows, values exactly, and links to the file", async () => {
+  const { databases, folder, call } = await enter();
+  const values =
+    "SELECT 9007199254740993 AS big, NULL AS n, '' AS e, 'a,\"b\"' AS t, x'00ff' AS b, 9e999 AS i";
+  const answer = await exportQuery.run(input("all.csv", values), databases, call);
+  expect(answer).toMatchObject({ value: { rows: 1, path: join(folder, "all.csv") } });
+  expect(answer).toMatchObject({ links: [{ type: "resource_link", mimeType: "text/csv" }] });
+  expect(await readFile(join(folder, "all.csv"), "utf8")).toBe(
+    'big,n,e,t,b,i\r\n9007199254740993,,"","a,""b""",AP8=,9e999\r\n',
+  );
+  await exportQuery.run(
+    input("all.jsonl", `${values} UNION ALL SELECT 1, 2, 3, 4, 5, 6`, "jsonl"),
+    databases,
+    call,
+  );
+  const lines = (await readFile(join(folder, "all.jsonl"), "utf8")).trim().split("\n");
+  expect(JSON.parse(lines[0] ?? "")).toEqual({
+    big: "9007199254740993",
+    n: null,
+    e: "",
+    t: 'a,"b"',
+    b: { $blob: 2, base64: "AP8=" },
+    i: "Infinity",
+  });
+  expect(lines).toHaveLength(2);
+});
+
+it("tells its progress and is not bounded by the limits of answers", async () => {
+  const { databases, folder, call } = await enter();
+  const query =
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";
+  const answer = await exportQuery.run(input("many.csv", query), databases, call);
+  expect(answer).toMatchObject({ value: { rows: 50_000 } });
+  expect((await readFile(join(folder, "many.csv"), "utf8")).split("\r\n")).toHaveLength(50_002);
+  expect(call.reported.length).toBeGreaterThan(1);
+  expect(call.reported.at(-1)?.done).toBe(50_000);
+});
+
+it("overwrites nothing and goes through no link", async () => {
+  const { databases, folder, file, call } = await enter();
+  await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));
+  for (const path of [file, "link.csv"])
+    await expect(exportQuery.run(input(path, "SELECT 1"), databases, call)).rejects.toMatchObject({
+      kind: "conflict",
+    });
+  await expect(exportQuery.run(input("/etc/x.csv", "SELECT 1"), databases, call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
+});
+
+it("leaves no file of a statement that fails, that writes, or that is cancelled", async () => {
+  const { databases, folder, call } = await enter();
+  await expect(exportQuery.run(input("a.csv", "SELECT * FROM user"), databases, call)).rejects.toThrow(
+    /Did you mean users/,
+  );
+  await expect(exportQuery.run(input("a.csv", "DELETE FROM users"), databases, call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
+  const cancelling = {
+    ...call,
+    progress(done: number) {
+      if (done > 10_000) call.cancel();
+    },
+  };
+  await expect(exportQuery.run(input("a.csv", endless), databases, cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(await readdir(folder)).toEqual(["shop.db"]);
+});

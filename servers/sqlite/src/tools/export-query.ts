@@ -1,0 +1,38 @@
+import { pathToFileURL } from "node:url";
+import { withLinks } from "@refmcp/core";
+import * as z from "zod";
+import { database, params, path, sql, tool } from "../context.ts";
+import { EXPORT_FORMATS } from "../database/protocol.ts";
+import { exportRows } from "../database/transfer.ts";
+
+export default tool({
+  name: "export_query",
+  title: "Export query",
+  description:
+    "Write all rows of a SELECT to a new file, however many they are. The file is there whole or not at all; nothing is overwritten. For a look at some rows use read_query.",
+  effect: "add",
+  openWorld: false,
+  input: z.strictObject({
+    query: sql("SELECT * FROM users"),
+    params,
+    path: path("New file"),
+    format: z.enum(EXPORT_FORMATS).default("csv").describe("csv with a header line, or jsonl."),
+    database,
+  }),
+  output: z.object({ path: z.string(), format: z.string(), rows: z.number(), bytes: z.number() }),
+  async run({ query, params, path, format, database }, databases, call) {
+    const file = await exportRows(databases, {
+      sql: query,
+      params,
+      path,
+      format,
+      database,
+      signal: call.signal,
+      progress: (rows) => call.progress(rows, undefined, "rows written"),
+    });
+    const value = { path: file.path, format, rows: file.rows, bytes: file.bytes };
+    const mimeType = format === "csv" ? "text/csv" : "application/jsonl";
+    const uri = pathToFileURL(file.path).href;
+    return withLinks(value, [{ uri, name: file.path, mimeType, size: file.bytes }]);
+  },
+});

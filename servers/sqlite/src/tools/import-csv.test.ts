@@ -1,0 +1,86 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import importCsv from "./import-csv.ts";
+
+const enter = labs();
+const input = { path: "more.csv", table_name: "users", delimiter: ",", dry_run: false };
+const rowsOf = (file: string, sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id") => {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    return database.prepare(sql).raw().all();
+  } finally {
+    database.close();
+  }
+};
+
+it("adds all rows, empty fields as NULL, columns in any order and case", async () => {
+  const { databases, folder, file, call } = await enter();
+  await writeFile(join(folder, "more.csv"), '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n');
+  expect(await importCsv.run({ ...input, dry_run: true }, databases, call)).toMatchObject({
+    rows: 3,
+    committed: false,
+  });
+  expect(rowsOf(file)).toEqual([]);
+  expect(await importCsv.run(input, databases, call)).toMatchObject({
+    table: "users",
+    columns: ["city", "name", "id"],
+    rows: 3,
+    committed: true,
+  });
+  expect(rowsOf(file)).toEqual([
+    [4, "Lu\nigi", "Turin"],
+    [5, "Anna", ""],
+    [6, "Otto", null],
+  ]);
+});
+
+it("adds nothing where one row is refused, and names its line", async () => {
+  const { databases, folder, file, call } = await enter();
+  const failing: readonly [string, string | RegExp][] = [
+    ["id,name\n4,Luigi\n1,Taken\n", /^Line 3: UNIQUE constraint failed/],
+    ["id,name\n4,Luigi\n5\n", /line 3/],
+    ["id,nam\n4,Luigi\n", /Did you mean name/],
+    ["id,ID\n4,4\n", /twice/],
+    ["", /empty/],
+  ];
+  for (const [text, message] of failing) {
+    await writeFile(join(folder, "more.csv"), text);
+    await expect(importCsv.run(input, databases, call)).rejects.toThrow(message);
+  }
+  expect(rowsOf(file)).toEqual([]);
+  await expect(importCsv.run({ ...input, table_name: "user" }, databases, call)).rejects.toThrow(/users/);
+  await expect(importCsv.run({ ...input, path: "/etc/passwd" }, databases, call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+});
+
+it("replaces nothing, even where the table's own constraint would", async () => {
+  const { databases, folder, file, call } = await enter();
+  const writer = new Sqlite(file);
+  writer.exec("CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')");
+  writer.close();
+  await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
+  await expect(importCsv.run({ ...input, table_name: "k" }, databases, call)).rejects.toMatchObject({
+    kind: "conflict",
+  });
+  expect(rowsOf(file, "SELECT * FROM k")).toEqual([["x", "old"]]);
+});
+
+it("leaves nothing of an import that is cancelled, and the database stays usable", async () => {
+  const { databases, folder, file, call } = await enter();
+  const lines = Array.from({ length: 60_000 }, (_, index) => `${index + 10},name ${index}`);
+  await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);
+  let reports = 0;
+  const cancelling = {
+    ...call,
+    progress() {
+      reports += 1;
+      if (reports === 5) call.cancel();
+    },
+  };
+  await expect(importCsv.run(input, databases, cancelling)).rejects.toMatchObject({ kind: "cancelled" });
+  expect(rowsOf(file)).toEqual([]);
+});

@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { database, path, tool } from "../context.ts";
+import { importCsv } from "../database/transfer.ts";
+
+export default tool({
+  name: "import_csv",
+  title: "Import CSV",
+  description:
+    "Add the rows of a CSV file to a table that exists, all or none. The first line names the columns; an empty field is NULL, a quoted empty one a text. create_table makes the table.",
+  effect: "add",
+  openWorld: false,
+  needs: "allowWrite",
+  input: z.strictObject({
+    path: path("CSV file"),
+    table_name: z.string().min(1).max(1_000).describe("Table to add to, as list_tables shows it."),
+    delimiter: z.string().length(1).default(",").describe("Between fields: , or ; or a tab."),
+    database,
+    dry_run: z.boolean().default(false).describe("Load, report, and take it back."),
+  }),
+  output: z.object({
+    table: z.string(),
+    columns: z.array(z.string()),
+    rows: z.number(),
+    bytes: z.number(),
+    committed: z.boolean(),
+  }),
+  async run({ path, table_name, delimiter, database, dry_run }, databases, call) {
+    const done = await importCsv(databases, {
+      path,
+      table: table_name,
+      delimiter,
+      database,
+      dryRun: dry_run,
+      signal: call.signal,
+      progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
+    });
+    return { ...done, columns: [...done.columns] };
+  },
+});

@@ -1,0 +1,26 @@
+// Written by `pnpm generate`.
+import appendInsight from "./append-insight.ts";
+import createTable from "./create-table.ts";
+import databaseInfo from "./database-info.ts";
+import describeTable from "./describe-table.ts";
+import explainQuery from "./explain-query.ts";
+import exportQuery from "./export-query.ts";
+import importCsv from "./import-csv.ts";
+import listTables from "./list-tables.ts";
+import readQuery from "./read-query.ts";
+import runTransaction from "./run-transaction.ts";
+import writeQuery from "./write-query.ts";
+
+export const tools = [
+  appendInsight,
+  createTable,
+  databaseInfo,
+  describeTable,
+  explainQuery,
+  exportQuery,
+  importCsv,
+  listTables,
+  readQuery,
+  runTransaction,
+  writeQuery,
+];

@@ -1,0 +1,32 @@
+import { fields } from "@refmcp/core";
+import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { listTables } from "../database/tables.ts";
+
+export default tool({
+  name: "list_tables",
+  title: "List tables",
+  description: "List the tables and views of a database. For one table's columns call describe_table.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({ database, limit: fields.limit(500, 5_000), cursor: fields.cursor }),
+  output: z.object({
+    tables: z.array(z.object({ name: z.string(), type: z.string() })),
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ database, limit, cursor }, databases, { signal, budget }) {
+    const cursors = cursorsOf("list_tables", database, z.string());
+    const after = cursors.decode(cursor);
+    const tables = await listTables(databases, database, signal);
+    const rest = after === undefined ? tables : tables.filter(({ name }) => name > after);
+    const page = rest.slice(0, Math.min(limit, fitting(rest, budget - 300)));
+    const last = page.at(-1);
+    return {
+      tables: page,
+      ...(last === undefined || page.length === rest.length
+        ? {}
+        : { next_cursor: cursors.encode(last.name) }),
+    };
+  },
+});

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import tool from "./read-query.ts";
+
+const enter = labs();
+const of = (input: unknown) => tool.input.parse(input);
+
+it("answers rows in every format, and refuses a change", async () => {
+  const { databases, call } = await enter();
+  const query = "SELECT id, name FROM users WHERE city = ? ORDER BY id";
+  const ask = (more: object) => tool.run(of({ query, params: ["London"], ...more }), databases, call);
+  expect(await ask({})).toMatchObject({
+    rows: [
+      [1, "Ada"],
+      [3, "Charles"],
+    ],
+    row_count: 2,
+    truncated: false,
+  });
+  expect(await ask({ format: "objects" })).toMatchObject({ objects: [{ id: 1, name: "Ada" }, { id: 3 }] });
+  expect(await ask({ format: "csv" })).toMatchObject({ text: "id,name\r\n1,Ada\r\n3,Charles\r\n" });
+  expect(await ask({ format: "markdown" })).toMatchObject({ text: expect.stringContaining("| 1 | Ada |") });
+  await expect(tool.run(of({ query: "DELETE FROM users" }), databases, call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+});

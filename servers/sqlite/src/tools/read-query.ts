@@ -1,0 +1,36 @@
+import { fields } from "@refmcp/core";
+import { FORMATS, queryOutput } from "@refmcp/sql";
+import * as z from "zod";
+import { database, params, sql, tool } from "../context.ts";
+import { query as ask } from "../database/query.ts";
+
+export default tool({
+  name: "read_query",
+  title: "Read query",
+  description:
+    "Run one SELECT and get its rows, typed and bounded. WITH, VALUES, EXPLAIN and telling PRAGMAs are taken too. Pass values as params. Changes go through write_query.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    query: sql("SELECT name FROM users WHERE id = ?"),
+    params,
+    database,
+    max_rows: z.int().min(1).max(10_000).default(200).describe("How many rows at most, 1 to 10000."),
+    timeout_ms: fields.timeoutMs(30_000, 3_600_000),
+    cursor: fields.cursor,
+    format: z.enum(FORMATS).default("rows").describe("rows: arrays; objects; csv or markdown: one text."),
+  }),
+  output: queryOutput,
+  run: ({ query, params, database, max_rows, timeout_ms, cursor, format }, databases, { budget, signal }) =>
+    ask(databases, {
+      sql: query,
+      params,
+      database,
+      maxRows: max_rows,
+      timeoutMs: timeout_ms,
+      cursor,
+      format,
+      budget,
+      signal,
+    }),
+});

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import tool from "./run-transaction.ts";
+
+const enter = labs();
+const of = (input: unknown) => tool.input.parse(input);
+
+it("does all or nothing, and says which statement failed", async () => {
+  const { databases, call } = await enter();
+  const insert = { query: "INSERT INTO users VALUES (8, ?, ?)", params: ["Luigi", "Turin"] };
+  const run = (statements: object[]) => tool.run(of({ statements }), databases, call);
+  await expect(run([insert, insert])).rejects.toThrow(/^Statement 2: UNIQUE/);
+  expect(await run([insert])).toMatchObject({ committed: true, affected_rows: [1] });
+});

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { labs } from "../../test/tools.ts";
+import tool from "./write-query.ts";
+
+const enter = labs();
+const of = (input: unknown) => tool.input.parse(input);
+
+it("changes rows, previews, and asks before a loss", async () => {
+  const { databases, call } = await enter();
+  const run = (input: object, by = call) => tool.run(of(input), databases, by);
+  const insert = { query: "INSERT INTO users VALUES (?, ?, ?)", params: [9, "Luigi", "Turin"] };
+  expect(await run({ ...insert, dry_run: true })).toMatchObject({ committed: false, affected_rows: [1] });
+  expect(await run(insert)).toEqual({ committed: true, affected_rows: [1], last_insert_rowid: "9" });
+  await expect(run({ query: "DELETE FROM orders" })).rejects.toMatchObject({ kind: "denied" });
+  expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
+});
+
+it("destroys what the user agreed to", async () => {
+  const { databases, call } = await enter(true);
+  const query = "DROP TABLE orders";
+  expect(await tool.run(of({ query }), databases, call)).toMatchObject({ committed: true });
+  expect(call.questions).toEqual(["This cannot be undone: DROP TABLE orders (3 rows)."]);
+});

@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { changed, database, dryRun, params, sql, tool } from "../context.ts";
+import { passWriting } from "../database/gate.ts";
+import { shownChange } from "../database/shown-change.ts";
+import { write } from "../database/write.ts";
+
+export default tool({
+  name: "write_query",
+  title: "Write query",
+  description:
+    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. RETURNING gives rows back. What destroys data is counted and the user is asked first. For several changes that belong together call run_transaction.",
+  effect: "destroy",
+  openWorld: false,
+  needs: "allowWrite",
+  input: z.strictObject({
+    query: sql("UPDATE users SET name = ? WHERE id = ?"),
+    params,
+    database,
+    dry_run: dryRun,
+  }),
+  output: changed,
+  async run({ query, params, database, dry_run }, databases, call) {
+    const statement = passWriting(query, databases.options.allowDdl);
+    const changes = [{ sql: query, params, statement }];
+    return shownChange(
+      await write(databases, {
+        changes,
+        database,
+        dryRun: dry_run,
+        budget: call.budget,
+        signal: call.signal,
+        confirm: (loss) => call.confirm(loss),
+      }),
+    );
+  },
+});

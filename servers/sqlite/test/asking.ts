@@ -1,0 +1,64 @@
+import { afterEach } from "vitest";
+import { passWriting } from "../src/database/gate.ts";
+import { type Question, query } from "../src/database/query.ts";
+import { write } from "../src/database/write.ts";
+import { type Lab, lab } from "./lab.ts";
+
+/** Labs for one test each, removed after it. */
+export function rooms(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
+  const open: Lab[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.dispose();
+  });
+  return async (options = {}) => {
+    const one = await lab(options);
+    open.push(one);
+    return one;
+  };
+}
+
+/** What read_query does, without a client. */
+export const ask = (here: Lab, sql: string, more: Partial<Question> = {}) =>
+  query(here.databases, {
+    sql,
+    params: [],
+    database: undefined,
+    maxRows: undefined,
+    timeoutMs: undefined,
+    cursor: undefined,
+    format: "rows",
+    budget: 80_000,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+/** What write_query and run_transaction do, without a client. */
+export const change = (
+  here: Lab,
+  sql: string | readonly string[],
+  {
+    confirm = async () => {},
+    signal = new AbortController().signal,
+    dryRun = false,
+    params = [],
+  }: {
+    confirm?: (loss: string) => Promise<void>;
+    signal?: AbortSignal;
+    dryRun?: boolean;
+    params?: readonly unknown[];
+  } = {},
+) =>
+  write(here.databases, {
+    changes: [sql].flat().map((one) => ({
+      sql: one,
+      params,
+      statement: passWriting(one, here.databases.options.allowDdl),
+    })),
+    database: undefined,
+    dryRun,
+    budget: 20_000,
+    signal,
+    confirm,
+  });
+
+export const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";

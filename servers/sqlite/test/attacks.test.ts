@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { describeTable } from "../src/database/describe.ts";
+import { ask, change, ENDLESS, rooms } from "./asking.ts";
+
+const enter = rooms();
+
+describe("limits", () => {
+  it("kill an endless query while other calls go on", async () => {
+    const here = await enter();
+    const stopped = ask(here, ENDLESS, { timeoutMs: 1_500 });
+    const caught = expect(stopped).rejects.toMatchObject({ kind: "timeout" });
+    for (let call = 0; call < 5; call++) expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+    await caught;
+    expect((await ask(here, "SELECT 2")).rows).toEqual([[2]]);
+  });
+
+  it("stop a cancelled query, and one that waits for its turn", async () => {
+    const here = await enter();
+    const calls = [1, 2, 3, 4].map(() => {
+      const controller = new AbortController();
+      return { controller, done: ask(here, ENDLESS, { signal: controller.signal }) };
+    });
+    const caught = calls.map(({ done }) => expect(done).rejects.toThrow("taken back"));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const { controller } of calls) controller.abort(new Error("taken back"));
+    await Promise.all(caught);
+    expect((await ask(here, "SELECT 3")).rows).toEqual([[3]]);
+  });
+
+  it.each([
+    "SELECT randomblob(500000000)",
+    "SELECT printf('%.*c', 500000000, 'x')",
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 900) SELECT group_concat(hex(zeroblob(500000))) FROM t",
+  ])("stop what eats memory: %s", async (sql) => {
+    const here = await enter({ memory: 250 });
+    await expect(ask(here, sql)).rejects.toMatchObject({
+      kind: "too_large",
+    });
+    expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+  });
+
+  it("of the server bound what a call asks for", async () => {
+    const here = await enter({ timeoutMs: 500, limits: { maxRows: 50 } });
+    await expect(ask(here, ENDLESS, { timeoutMs: 3_600_000 })).rejects.toMatchObject({
+      kind: "timeout",
+      message: expect.stringContaining("after 500 ms"),
+    });
+    const rows = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
+    expect(await ask(here, rows, { maxRows: 10_000 })).toMatchObject({ row_count: 50, truncated_by: "rows" });
+  });
+
+  const MANY = `CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000)
+    SELECT n, CASE WHEN n % 1000 = 0 THEN hex(zeroblob(300)) ELSE 'line' END AS x FROM t;`;
+  /** Each alone, the others as wide as they can be: what stops the page is told, and the pages join. */
+  const WIDE = { maxRows: 10_000, maxBytes: 67_108_864, maxCellBytes: 65_536 };
+  it.each([
+    ["rows", { ...WIDE, maxRows: 9_000 }, 10_000_000],
+    ["bytes", { ...WIDE, maxBytes: 120_000 }, 10_000_000],
+    ["bytes", WIDE, 140_000],
+    ["cell", { ...WIDE, maxCellBytes: 64 }, 10_000_000],
+  ] as const)(
+    "of %s alone cut, and all 100,000 rows come in pages, none twice, none left out (%#)",
+    async (by, limits, budget) => {
+      const here = await enter({ sql: MANY, limits });
+      const sql = by === "cell" ? "SELECT n, x FROM many WHERE n <= 9000" : "SELECT n, x FROM many";
+      const seen: unknown[] = [];
+      const reasons = new Set<unknown>();
+      let cursor: string | undefined;
+      do {
+        const page = await ask(here, sql, { maxRows: 10_000, cursor, budget });
+        for (const [n] of page.rows ?? []) seen.push(n);
+        reasons.add(page.truncated_by);
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(reasons).toContain(by);
+      expect(seen).toEqual(Array.from({ length: by === "cell" ? 9_000 : 100_000 }, (_, index) => index + 1));
+    },
+  );
+
+  it("tell when the rows before a cursor changed", async () => {
+    const here = await enter();
+    const page = await ask(here, "SELECT id, name FROM users ORDER BY id", { maxRows: 1 });
+    await change(here, "UPDATE users SET name = 'Other' WHERE id = 1");
+    const next = ask(here, "SELECT id, name FROM users ORDER BY id", {
+      maxRows: 1,
+      cursor: page.next_cursor,
+    });
+    await expect(next).rejects.toMatchObject({ kind: "conflict" });
+  });
+});
+
+describe("names", () => {
+  it("with quotes, semicolons and line breaks are names only; near ones are offered", async () => {
+    const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
+    const { signal } = new AbortController();
+    const describe = (name: string) =>
+      describeTable(here.databases, { database: undefined, name, budget: 20_000, signal });
+    const odd = await describe('a"b; DROP TABLE users\n--');
+    expect(odd.columns).toMatchObject([{ name: "x" }]);
+    await expect(describe("user")).rejects.toThrow("Did you mean users?");
+    await expect(ask(here, "SELECT * FROM user")).rejects.toThrow("Did you mean users?");
+    await expect(ask(here, "SELECT nam FROM users")).rejects.toThrow("Did you mean name?");
+  });
+});

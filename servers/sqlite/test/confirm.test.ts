@@ -1,0 +1,137 @@
+import type { Era } from "@refmcp/core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ask, change, rooms } from "./asking.ts";
+import type { Lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+const enter = rooms();
+let here: Lab;
+let args: readonly string[];
+beforeEach(async () => {
+  here = await enter({ allowDdl: true });
+  args = ["--db-path", here.file, "--allow-write", "--allow-ddl"];
+});
+const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
+const FULL = [[3, 37.75]];
+const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, loss: RegExp])[] = [
+  ["write_query", { query: "DELETE FROM orders" }, /DELETE of every row of orders \(3 rows\)/],
+  ["write_query", { query: "UPDATE orders SET total = 0" }, /UPDATE of every row of orders \(3 rows\)/],
+  ["write_query", { query: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
+  [
+    "run_transaction",
+    {
+      statements: [
+        { query: "DELETE FROM orders WHERE id > ?", params: [0] },
+        { query: "DROP INDEX orders_user" },
+      ],
+    },
+    /DELETE of every row of orders \(3 rows\); DROP INDEX orders_user/,
+  ],
+];
+
+describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
+  it("is refused where nobody can be asked, with the loss and the option; nothing is changed", async () => {
+    const server = await talk(args, { era });
+    for (const [tool, given, loss] of LOSSES) {
+      const { text, isError } = await server.call(tool, given);
+      expect(isError).toBe(true);
+      expect(text).toMatch(/This needs the user's word.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(loss);
+      expect(await orders()).toEqual(FULL);
+    }
+    await server.close();
+  });
+
+  it("is refused by a user who declines, cancels or does not tick", async () => {
+    for (const answer of [
+      { action: "decline" },
+      { action: "cancel" },
+      { action: "accept", content: { confirm: false } },
+    ] as const) {
+      const asked: string[] = [];
+      const elicit = ({ message }: { message: string }) => {
+        asked.push(message);
+        return answer;
+      };
+      const server = await talk(args, { era, elicit });
+      const { text, isError } = await server.call("write_query", { query: "DROP TABLE orders" });
+      expect(isError).toBe(true);
+      expect(text).toContain("Nothing was changed.");
+      expect(asked).toEqual([expect.stringContaining("DROP TABLE orders (3 rows)")]);
+      expect(await orders()).toEqual(FULL);
+      await server.close();
+    }
+  });
+
+  it("happens with the user's word, exactly as asked; without a lock while the user thinks", async () => {
+    const asked: string[] = [];
+    const server = await talk(args, {
+      era,
+      elicit: async ({ message }) => {
+        asked.push(message);
+        await change(here, "UPDATE users SET city = 'Bath' WHERE id = 1");
+        return { action: "accept", content: { confirm: true } };
+      },
+    });
+    expect(await server.data("write_query", { query: "DELETE FROM orders" })).toMatchObject({
+      committed: true,
+      affected_rows: [3],
+    });
+    expect(asked).toHaveLength(1);
+    expect(await orders()).toEqual([[0, null]]);
+    await server.close();
+  });
+
+  it("is asked anew, or is a conflict, where it became another while the user thought", async () => {
+    let count = 0;
+    const server = await talk(args, {
+      era,
+      elicit: async () => {
+        count += 1;
+        if (count === 1) await change(here, "INSERT INTO orders VALUES (9, 1, 1)");
+        return { action: count === 1 ? "accept" : "decline", content: { confirm: true } };
+      },
+    });
+    expect((await server.call("write_query", { query: "DELETE FROM orders" })).isError).toBe(true);
+    expect(await orders()).toEqual([[4, 38.75]]);
+    await server.close();
+  });
+
+  it("needs no question in a dry run, where nothing is lost, and with --confirm never", async () => {
+    const server = await talk(args, { era });
+    expect(await server.data("write_query", { query: "DROP TABLE orders", dry_run: true })).toMatchObject({
+      committed: false,
+      loss: expect.stringContaining("3 rows"),
+    });
+    expect(await orders()).toEqual(FULL);
+    expect(await server.data("write_query", { query: "DELETE FROM orders WHERE id = 1" })).toMatchObject({
+      committed: true,
+    });
+    await server.close();
+    const trusted = await talk([...args, "--confirm", "never"], { era });
+    expect(await trusted.data("write_query", { query: "DELETE FROM orders" })).toMatchObject({
+      committed: true,
+    });
+    await trusted.close();
+  });
+});
+
+it("tools that write are there only with the options, whatever is asked for", async () => {
+  const names = async (...more: string[]) => {
+    const server = await talk(["--db-path", here.file, ...more]);
+    const { tools } = await server.connected.client.listTools();
+    const hidden = await server
+      .call("write_query", { query: "DELETE FROM users WHERE id = 1" })
+      .catch(() => undefined);
+    await server.close();
+    const writing = ["create_table", "import_csv", "run_transaction", "write_query"];
+    const found = tools.map(({ name }) => name).filter((name) => writing.includes(name));
+    if (!found.includes("write_query")) expect(hidden?.isError ?? true).toBe(true);
+    return found.sort();
+  };
+  expect(await names()).toEqual([]);
+  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([]);
+  expect(await names("--allow-ddl")).toEqual(["create_table"]);
+  expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  expect(await names("--allow-write")).toEqual(["import_csv", "run_transaction", "write_query"]);
+});

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { passReading, passWriting } from "../src/database/gate.ts";
+import { isReading, openReading, openWriting } from "../src/database/handle.ts";
+import { ask, rooms } from "./asking.ts";
+import { type Lab, lab } from "./lab.ts";
+
+/**
+ * What a reading call must not do, and which of its four defences refuses it when it is the only one left: the `gate`
+ * looks at the text, `reading` at what SQLite says of the prepared statement, `readonly` is the file handle, `query` is
+ * PRAGMA query_only. None holds alone everywhere: ATTACH passes query_only and VACUUM INTO a read-only handle, a
+ * PRAGMA may pass for reading. Whatever writes is refused by the gates and, without them, by the handle's two together.
+ */
+const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
+  ["SELECT 1; DROP TABLE users", "gate reading readonly query"],
+  ["SELECT 1;;DELETE FROM users", "gate reading readonly query"],
+  ["DROP TABLE users", "gate reading readonly query"],
+  ["/* harmless */ DELETE FROM users", "gate reading readonly query"],
+  ["-- SELECT\nDELETE FROM users", "gate reading readonly query"],
+  ["/* /* SELECT */ DELETE FROM users", "gate reading readonly query"],
+  ["\ufeffDELETE FROM users", "gate reading readonly query"],
+  ["\u200bDELETE FROM users", "gate reading readonly query"],
+  ["(DELETE FROM users)", "gate reading readonly query"],
+  ["DELETE FROM users RETURNING *", "gate reading readonly query"],
+  ["EXPLAIN QUERY PLAN DELETE FROM users; DELETE FROM users", "gate reading readonly query"],
+  ["WITH x AS (SELECT 1) DELETE FROM users", "reading readonly query"],
+  ["WITH x AS (SELECT 1) INSERT INTO users SELECT 9, 'x', 'y' RETURNING *", "reading readonly query"],
+  ["INSERT INTO users VALUES (9, 'x', 'y')", "gate reading readonly query"],
+  ["REPLACE INTO users VALUES (1, 'x', 'y')", "gate reading readonly query"],
+  ["ATTACH 'stolen.db' AS x", "gate reading readonly"],
+  ["VACUUM INTO 'stolen.db'", "gate reading query"],
+  ["VACUUM", "gate reading readonly query"],
+  ["CREATE TEMP TABLE x (a)", "gate reading query"],
+  ["BEGIN IMMEDIATE", "gate reading query"],
+  ["PRAGMA query_only=0", "gate reading"],
+  ["PRAGMA writable_schema=ON", "gate reading"],
+  ["PRAGMA journal_mode=WAL", "gate reading readonly"],
+  ["PRAGMA journal_mode(WAL)", "gate reading readonly"],
+  ["PRAGMA main.user_version = 7", "gate reading readonly query"],
+  ['PRAGMA "user_version" = 7', "gate reading readonly query"],
+  ["PRAGMA [application_id](7)", "gate reading readonly query"],
+  ["PRAGMA mmap_size = 1000000", "gate"],
+  ["PRAGMA trusted_schema = 1", "gate reading"],
+  ["PRAGMA wal_checkpoint", "gate reading"],
+  ["PRAGMA optimize", "gate"],
+  ["PRAGMA incremental_vacuum", "gate reading readonly query"],
+  ["REINDEX", "gate reading readonly query"],
+  ["ANALYZE", "gate reading readonly query"],
+  ["SAVEPOINT x", "gate reading"],
+];
+
+const ALL = ["gate", "reading", "readonly", "query"] as const;
+type Defence = (typeof ALL)[number];
+
+let here: Lab;
+let folder: string;
+const old = process.cwd();
+beforeAll(async () => {
+  here = await lab();
+  // Relative names of the attacks must not land in the repository where a defence is taken out.
+  folder = mkdtempSync(join(tmpdir(), "refmcp-defence-"));
+  process.chdir(folder);
+});
+afterAll(async () => {
+  process.chdir(old);
+  rmSync(folder, { recursive: true, force: true });
+  await here.dispose();
+});
+
+/** The database, and what else is there. */
+const state = () =>
+  `${createHash("sha256").update(readFileSync(here.file)).digest("hex")} ${readdirSync(folder)}`;
+
+/** Whether one defence refuses a statement when it is the only one. What a handle lets run is really run. */
+function refuses(defence: Defence, sql: string): boolean {
+  if (defence === "gate") {
+    try {
+      passReading(sql);
+      return false;
+    } catch {
+      return true;
+    }
+  }
+  const copy = join(folder, "copy.db");
+  const source = new Sqlite(here.file, { readonly: true });
+  source.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
+  source.close();
+  const handle = new Sqlite(copy, { readonly: defence === "readonly" });
+  try {
+    if (defence === "query") handle.pragma("query_only=ON");
+    const statement = handle.prepare(sql);
+    if (defence === "reading") return !isReading(statement);
+    if (statement.reader) statement.all();
+    else statement.run();
+    // Nothing was locked by a BEGIN that passed.
+    return sql.startsWith("BEGIN") ? !handle.inTransaction : false;
+  } catch {
+    return true;
+  } finally {
+    handle.close();
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  }
+}
+
+describe("a reading statement", () => {
+  it.each(ATTACKS)("%j is refused by all defences together, and by each of: %s", async (sql, alone) => {
+    const before = state();
+    await expect(ask(here, sql)).rejects.toMatchObject({
+      kind: expect.stringMatching(/denied|invalid|not_found/),
+    });
+    expect(state()).toBe(before);
+    const holding = ALL.filter((defence) => refuses(defence, sql));
+    expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
+  });
+
+  it("does not reach other files or code, whichever gate is left out", async () => {
+    for (const sql of [
+      "SELECT load_extension('/tmp/x.so')",
+      "SELECT readfile('/etc/passwd')",
+      "SELECT writefile('stolen', 'x')",
+      "SELECT fts3_tokenizer('simple', x'4141414141414141')",
+      "SELECT * FROM pragma_journal_mode('wal')",
+      "SELECT * FROM sqlite_dbpage",
+    ]) {
+      await expect(ask(here, sql), sql).rejects.toThrow();
+      const handle = openReading(Sqlite, here.place);
+      expect(() => handle.prepare(sql).all(), sql).toThrow(
+        /not authorized|no such|disabled|unknown database|may not be used/,
+      );
+      handle.close();
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("that only tells passes every defence", async () => {
+    for (const sql of [
+      "SELECT 1",
+      "VALUES (1)",
+      "WITH x AS (SELECT 1) SELECT * FROM x",
+      "PRAGMA table_info(users)",
+    ])
+      expect((await ask(here, sql)).row_count, sql).toBeGreaterThan(0);
+    expect((await ask(here, "EXPLAIN SELECT 1")).row_count).toBeGreaterThan(0);
+    expect((await ask(here, "\n /* a */ -- b\n SELECT 1 ; -- c\n")).rows).toEqual([[1]]);
+  });
+});
+
+describe("a changing statement", () => {
+  const enter = rooms();
+
+  it("cannot reach another file, end the transaction or set anything: refused by its text", () => {
+    for (const sql of [
+      "ATTACH 'x' AS x",
+      "DETACH main",
+      "VACUUM INTO 'x'",
+      "COMMIT",
+      "ROLLBACK",
+      "SAVEPOINT x",
+      "PRAGMA writable_schema=1",
+      "SELECT 1; DELETE FROM users",
+      "EXPLAIN DELETE FROM users",
+      "",
+      "-- nothing",
+    ])
+      expect(() => passWriting(sql, true), sql).toThrow();
+    for (const sql of ["DROP TABLE users", "CREATE TABLE x (a)", "ALTER TABLE users ADD x", "REINDEX"])
+      expect(() => passWriting(sql, false), sql).toThrow(/schema/);
+  });
+
+  it("cannot change the schema's own tables or the shadow tables of others: SQLite's defensive mode", async () => {
+    const { place } = await enter({
+      sql: "CREATE VIRTUAL TABLE words USING fts5(body); INSERT INTO words VALUES ('here'); CREATE VIRTUAL TABLE boxes USING rtree(id, a, b);",
+    });
+    const handle = openWriting(Sqlite, place);
+    for (const sql of [
+      "UPDATE words_data SET block = NULL",
+      "DELETE FROM words_content",
+      "DELETE FROM boxes_node",
+      "DELETE FROM sqlite_schema",
+      "UPDATE sqlite_master SET sql = 'x'",
+    ])
+      expect(() => handle.prepare(sql).run(), sql).toThrow(/may not be modified/);
+    handle.close();
+  });
+
+  it("cannot run a function by the schema of a file that somebody else made", async () => {
+    const { file, place } = await enter();
+    const maker = new Sqlite(file);
+    maker.function("harm", () => 1);
+    maker.exec("CREATE VIEW bait AS SELECT load_extension('/tmp/x.so') AS x, * FROM users");
+    maker.close();
+    const handle = openReading(Sqlite, place);
+    expect(() => handle.prepare("SELECT * FROM bait").all()).toThrow(/unsafe use|not authorized/);
+    expect(handle.pragma("trusted_schema", { simple: true })).toEqual(0n);
+    expect(handle.pragma("cell_size_check", { simple: true })).toEqual(1n);
+    handle.close();
+    expect(existsSync("/tmp/x.so")).toBe(false);
+  });
+});

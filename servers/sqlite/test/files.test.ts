@@ -1,0 +1,228 @@
+import { createHash } from "node:crypto";
+import {
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { describeTable } from "../src/database/describe.ts";
+import { databaseInfo } from "../src/database/info.ts";
+import { listTables } from "../src/database/tables.ts";
+import { exportRows } from "../src/database/transfer.ts";
+import { ask, change, rooms } from "./asking.ts";
+import type { Lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+const enter = rooms();
+const { signal } = new AbortController();
+const digest = async (file: string) =>
+  createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex");
+const exported = (here: Lab, path: string) =>
+  exportRows(here.databases, {
+    sql: "SELECT 1",
+    params: [],
+    database: undefined,
+    path,
+    format: "csv",
+    signal,
+    progress: () => undefined,
+  });
+
+describe("paths", () => {
+  it("outside of the allowed directories are refused, through links too", async () => {
+    const here = await enter();
+    const other = await enter();
+    await symlink(other.file, join(here.folder, "link.db"));
+    await symlink(other.folder, join(here.folder, "away"));
+    for (const database of [
+      other.file,
+      "../x.db",
+      "link.db",
+      "away/shop.db",
+      "/etc/passwd",
+      "file:shop.db?mode=rwc",
+    ])
+      await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
+        kind: expect.stringMatching(/denied|not_found/),
+      });
+    expect((await ask(here, "SELECT count(*) FROM users", { database: "shop.db" })).rows).toEqual([[3]]);
+    for (const database of [":memory:", "", "mian"])
+      await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
+        kind: expect.stringMatching(/denied|not_found|invalid/),
+      });
+    expect((await readdir(here.folder)).sort()).toEqual(["away", "link.db", "shop.db"]);
+  });
+
+  it("of SQLite's own files may not be links, which it would follow", async () => {
+    const here = await enter();
+    const victim = join(here.folder, "victim");
+    await writeFile(victim, "precious");
+    for (const companion of ["-journal", "-wal", "-shm"]) {
+      const one = await enter({ allowDdl: true });
+      await symlink(victim, one.file + companion);
+      await expect(change(one, "INSERT INTO users VALUES (7, 'x', 'y')"), companion).rejects.toMatchObject({
+        kind: "denied",
+      });
+      await expect(ask(one, "SELECT 1"), companion).rejects.toMatchObject({ kind: "denied" });
+      expect(await readFile(victim, "utf8")).toBe("precious");
+    }
+  });
+
+  it("of SQLite's own files are not written by an export: a journal would be played back", async () => {
+    const here = await enter();
+    for (const path of ["shop.db-journal", "shop.db-wal", "other.db-SHM"])
+      await expect(exported(here, path), path).rejects.toMatchObject({ kind: "denied" });
+    await expect(exported(here, "shop.db")).rejects.toMatchObject({ kind: "conflict" });
+    expect(await readdir(here.folder)).toEqual(["shop.db"]);
+  });
+
+  it("that are directories or empty get an answer", async () => {
+    const here = await enter();
+    await mkdir(join(here.folder, "folder.db"));
+    await writeFile(join(here.folder, "empty.db"), "");
+    await expect(ask(here, "SELECT 1", { database: "folder.db" })).rejects.toHaveProperty("kind");
+    expect((await ask(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" })).rows).toEqual([
+      [0],
+    ]);
+    const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
+    expect((await server.call("list_tables")).text).toContain("is no regular file");
+    await server.close();
+    const made = join(here.folder, "made.db");
+    const maker = await talk(["--db-path", made, "--allow-ddl"]);
+    expect((await maker.call("list_tables")).text).toContain("There is no database file");
+    await maker.data("create_table", { query: "CREATE TABLE t (x)" });
+    expect((await maker.call("list_tables")).text).toContain('"name":"t"');
+    await maker.close();
+  });
+});
+
+describe("a damaged file", () => {
+  it.each(["text", "noise", "encrypted"])(
+    "that is no database (%s) is named, and stays as it is",
+    async (kind) => {
+      const here = await enter();
+      const file = join(here.folder, "bad.db");
+      const bytes = Buffer.alloc(8_192);
+      for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 7_919 + (at >> 3) * 104_729) & 255;
+      // An encrypted database has its header's plain bytes 16 to 23 at most; the rest looks like noise.
+      if (kind === "encrypted") (await readFile(here.file)).copy(bytes, 16, 16, 24);
+      await writeFile(file, kind === "text" ? "no database at all, only text ".repeat(300) : bytes);
+      const before = await digest(file);
+      for (const sql of ["SELECT * FROM users", "PRAGMA integrity_check"])
+        await expect(ask(here, sql, { database: "bad.db" })).rejects.toMatchObject({
+          kind: "unavailable",
+          code: "SQLITE_NOTADB",
+          message: expect.stringContaining("bad.db is no SQLite database"),
+        });
+      expect(await digest(file)).toBe(before);
+      expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+    },
+  );
+
+  it("with torn pages is told from a whole one, and does not end the server", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000) SELECT n, hex(randomblob(20)) AS x FROM t; CREATE INDEX many_n ON many (n);",
+    });
+    const handle = await open(here.file, "r+");
+    for (const page of [3, 4, 5, 6, 20, 21, 40])
+      await handle.write(Buffer.alloc(3_000, 0xa5), 0, 3_000, page * 4_096);
+    await handle.close();
+    const before = await digest(here.file);
+    await expect(ask(here, "SELECT sum(length(x)) FROM many NOT INDEXED")).rejects.toMatchObject({
+      kind: "unavailable",
+      code: "SQLITE_CORRUPT",
+    });
+    const info = await databaseInfo(here.databases, undefined, signal);
+    expect(info.integrity ?? info.notices).not.toEqual(["ok"]);
+    expect(await digest(here.file)).toBe(before);
+    await truncate(here.file, 10_000);
+    await expect(ask(here, "SELECT sum(length(x)) FROM many NOT INDEXED")).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    const other = await enter();
+    await copyFile(other.file, join(here.folder, "whole.db"));
+    expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([[3]]);
+  });
+
+  it("whose schema names what is not there is read as far as it goes", async () => {
+    const here = await enter();
+    const maker = new Sqlite(here.file);
+    maker.exec(
+      "CREATE TABLE gone (x); CREATE VIEW lost AS SELECT x FROM gone; CREATE VIEW loop AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t; DROP TABLE gone;",
+    );
+    maker.unsafeMode();
+    maker.pragma("writable_schema=ON");
+    maker.exec(
+      "INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING nomodule(x)')",
+    );
+    maker.close();
+    const names = (await listTables(here.databases, undefined, signal)).map(({ name }) => name);
+    expect(names).toEqual(["loop", "lost", "odd", "orders", "users"]);
+    const of = (name: string) =>
+      describeTable(here.databases, { database: undefined, name, budget: 20_000, signal });
+    expect(await of("lost")).toMatchObject({
+      ddl: expect.stringContaining("CREATE VIEW lost"),
+      notices: expect.anything(),
+    });
+    expect(await of("odd")).toMatchObject({
+      ddl: expect.stringContaining("nomodule"),
+      notices: expect.anything(),
+    });
+    expect(await of("loop")).toMatchObject({ sample: [[1], [2], [3]], row_count: 100_000, more_rows: true });
+    expect(await of("users")).toMatchObject({ row_count: 3 });
+  });
+});
+
+describe("other processes", () => {
+  it("that hold the lock make a call wait two seconds and say so", async () => {
+    const here = await enter();
+    const holder = new Sqlite(here.file);
+    holder.exec("BEGIN EXCLUSIVE");
+    const busy = { kind: "unavailable", message: expect.stringContaining("Another process holds the lock") };
+    await Promise.all([
+      expect(ask(here, "SELECT * FROM users")).rejects.toMatchObject(busy),
+      expect(change(here, "INSERT INTO users VALUES (7, 'x', 'y')")).rejects.toMatchObject(busy),
+    ]);
+    holder.exec("ROLLBACK");
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    holder.exec("BEGIN IMMEDIATE; INSERT INTO users VALUES (8, 'x', 'y')");
+    // Readers go on beside a writer that has not committed.
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    holder.exec("COMMIT");
+    holder.close();
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+  });
+
+  it("in WAL mode are seen with what is not yet in the main file", async () => {
+    const here = await enter();
+    const writer = new Sqlite(here.file);
+    writer.pragma("journal_mode=WAL");
+    writer.exec("INSERT INTO users VALUES (4, 'New', 'Leeds')");
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    writer.exec("BEGIN EXCLUSIVE");
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    writer.exec("COMMIT");
+    await change(here, "INSERT INTO users VALUES (5, 'Other', 'Leeds')");
+    expect(writer.prepare("SELECT count(*) FROM users").pluck().get()).toBe(5);
+    writer.close();
+  });
+
+  it("may replace the file: the next call reads the new one", async () => {
+    const here = await enter();
+    const other = await enter({ sql: "INSERT INTO users VALUES (4, 'New', 'Leeds');" });
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    await copyFile(other.file, `${here.file}.new`);
+    await rename(`${here.file}.new`, here.file);
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+  });
+});

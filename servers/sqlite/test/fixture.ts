@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { World } from "@refmcp/core/testing";
+import { lab } from "./lab.ts";
+
+const SECRET = "hunter2-planted-secret";
+const CROWD = `CREATE TABLE crowd AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000)
+SELECT n, 'reader number ' || n || ' of the long list' AS name FROM t;`;
+
+/** A small shop in a database of its own. */
+export async function world(): Promise<World> {
+  const { folder, file, databases, dispose } = await lab({ sql: CROWD });
+  databases.close();
+  await writeFile(join(folder, "private.txt"), SECRET);
+  await writeFile(join(folder, "more.csv"), "name,city\nLuigi,Turin\nAnna,\n");
+  return {
+    args: ["--db-path", file, "--root", folder],
+    calls: {
+      append_insight: { insight: "Most users live in London." },
+      create_table: { query: "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT)" },
+      database_info: {},
+      describe_table: { table_name: "orders" },
+      explain_query: { query: "SELECT * FROM users WHERE city = ?", params: ["London"] },
+      export_query: { query: "SELECT * FROM users ORDER BY id", path: "users.csv" },
+      import_csv: { path: "more.csv", table_name: "users" },
+      list_tables: {},
+      read_query: { query: "SELECT id, name FROM users WHERE city = ? ORDER BY id", params: ["London"] },
+      run_transaction: {
+        statements: [
+          { query: "INSERT INTO users VALUES (4, 'Luigi', 'Turin')" },
+          { query: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
+        ],
+      },
+      write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
+    },
+    failures: {
+      create_table: { query: "DROP TABLE users" },
+      database_info: { database: "/etc/passwd" },
+      describe_table: { table_name: "user" },
+      explain_query: { query: "DELETE FROM users" },
+      export_query: { query: "SELECT 1", path: "/etc/refmcp.csv" },
+      import_csv: { path: "more.csv", table_name: "orders" },
+      list_tables: { cursor: "made up" },
+      read_query: { query: "SELECT * FROM user" },
+      run_transaction: { statements: [{ query: "COMMIT" }] },
+      write_query: { query: "SELECT 1" },
+    },
+    large: { read_query: { query: "SELECT * FROM crowd", max_rows: 10_000 } },
+    secret: SECRET,
+    fingerprint: async () =>
+      createHash("sha256")
+        .update(await readFile(file))
+        .digest("hex"),
+    stable: (text) =>
+      text
+        .replaceAll(folder, "/world")
+        .replace(/(elapsed_ms\\?": ?)[\d.]+/g, "$11.5")
+        .replace(/(sqlite_version\\?": ?\\?")[\d.]+/g, "$13.0.0"),
+    dispose,
+  };
+}

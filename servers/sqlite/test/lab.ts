@@ -1,0 +1,57 @@
+import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import Sqlite from "better-sqlite3";
+import { Databases } from "../src/database/databases.ts";
+import type { Place } from "../src/database/handle.ts";
+
+const SCHEMA = `
+CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users(id), total REAL);
+INSERT INTO users VALUES (1, 'Ada', 'London'), (2, 'Mary', 'Edinburgh'), (3, 'Charles', 'London');
+INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 20), (3, 3, 7.25);
+CREATE INDEX orders_user ON orders (user_id);`;
+
+/** A folder with a small real database, and the domain opened on it. */
+export async function lab(
+  options: {
+    allowDdl?: boolean;
+    timeoutMs?: number;
+    memory?: number;
+    sql?: string;
+    limits?: { maxRows?: number; maxBytes?: number; maxCellBytes?: number };
+  } = {},
+) {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-")));
+  const file = join(folder, "shop.db");
+  const made = new Sqlite(file);
+  made.exec(SCHEMA + (options.sql ?? ""));
+  made.close();
+  const bound = new DirectoryBound({ configured: [{ path: folder, source: "argument" }], mode: "off" });
+  const databases = new Databases({
+    files: [{ name: "main", value: file }],
+    guard: createPathGuard(bound),
+    allowDdl: options.allowDdl ?? false,
+    maxMemoryMb: options.memory ?? 400,
+    maxRows: 10_000,
+    maxBytes: 262_144,
+    maxCellBytes: 8_192,
+    queryTimeoutMs: options.timeoutMs ?? 20_000,
+    ...options.limits,
+  });
+  const { dev, ino } = await stat(file);
+  const place: Place = { file, device: dev, inode: ino };
+  return {
+    folder,
+    file,
+    place,
+    databases,
+    async dispose() {
+      databases.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Lab = Awaited<ReturnType<typeof lab>>;

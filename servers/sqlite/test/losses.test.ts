@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { ask, change, rooms } from "./asking.ts";
+
+const enter = rooms();
+const SCHEMA = `
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2500) INSERT INTO people SELECT n, 'p' || n FROM t;
+CREATE TABLE pets (id INTEGER PRIMARY KEY, owner INTEGER REFERENCES people ON DELETE CASCADE);
+INSERT INTO pets SELECT id, id FROM people WHERE id <= 20;
+CREATE VIEW names AS SELECT name FROM people;
+CREATE TABLE settings (name TEXT PRIMARY KEY ON CONFLICT REPLACE, value) WITHOUT ROWID;
+INSERT INTO settings VALUES ('a', 1), ('b', 2);
+CREATE TABLE log (x);
+CREATE TRIGGER purge AFTER INSERT ON log WHEN new.x = 'purge' BEGIN DELETE FROM people WHERE id > 100; END;`;
+
+/** Statements that lose something, and what the user must read of it. */
+const LOSSES: readonly (readonly [sql: string | readonly string[], loss: RegExp])[] = [
+  ["DELETE FROM pets", /DELETE of every row of pets \(20 rows\)/],
+  ["DELETE FROM pets WHERE true", /DELETE of every row of pets \(20 rows\)/],
+  ["DELETE FROM pets WHERE id = id", /DELETE of every row of pets \(20 rows\)/],
+  ["WITH x AS (SELECT 1) DELETE FROM main.pets WHERE id IN (SELECT id FROM pets)", /every row of main\.pets/],
+  [["DELETE FROM pets WHERE id < 20", "DELETE FROM pets WHERE id = 20"], /every row of pets/],
+  ["UPDATE people SET name = id", /UPDATE of every row of people \(2,500 rows\)/],
+  ["UPDATE pets SET owner = 1 WHERE id > 0", /UPDATE of every row of pets \(20 rows\)/],
+  ["DELETE FROM people WHERE id > 1000", /DELETE of 1,500 rows through people/],
+  ["/* INSERT */ UPDATE people SET name = -id WHERE id > 1000", /UPDATE of 1,500 rows through people/],
+  ["DELETE FROM people WHERE id = id RETURNING id", /every row of people \(2,520 rows\)/],
+  ["DROP TABLE people", /DROP TABLE people \(2,500 rows; 20 rows by cascades and triggers\)/],
+  ['DROP TABLE main."pets"', /DROP TABLE main\."pets" \(20 rows\)/],
+  ["DROP VIEW names", /DROP VIEW names\.$/],
+  ["DROP TRIGGER purge", /DROP TRIGGER purge\.$/],
+  ["ALTER TABLE pets DROP COLUMN owner", /DROP COLUMN owner of pets with what is in it \(20 rows\)/],
+  ["INSERT OR REPLACE INTO pets SELECT id, NULL FROM pets", /INSERT over 20 rows of 20 in pets/],
+  ["REPLACE INTO pets SELECT id, NULL FROM pets", /REPLACE over 20 rows of 20 in pets/],
+  [
+    "INSERT INTO pets SELECT id, 1 FROM pets WHERE true ON CONFLICT DO UPDATE SET owner = 1",
+    /INSERT over 20 rows of 20 in pets/,
+  ],
+  ["INSERT INTO settings SELECT name, 0 FROM settings", /INSERT over 2 rows of 2 in settings/],
+  ["INSERT INTO log VALUES ('purge')", /changes of 2,400 rows by triggers on log/],
+  [
+    ["DELETE FROM people WHERE id BETWEEN 1 AND 900", "DELETE FROM people WHERE id BETWEEN 901 AND 1800"],
+    /changes of 1,820 rows together/,
+  ],
+];
+
+const HARMLESS: readonly (string | readonly string[])[] = [
+  "INSERT INTO people (name) VALUES ('new')",
+  "DELETE FROM pets WHERE id = 1",
+  "DELETE FROM pets WHERE id > 1000",
+  "DELETE FROM log",
+  "/* x */ INSERT INTO log SELECT id FROM people",
+  "UPDATE people SET name = 'x' WHERE id = 7",
+  "INSERT OR REPLACE INTO settings VALUES ('a', 3)",
+  "DROP TABLE IF EXISTS missing",
+  "CREATE TABLE more (x)",
+  "ALTER TABLE pets ADD COLUMN age",
+];
+
+describe("what a change loses", () => {
+  it("is told with its row count and asked about; nothing is changed without the user's word", async () => {
+    const here = await enter({ allowDdl: true, sql: SCHEMA });
+    const rows = () =>
+      ask(
+        here,
+        "SELECT (SELECT sum(id) FROM people), (SELECT sum(id + owner) FROM pets), sum(value) FROM settings",
+      );
+    const before = (await rows()).rows;
+    for (const [sql, loss] of LOSSES) {
+      const asked: string[] = [];
+      const refusing = async (message: string) => {
+        asked.push(message);
+        throw new Error("no");
+      };
+      await expect(change(here, sql, { confirm: refusing }), String(sql)).rejects.toThrow("no");
+      expect(asked, String(sql)).toEqual([expect.stringMatching(loss)]);
+      expect(asked[0]).toMatch(/^This cannot be undone: /);
+      expect((await rows()).rows, String(sql)).toEqual(before);
+    }
+  });
+
+  it("is not asked about where nothing is lost, nor in a dry run, which tells it", async () => {
+    const here = await enter({ allowDdl: true, sql: SCHEMA });
+    const confirm = async (loss: string) => {
+      throw new Error(`asked: ${loss}`);
+    };
+    for (const [sql, loss] of LOSSES) {
+      const told = await change(here, sql, { confirm, dryRun: true });
+      expect(told).toMatchObject({ committed: false, loss: expect.stringMatching(loss) });
+    }
+    for (const sql of HARMLESS)
+      expect(await change(here, sql, { confirm }), String(sql)).toMatchObject({ committed: true });
+  });
+
+  it("is a conflict where it became another while the user was asked", async () => {
+    const here = await enter({ allowDdl: true });
+    const confirm = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
+    await expect(change(here, "DROP TABLE orders", { confirm })).rejects.toMatchObject({ kind: "conflict" });
+    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
+  });
+});
+
+describe("a transaction", () => {
+  it("is all or nothing, whatever ends it", async () => {
+    const here = await enter({
+      allowDdl: true,
+      sql: `CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1);
+        CREATE TABLE bad (x); CREATE TRIGGER stop BEFORE INSERT ON bad BEGIN SELECT RAISE(ROLLBACK, 'stopped'); END;`,
+    });
+    for (const [sql, why] of [
+      ["INSERT INTO t VALUES (1)", /UNIQUE/],
+      ["INSERT OR ROLLBACK INTO t VALUES (1)", /UNIQUE/],
+      ["INSERT OR FAIL INTO t VALUES (3), (1)", /UNIQUE/],
+      ["INSERT INTO bad VALUES (1)", /stopped/],
+      ["INSERT INTO missing VALUES (1)", /no such table/],
+      ["INSERT INTO orders VALUES (10, 99, 1)", /FOREIGN KEY/],
+      ["ALTER TABLE t ADD COLUMN x", /duplicate column/],
+    ] as const) {
+      await expect(
+        change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]),
+        sql,
+      ).rejects.toThrow(why);
+      expect((await ask(here, "SELECT group_concat(x) FROM t")).rows, sql).toEqual([["1"]]);
+      expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual([]);
+    }
+    // A deferred key is checked at the end.
+    await change(here, "CREATE TABLE child (p REFERENCES t (x) DEFERRABLE INITIALLY DEFERRED)");
+    await change(here, ["INSERT INTO child VALUES (5)", "INSERT INTO t VALUES (5)"]);
+    await expect(change(here, ["INSERT INTO child VALUES (6)"])).rejects.toThrow(/FOREIGN KEY/);
+  });
+
+  it("gives what RETURNING returns, bounded, and the counts of each statement", async () => {
+    const here = await enter({ sql: "CREATE TABLE t (x INTEGER PRIMARY KEY, y);" });
+    const many =
+      "INSERT INTO t (y) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT i FROM n RETURNING x, y";
+    expect(
+      await change(here, [
+        "INSERT INTO t (y) VALUES ('a'), ('b') RETURNING x AS id",
+        "UPDATE t SET y = 'c' WHERE x = 2",
+      ]),
+    ).toMatchObject({
+      committed: true,
+      changes: [2, 1],
+      lastRowId: "2",
+      returned: [{ statement: 1, columns: ["id"], rows: [[1], [2]], more: 0 }],
+    });
+    const { changes, returned } = await change(here, many);
+    expect(changes).toEqual([50_000]);
+    const [{ rows, more } = { rows: [], more: 0 }] = returned;
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows.length + more).toBe(50_000);
+    expect(JSON.stringify(rows).length).toBeLessThan(20_000);
+  });
+});

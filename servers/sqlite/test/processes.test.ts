@@ -1,0 +1,129 @@
+import { chmod, chown, mkdir, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connectStdio } from "@refmcp/core/testing";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it } from "vitest";
+import { ask, change, ENDLESS, rooms } from "./asking.ts";
+
+const enter = rooms();
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const FILL =
+  "INSERT INTO users (name) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT hex(randomblob(500)) FROM t";
+/** SQLite spills its cache into the file once it is full. */
+const isWriting = (file: string) => expect.poll(async () => (await stat(file)).size, { timeout: 20_000 });
+
+describe("a process that is killed", () => {
+  it("while it writes leaves nothing of the unfinished change", async () => {
+    const here = await enter();
+    const controller = new AbortController();
+    const stopped = change(here, FILL, { signal: controller.signal });
+    const caught = expect(stopped).rejects.toThrow("killed");
+    await isWriting(here.file).toBeGreaterThan(1_000_000);
+    controller.abort(new Error("killed"));
+    await caught;
+    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  });
+
+  it("may be the server itself (kill -9): its queries end with it, its unfinished change is taken back", async () => {
+    const here = await enter();
+    const server = await connectStdio(BIN, {
+      args: ["--db-path", here.file, "--allow-write", "--confirm", "never", "--query-timeout-ms", "3600000"],
+    });
+    const call = (name: string, query: string) =>
+      server.client.callTool({ name, arguments: { query } }).catch(() => undefined);
+    const calls = [call("write_query", FILL), call("read_query", ENDLESS)];
+    await isWriting(here.file).toBeGreaterThan(1_000_000);
+    const { pid } = server;
+    if (pid === undefined) throw new Error("no server");
+    process.kill(pid, "SIGKILL");
+    await Promise.all(calls);
+    // As long as the runner writes, it holds the lock; when it is gone, its journal is rolled back.
+    const other = new Sqlite(here.file, { timeout: 20_000 });
+    other.exec("BEGIN EXCLUSIVE; ROLLBACK");
+    expect(other.prepare("SELECT count(*) FROM users").pluck().get()).toBe(3);
+    expect(other.pragma("integrity_check", { simple: true })).toBe("ok");
+    other.close();
+    await server.close();
+  });
+
+  it("leaves a journal that the next reading call has rolled back", async () => {
+    const here = await enter();
+    const server = await connectStdio(BIN, {
+      args: ["--db-path", here.file, "--allow-write", "--query-timeout-ms", "1500"],
+    });
+    const answer = await server.client.callTool({ name: "write_query", arguments: { query: FILL } });
+    expect(JSON.stringify(answer.content)).toContain("was stopped after 1500 ms; it changed nothing");
+    const rows = await server.client.callTool({
+      name: "read_query",
+      arguments: { query: "SELECT count(*) FROM users" },
+    });
+    expect(JSON.stringify(rows.structuredContent)).toContain('"rows":[[3]]');
+    expect(await readdir(here.folder)).toEqual(["shop.db"]);
+    await server.close();
+  });
+});
+
+describe("two servers on one file", () => {
+  it("write at the same time, and lose nothing", async () => {
+    const here = await enter();
+    const args = ["--db-path", here.file, "--allow-write"];
+    const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
+    const inserted = servers.flatMap((server, at) =>
+      Array.from({ length: 20 }, async (_, n) => {
+        const query = "INSERT INTO orders (user_id, total) VALUES (1, ?)";
+        const result = await server.client.callTool({
+          name: "write_query",
+          arguments: { query, params: [at * 100 + n] },
+        });
+        // Two seconds of waiting for the other's lock can be too short on a slow machine; it is said then.
+        if (result.isError === true) expect(JSON.stringify(result.content)).toContain("holds the lock");
+        return result.isError === true ? 0 : 1;
+      }),
+    );
+    const count = (await Promise.all(inserted)).reduce<number>((sum, one) => sum + one, 0);
+    expect(count).toBeGreaterThan(0);
+    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[3 + count]]);
+    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
+    await Promise.all(servers.map((server) => server.close()));
+  });
+});
+
+/** Gives up root's rights before the server starts, which no permission bit would stop. */
+const AS_NOBODY = `--import=data:text/javascript,${encodeURIComponent("if(process.getuid?.()===0){process.setgid(65534);process.setuid(65534)}")}`;
+
+describe("a directory that cannot be written", () => {
+  it.each(["DELETE", "WAL"])(
+    "in journal mode %s is read, or it is said why not; it stays as it is",
+    async (mode) => {
+      const here = await enter();
+      const folder = join(here.folder, "locked");
+      await mkdir(folder);
+      const file = join(folder, "locked.db");
+      const maker = new Sqlite(file);
+      maker.pragma(`journal_mode=${mode}`);
+      maker.exec("CREATE TABLE t (x); INSERT INTO t VALUES (1)");
+      maker.close();
+      await chmod(here.folder, 0o755);
+      await chmod(file, 0o444);
+      await chmod(folder, 0o555);
+      if (process.getuid?.() === 0) for (const one of [file, folder]) await chown(one, 0, 0);
+      const server = await connectStdio(BIN, {
+        args: ["--db-path", file, "--allow-write"],
+        env: { NODE_OPTIONS: AS_NOBODY, HOME: "/nonexistent" },
+      });
+      const call = async (name: string, query: string) =>
+        JSON.stringify((await server.client.callTool({ name, arguments: { query } })).content);
+      const read = await call("read_query", "SELECT x FROM t");
+      if (mode === "DELETE") expect(read).toContain('\\"rows\\":[[1]]');
+      else expect(read).toMatch(/journal mode WAL.*cannot be written/);
+      expect(await call("write_query", "INSERT INTO t VALUES (2)")).toMatch(
+        /Nothing was changed|cannot be (opened|written)/,
+      );
+      await server.close();
+      expect(await readdir(folder)).toEqual(["locked.db"]);
+      await chmod(folder, 0o755);
+    },
+  );
+});

@@ -1,0 +1,34 @@
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { server } from "../src/server.ts";
+
+/** A client of the server in this process. */
+export interface Talk {
+  readonly connected: Connected;
+  /** Calls a tool; the text and whether it is an error. */
+  call(name: string, args?: Record<string, unknown>): Promise<{ text: string; isError: boolean }>;
+  /** Calls a tool that must answer with data. */
+  data(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export async function talk(
+  args: readonly string[],
+  options: Omit<ConnectOptions, "args"> = {},
+): Promise<Talk> {
+  const connected = await connectInMemory(server, { ...options, args });
+  const call = async (name: string, given: Record<string, unknown> = {}) => {
+    const result = await connected.client.callTool({ name, arguments: given });
+    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    return { text, isError: result.isError === true };
+  };
+  return {
+    connected,
+    call,
+    async data(name, given) {
+      const { text, isError } = await call(name, given);
+      if (isError) throw new Error(`${name}: ${text}`);
+      return JSON.parse(text);
+    },
+    close: () => connected.close(),
+  };
+}

@@ -1,0 +1,16 @@
+import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
+import { afterEach } from "vitest";
+import { type Lab, lab } from "./lab.ts";
+
+/** A lab for one test of a tool, removed after it; the user agrees or not, or cannot be asked. */
+export function labs(): (agrees?: boolean, sql?: string) => Promise<Lab & { call: RecordedCall }> {
+  const open: Lab[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.dispose();
+  });
+  return async (agrees, sql = "") => {
+    const one = await lab({ allowDdl: true, sql });
+    open.push(one);
+    return { ...one, call: fakeCall(agrees === undefined ? {} : { agrees }) };
+  };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { ask, change, rooms } from "./asking.ts";
+
+const enter = rooms();
+
+describe("values", () => {
+  it.each<readonly [sql: string, value: unknown, type: string]>([
+    ["9223372036854775807", "9223372036854775807", "INTEGER"],
+    ["-9223372036854775808", "-9223372036854775808", "INTEGER"],
+    ["9007199254740991", 9007199254740991, "INTEGER"],
+    ["9007199254740992", "9007199254740992", "INTEGER"],
+    ["-9007199254740992", "-9007199254740992", "INTEGER"],
+    ["1.5", 1.5, "REAL"],
+    ["2.0", 2, "REAL"],
+    ["5e-324", 5e-324, "REAL"],
+    ["9e999", "Infinity", "REAL"],
+    ["-9e999", "-Infinity", "REAL"],
+    ["9e999 - 9e999", null, ""],
+    ["NULL", null, ""],
+    ["'é 😀 \u0001'", "é 😀 \u0001", "TEXT"],
+    ["'a' || char(0) || 'b'", "a\0b", "TEXT"],
+    ["'9223372036854775807'", "9223372036854775807", "TEXT"],
+    ["''", "", "TEXT"],
+    ["x''", { $blob: 0, base64: "" }, "BLOB"],
+    ["x'00ff'", { $blob: 2, base64: "AP8=" }, "BLOB"],
+    ["zeroblob(1024)", { $blob: 1024, base64: Buffer.alloc(1024).toString("base64") }, "BLOB"],
+    ["zeroblob(1025)", { $blob: 1025 }, "BLOB"],
+    ["json('{\"a\": [1, 2]}')", '{"a":[1,2]}', "TEXT"],
+  ])("%s comes back exactly", async (sql, value, type) => {
+    const here = await enter();
+    const { rows, columns } = await ask(here, `SELECT ${sql} AS x`);
+    expect(rows).toEqual([[value]]);
+    expect(columns).toEqual([{ name: "x", type }]);
+  });
+
+  it("keep the declared type, and columns of one name", async () => {
+    const here = await enter({
+      sql: "CREATE TABLE t (a DECIMAL(10,2), b DATETIME, c); INSERT INTO t VALUES (1.10, '2026-01-31', 7);",
+    });
+    expect(await ask(here, "SELECT *, a AS a, c + 0 AS a FROM t")).toMatchObject({
+      columns: [
+        { name: "a", type: "DECIMAL(10,2)" },
+        { name: "b", type: "DATETIME" },
+        { name: "c", type: "INTEGER" },
+        { name: "a", type: "DECIMAL(10,2)" },
+        { name: "a", type: "INTEGER" },
+      ],
+      rows: [[1.1, "2026-01-31", 7, 1.1, 7]],
+    });
+    expect((await ask(here, "SELECT 1 AS a, 2 AS a, 3 AS __proto__", { format: "objects" })).objects).toEqual(
+      [JSON.parse('{"a":1,"a_2":2,"__proto__":3}')],
+    );
+  });
+
+  it("go in as they come out", async () => {
+    const here = await enter({ sql: "CREATE TABLE t (a, b, c, d, e, f);" });
+    const params = ["9223372036854775807", 7, 1.25, null, { base64: "AP8=" }, true];
+    await change(here, "INSERT INTO t VALUES (CAST(? AS INTEGER), ?, ?, ?, ?, ?)", { params });
+    expect((await ask(here, "SELECT *, typeof(a), typeof(b), typeof(e) FROM t")).rows).toEqual([
+      ["9223372036854775807", 7, 1.25, null, { $blob: 2, base64: "AP8=" }, 1, "integer", "integer", "blob"],
+    ]);
+    expect(
+      (await ask(here, "SELECT count(*) FROM t WHERE e = ?", { params: [{ $blob: 2, base64: "AP8=" }] }))
+        .rows,
+    ).toEqual([[1]]);
+  });
+
+  it.each<readonly [value: unknown, message: string]>([
+    [2 ** 53, "params[0] is an integer outside ±2^53"],
+    [[1], "params[0] is a list"],
+    [JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`), "params[0] is a list"],
+    [{ $blob: 5_000 }, "params[0] is an object"],
+    [{ base64: "no base64!" }, "params[0] holds base64 that cannot be decoded"],
+  ])("that SQLite cannot take exactly are refused: %#", async (value, message) => {
+    const here = await enter();
+    await expect(ask(here, "SELECT ?", { params: [value] })).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("must be as many as the statement has places for", async () => {
+    const here = await enter();
+    await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(ask(here, "SELECT 1", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(ask(here, "SELECT :name", { params: [] })).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  it("that are huge or deep are cut, or refused with SQLite's own word", async () => {
+    const here = await enter();
+    const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
+    expect(truncated_by).toBe("cell");
+    expect(String(rows?.[0]?.[0])).toMatch(/^é+… \(8192 of \d+ bytes\)$/);
+    expect((await ask(here, "SELECT length(printf('%.*c', 50000000, 'x'))")).rows).toEqual([[50_000_000]]);
+    await expect(ask(here, "SELECT json(printf('%.*c', 100000, '['))")).rejects.toThrow("malformed JSON");
+    await expect(ask(here, `SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`)).rejects.toMatchObject({
+      kind: "invalid",
+    });
+    await expect(ask(here, `SELECT 1${"+1".repeat(20_000)}`)).rejects.toThrow(/Expression tree is too large/);
+    await expect(ask(here, `SELECT ${"1,".repeat(5_000)}1`)).rejects.toThrow(/too many columns/);
+  });
+});
