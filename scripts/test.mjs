@@ -1,13 +1,14 @@
 // `npm test`: installs what the tests need, then runs them all and prints one closing line.
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { build, install, packageFolders, ROOT, turbo } from "./lib/setup.mjs";
 
 await install();
 await build();
-// Each suite starts processes of its own and uses all cores; more suites at once only make them wait for each other.
-const two = "--concurrency=2";
-const code = await turbo(["run", "typecheck", "test", "--continue", two, ...process.argv.slice(2)]);
+// Each suite starts processes of its own and waits for them a good part of the time: one suite more than cores.
+const atOnce = `--concurrency=${availableParallelism() + 1}`;
+const code = await turbo(["run", "typecheck", "test", "--continue", atOnce, ...process.argv.slice(2)]);
 
 let passed = 0;
 let failed = 0;

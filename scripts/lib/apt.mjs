@@ -1,6 +1,6 @@
 // Installs programs that tests and scenes need, where this is Debian or one of its children.
 import { execFile } from "node:child_process";
-import { access, mkdir, rm, stat } from "node:fs/promises";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -61,18 +61,28 @@ export async function alone(name, work) {
   const lock = join(tmpdir(), `${name}.lock`);
   for (;;) {
     try {
-      await mkdir(lock);
+      await writeFile(lock, String(process.pid), { flag: "wx" });
       break;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
-      const age = Date.now() - ((await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now());
-      if (age > 600_000) await rm(lock, { recursive: true, force: true });
+      const owner = Number(await readFile(lock, "utf8").catch(() => ""));
+      if (owner > 0 && !isRunning(owner)) await rm(lock, { force: true });
       else await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
   try {
     return await work();
   } finally {
-    await rm(lock, { recursive: true, force: true });
+    await rm(lock, { force: true });
+  }
+}
+
+/** @param {number} pid */
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
   }
 }

@@ -1,0 +1,243 @@
+// One job, two assertions and a screenshot, three ways: raw Playwright in this process, @playwright/mcp and this server.
+// Needs a browser of the machine (test/browser.mjs brings one). Runs alone too, after a build:
+// node servers/playwright/bench/runs.mjs
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { chromium } from "playwright";
+import { expect } from "playwright/test";
+import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import { bringBrowser } from "../test/browser.mjs";
+
+export const title = "two assertions and a screenshot in a real browser";
+
+const PEER = { "@playwright/mcp": "0.0.83" };
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const RUNS = 15;
+const COLD = 5;
+const CONTEXTS = 8;
+/** What a model needs at least between initialize and its first call. */
+const PAUSE_MS = 2_000;
+
+// A page of an ordinary size: what a whole-page snapshot costs shows on it.
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body>
+<nav>${Array.from({ length: 40 }, (_, n) => `<a href="/page/${n}">Chapter ${n}</a>`).join(" ")}</nav>
+<main><h1>Docs</h1>${Array.from({ length: 120 }, (_, n) => `<section><h2>Part ${n}</h2><p>What part ${n} is about, in a line of text that is neither long nor short.</p><button>Try ${n}</button></section>`).join("\n")}</main></body></html>`;
+
+export async function bench({ report }) {
+  const site = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(PAGE),
+  ).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-playwright-"));
+  try {
+    const browser = await bringBrowser({ say: (line) => process.stderr.write(`${line}\n`) });
+    await measure(report, { folder, browser, url: `http://127.0.0.1:${site.address().port}/` });
+  } finally {
+    site.closeAllConnections();
+    site.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function measure(report, { folder, browser, url }) {
+  const executablePath = browser.executablePath;
+  const cli = (await peers(PEER))("@playwright/mcp/cli.js");
+  const env = { ...process.env, ...browser.env };
+  const start = (argv) => new RawClient([process.execPath, ...argv], { env });
+  const starts = {
+    peer: () =>
+      start([
+        cli,
+        "--headless",
+        "--isolated",
+        "--no-sandbox",
+        "--executable-path",
+        executablePath,
+        "--output-dir",
+        join(folder, "peer"),
+      ]),
+    ours: () => start([BIN, "--executable-path", executablePath, "--output-dir", join(folder, "ours")]),
+  };
+  // With @playwright/mcp the model judges: it needs the snapshot, the console and the screenshot in its answers.
+  const jobs = {
+    async peer(client) {
+      const arrived = await client.call("browser_navigate", { url });
+      const seen = await client.call("browser_snapshot");
+      const console = await client.call("browser_console_messages", { level: "error" });
+      const shot = await client.call("browser_take_screenshot", {});
+      if (!JSON.stringify(seen).includes('heading \\"Docs\\" [level=1]'))
+        throw new Error(JSON.stringify(seen).slice(0, 500));
+      return [arrived, seen, console, shot];
+    },
+    async ours(client) {
+      const answer = await client.call("pw_run_test", {
+        url,
+        assertions: ["h1 contains 'Docs'", "no console errors"],
+      });
+      if (answer.structuredContent.passed !== true) throw new Error(JSON.stringify(answer));
+      return [answer];
+    },
+  };
+  const raw = async (running) => {
+    const context = await running.newContext();
+    const page = await context.newPage();
+    const errors = [];
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    await page.goto(url);
+    await expect(page.locator("h1")).toContainText("Docs");
+    expect(errors).toEqual([]);
+    await page.screenshot({ path: join(folder, "raw.png") });
+    await context.close();
+  };
+  const launch = () => chromium.launch({ executablePath, env, args: ["--no-sandbox"] });
+
+  const cold = await inTurn(COLD, {
+    async raw() {
+      const started = performance.now();
+      const running = await launch();
+      await raw(running);
+      const took = performance.now() - started;
+      await running.close();
+      return took;
+    },
+    peer: () => firstJob(starts.peer, jobs.peer),
+    ours: () => firstJob(starts.ours, jobs.ours),
+  });
+  const later = await inTurn(COLD, {
+    peer: () => firstJob(starts.peer, jobs.peer, PAUSE_MS),
+    ours: () => firstJob(starts.ours, jobs.ours, PAUSE_MS),
+  });
+  const initialize = await inTurn(COLD, {
+    peer: () => initialized(starts.peer),
+    ours: () => initialized(starts.ours),
+  });
+
+  const running = await launch();
+  const peer = starts.peer();
+  const ours = starts.ours();
+  await peer.initialize();
+  await ours.initialize();
+  const warm = await inTurn(
+    RUNS,
+    { raw: () => raw(running), peer: () => jobs.peer(peer), ours: () => jobs.ours(ours) },
+    3,
+  );
+  const bytes = {
+    peer: JSON.stringify(await jobs.peer(peer)).length,
+    ours: JSON.stringify(await jobs.ours(ours)).length,
+  };
+  const many = await rates({ raw: () => raw(running), ours: () => jobs.ours(ours) });
+  const memory = { peer: await family(peer.child.pid), ours: await family(ours.child.pid) };
+  await Promise.all([running.close(), peer.close(), ours.close()]);
+
+  const line = (what, { raw: floor, peer: other, ours: mine }) => [
+    what,
+    figure(floor),
+    figure(other),
+    figure(mine),
+    ratio(mine / floor),
+    ratio(mine / other),
+  ];
+  const medians = (taken) =>
+    Object.fromEntries(Object.entries(taken).map(([name, all]) => [name, median(all)]));
+  report({
+    title: "Milliseconds, bytes to the model, runs a second",
+    columns: [
+      "",
+      "raw Playwright, in process",
+      "@playwright/mcp 0.0.83",
+      "ours",
+      "of raw",
+      "of @playwright/mcp",
+    ],
+    rows: [
+      line("from the start to the answer of initialize", medians(initialize)),
+      line("from the start to the first verdict", medians(cold)),
+      line(`the first verdict, asked for ${PAUSE_MS / 1000} s after initialize`, medians(later)),
+      line("a further verdict", medians(warm)),
+      line("bytes of answers for one verdict", bytes),
+      line(`verdicts a second, ${CONTEXTS} at once`, many),
+      line("memory of server and browser, MB", memory),
+    ],
+    notes: [
+      "The job: go to a page of 120 sections, see that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp does it in four calls (navigate, snapshot, console messages, screenshot) and leaves the judging to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
+      "Ours does more in a run: a fresh context behind a proxy that checks every address, 100 ms of quiet before it says that there are no errors, a report in a file. @playwright/mcp keeps one context for all calls, so nothing is fresh in its further verdicts. From the start to the first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+    ],
+  });
+}
+
+async function initialized(start) {
+  const client = start();
+  const took = await client.initialize();
+  await client.close();
+  return took;
+}
+
+/** The first job of a process: at once from its start on, or after a pause as a model makes it, from then on. */
+async function firstJob(start, job, pauseMs = 0) {
+  const client = start();
+  await client.initialize();
+  if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  const begun = pauseMs > 0 ? performance.now() : client.started;
+  await job(client);
+  const took = performance.now() - begun;
+  await client.close();
+  return took;
+}
+
+/** Jobs a second with `CONTEXTS` of them under way, measured in turn; the median of three rounds. */
+async function rates(works) {
+  const rounds = await inTurn(
+    3,
+    Object.fromEntries(
+      Object.entries(works).map(([name, work]) => [
+        name,
+        async () => {
+          let left = CONTEXTS * 4;
+          const started = performance.now();
+          const worker = async () => {
+            while (left > 0) {
+              left -= 1;
+              await work();
+            }
+          };
+          await Promise.all(Array.from({ length: CONTEXTS }, worker));
+          return (CONTEXTS * 4_000) / (performance.now() - started);
+        },
+      ]),
+    ),
+  );
+  return Object.fromEntries(Object.entries(rounds).map(([name, all]) => [name, median(all)]));
+}
+
+/** Proportional memory of a process and all below it, in MB; NaN off Linux. */
+async function family(pid) {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,rss="]).catch(() => ({
+    stdout: "",
+  }));
+  const all = stdout
+    .trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  const sum = (id) =>
+    all.reduce(
+      (total, [own, parent, rss]) => total + (own === id ? rss : 0) + (parent === id ? sum(own) : 0),
+      0,
+    );
+  return stdout === "" ? Number.NaN : sum(pid) / 1000;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bench({
+    report({ columns, rows, notes }) {
+      for (const row of [columns, ...rows]) process.stdout.write(`${row.join(" | ")}\n`);
+      for (const note of notes) process.stdout.write(`\n${note}\n`);
+    },
+  });
+}

@@ -1,0 +1,6 @@
+import { evals } from "@refmcp/core/testing";
+import { server } from "../src/server.ts";
+import { world } from "../test/fixture.ts";
+import { tasks } from "./tasks.ts";
+
+evals(server, tasks, world);

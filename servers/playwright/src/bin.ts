@@ -1,0 +1,4 @@
+import { run } from "@refmcp/core";
+import { server } from "./server.ts";
+
+await run(server);

@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { parseAssertion } from "./assertion.ts";
+import { parseScript } from "./script.ts";
+import { parseStep } from "./step.ts";
+import { describeTarget } from "./target.ts";
+
+const check = (text: string) => parseAssertion(text).check;
+const problem = (steps: string[], assertions: string[]): string => {
+  try {
+    parseScript(steps, assertions);
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("it can be read");
+};
+
+describe("assertions", () => {
+  it.each([
+    ["title is 'Docs'", { kind: "page", what: "title", compare: { how: "is", value: "Docs" } }],
+    ["title is not 'Docs'", { kind: "page", compare: { how: "is", negated: true } }],
+    ["url does not contain '?q'", { kind: "page", what: "url", compare: { how: "contains", negated: true } }],
+    ["title matches /^a\\/b$/i", { kind: "page", compare: { how: "matches", value: "^a\\/b$", flags: "i" } }],
+    ["status is 200", { kind: "status", from: 200, to: 200 }],
+    ["status 2xx", { kind: "status", from: 200, to: 299 }],
+    ["status 'Saved' is visible", { kind: "state", target: { base: { kind: "role", role: "status" } } }],
+    ["h1 contains 'Docs'", { kind: "text", target: { base: { kind: "css", css: "h1" } } }],
+    ["Expect h1 contains “Docs”", { kind: "text", compare: { value: "Docs" } }],
+    ["h1 does not contain 'x'", { kind: "text", compare: { negated: true } }],
+    ["main > .item, .other is visible", { target: { base: { css: "main > .item, .other" } } }],
+    ["a[href='is visible'] exists", { kind: "existence", target: { base: { css: "a[href='is visible']" } } }],
+    ["`.in is` is not visible", { kind: "state", target: { base: { css: ".in is" } }, negated: true }],
+    ["button 'Save' is disabled", { target: { base: { kind: "role", role: "button", name: "Save" } } }],
+    ["link 'x' does not exist", { kind: "existence", exists: false }],
+    ["link exists", { target: { base: { kind: "role", role: "link", name: undefined } } }],
+    ["heading is in viewport", { kind: "state", state: "in viewport" }],
+    ["'Welcome' is visible", { target: { base: { kind: "quoted", text: "Welcome" } } }],
+    ["label 'It\\'s' is checked", { target: { base: { kind: "label", text: "It's" } } }],
+    ["label contains 'x'", { target: { base: { kind: "css", css: "label" } } }],
+    ["nth 3 li in ul in main is 'c'", { target: { pick: 3, inside: { inside: { base: { css: "main" } } } } }],
+    ["first testid 'row' exists", { target: { pick: "first", base: { kind: "testid" } } }],
+    ["input has value 'x'", { kind: "property", property: { kind: "value", compare: { how: "is" } } }],
+    ["a has attribute href", { property: { kind: "attribute", name: "href", compare: undefined } }],
+    ["a has attribute 'href' contains '/x'", { property: { name: "href", compare: { how: "contains" } } }],
+    ["h1 has style 'color' 'red'", { property: { kind: "style", name: "color" } }],
+    ["li count is 3", { kind: "count", compare: { how: "=", value: 3 } }],
+    ["li count >= 3", { compare: { how: ">=" } }],
+    ["count of li at most 3", { kind: "count", compare: { how: "<=", value: 3 } }],
+    ["no console errors", { kind: "absence", what: "console errors" }],
+    ["no .error", { kind: "no target" }],
+    ["no text '.error'", { kind: "no target", target: { base: { kind: "text", text: ".error" } } }],
+    ["no .error in main", { kind: "no target", target: { inside: { base: { css: "main" } } } }],
+    ["no requests to **/ads/**", { kind: "no requests", glob: "**/ads/**" }],
+    ["no serious a11y violations in main", { kind: "a11y", severity: "serious" }],
+    ["no a11y violations", { kind: "a11y", severity: "minor", target: undefined }],
+    ["request to '/api/*'", { kind: "request", glob: "/api/*" }],
+    ["response **/api status is 404", { kind: "response", from: 404, to: 404 }],
+    ["console contains 'ready'", { kind: "console", text: "ready" }],
+    ["response time under 300ms", { kind: "metric", metric: "response time", limit: 300 }],
+    ["lcp under 2.5s", { metric: "lcp", limit: 2500 }],
+    ["cls under 0.1", { metric: "cls", limit: 0.1 }],
+    ["page weight under 2 MB", { metric: "page weight", limit: 2_000_000 }],
+    ["screenshot matches baseline 'home'", { kind: "screenshot", target: undefined, tolerance: 0.002 }],
+    [
+      "screenshot of main matches baseline 'home' within 1% masking .clock and .ad",
+      { tolerance: 0.01, masks: [{ base: { css: ".clock" } }, { base: { css: ".ad" } }] },
+    ],
+  ])("reads %s", (text, wanted) => {
+    expect(check(text)).toMatchObject(wanted);
+  });
+
+  it("reads what stands before and after", () => {
+    expect(parseAssertion(" not h1 exists within 2s ")).toMatchObject({
+      text: "not h1 exists within 2s",
+      negated: true,
+      within: 2_000,
+    });
+  });
+
+  it("shows a target as it reads it", () => {
+    for (const text of ["nth 2 button 'It\\'s' in `a b`", "last h1", "'x'", "link"]) {
+      const read = check(`${text} exists`);
+      if (!("target" in read) || read.target === undefined) throw new Error("no target");
+      expect(describeTarget(read.target)).toBe(text);
+    }
+  });
+});
+
+describe("steps", () => {
+  it.each([
+    ["goto /login?x=1", { kind: "goto", url: "/login?x=1" }],
+    ["click button 'Save' in `#form`", { kind: "click", button: "left", count: 1 }],
+    ["double click li", { kind: "click", count: 2 }],
+    ["fill 'Email' with 'a@b.c'", { kind: "fill", value: { text: "a@b.c" } }],
+    ["fill label 'Password' with secret 'PASSWORD'", { kind: "fill", value: { secret: "PASSWORD" } }],
+    ["type 'hello'", { kind: "type" }],
+    ["press Control+A on input", { kind: "press", key: "Control+A" }],
+    ["uncheck label 'x'", { kind: "check", checked: false }],
+    ["select 'a', 'b' in select", { kind: "select", options: ["a", "b"] }],
+    ["upload 'a.txt' to `input[type=file]`", { kind: "upload", files: ["a.txt"] }],
+    ["hover nav", { kind: "hover" }],
+    ["wait for 500ms", { kind: "wait", milliseconds: 500 }],
+    ["wait for h1", { kind: "wait for", assertion: { text: "h1 is visible" } }],
+    ["wait for .spinner is hidden within 3s", { kind: "wait for", assertion: { within: 3_000 } }],
+    ["wait for url contains 'done'", { kind: "wait for", assertion: { check: { what: "url" } } }],
+    ["wait for network idle", { kind: "wait for load", state: "idle" }],
+    ["scroll to bottom", { kind: "scroll", to: "bottom" }],
+    ["drag `#a` to `#b`", { kind: "drag", to: { base: { css: "#b" } } }],
+    ["accept dialog with 'yes'", { kind: "dialog", accept: true, text: "yes" }],
+    ["go back", { kind: "history", direction: "back" }],
+    ["viewport 390x844", { kind: "viewport", width: 390, height: 844 }],
+    ["screenshot 'a' of nav", { kind: "screenshot", name: "a" }],
+    ["expect h1 contains 'x'", { kind: "expect", assertion: { text: "h1 contains 'x'" } }],
+  ])("reads %s", (text, wanted) => {
+    expect(parseStep(text).action).toMatchObject(wanted);
+  });
+});
+
+describe("what cannot be read", () => {
+  it("is shown with a caret, what was expected, and an example", () => {
+    expect(problem([], ["h1 contans 'Docs'"])).toBe(
+      [
+        "assertions[0] cannot be read:",
+        "  h1 contans 'Docs'",
+        "  ^ expected contains, is, matches, exists, does not exist, has or count (did you mean contains?)",
+        "  for example: h1 contains 'Docs'",
+      ]
+        .join("\n")
+        .replace("  ^", "     ^"),
+    );
+  });
+
+  it.each([
+    ["", "expected an assertion"],
+    ["h1 contains Docs", "      ^"],
+    ["h1 contains 'Docs", "a closing '"],
+    ["buton 'Save' is visible", "did you mean button?"],
+    ["sectoin contains 'x'", "did you mean section?"],
+    ["title matches /(a/", "RE2"],
+    ["title matches /(?=a)/", "no look-around"],
+    ["title matches /a/g", "only the flags"],
+    ["title matches /(?i)a/", "that JavaScript and RE2 both read"],
+    ["title matches /a\u2028b/", "a pattern between slashes"],
+    ["h1 is visibel", "did you mean visible?"],
+    ["no console erors", "did you mean console errors?"],
+    ["status is 2000", "expected"],
+    ["li count is many", "a whole number"],
+    ["h1 exists within soon", "a time such as"],
+    ["h1 exists and more", "the end"],
+    ["a[href exists", "balanced brackets"],
+    ["screenshot matches baseline '../x'", "a name of letters"],
+    ["page weight under 2", "a size such as"],
+    ["nth 0 li exists", "a position from 1"],
+    ["`` exists", "a CSS selector between"],
+    ["'.spinner' is hidden", "expected .spinner without quotes where CSS is meant, or text '.spinner'"],
+    ["no '#error'", "#error without quotes"],
+    ["'[data-x=1]' exists", "[data-x=1] without quotes"],
+  ])("%s", (text, wanted) => {
+    expect(problem([], [text])).toContain(wanted);
+  });
+
+  it.each([
+    ["goto file:///etc/passwd", "file: is not allowed"],
+    ["goto view-source:file:///etc/passwd", "view-source: is not allowed"],
+    ["goto data:text/html,x", "data: is not allowed"],
+    ["goto javascript:alert(1)", "javascript: is not allowed"],
+    ["goto localhost:80", "write http://"],
+    ["clik 'x'", "did you mean click?"],
+    ["fill 'x'", "with and a text"],
+    ["fill 'x' with secret 'a-b'", "letters, digits and _"],
+    ["press Return", "a key such as Enter"],
+    ["viewport 1x1", "from 50x50"],
+    ["select 'a' select", "in and the list"],
+    ["click button 'a' twice", "the end of the step"],
+  ])("%s", (text, wanted) => {
+    expect(problem([text], [])).toContain(wanted);
+  });
+
+  it("is told of all sentences at once, at most five", () => {
+    const text = problem(
+      ["clik x"],
+      Array.from({ length: 7 }, () => "h1 contans 'x'"),
+    );
+    expect(text).toContain("steps[0] cannot be read");
+    expect(text).toContain("assertions[3] cannot be read");
+    expect(text).toContain("and 3 more.");
+  });
+
+  it("is no way to run anything or to stall the reader", () => {
+    const long = `h1 contains '${"a".repeat(1_900)}`;
+    expect(problem([], [long])).toContain("a closing '");
+    expect(problem([], ["x".repeat(2_001)])).toContain("at most 2000 are read");
+    expect(problem([], [`title matches /${"(a+)+".repeat(300)}(/`])).toContain("RE2");
+  });
+});

@@ -1,0 +1,72 @@
+import { ToolError } from "@refmcp/core/answer";
+import { parseAssertion } from "./assertion.ts";
+import type { Assertion, Step } from "./ast.ts";
+import { caretText, LanguageError, LONGEST } from "./reader.ts";
+import { parseStep } from "./step.ts";
+
+/** What a run does and checks. */
+export interface Script {
+  readonly steps: readonly Step[];
+  readonly assertions: readonly Assertion[];
+}
+
+/** Problems that are shown at once; more help nobody. */
+const MOST_PROBLEMS = 5;
+const MOST_SENTENCES = 100;
+
+/**
+ * Reads the sentences of a run before any browser is touched.
+ *
+ * @throws ToolError `invalid` that shows every sentence that cannot be read (at most five), with a caret.
+ */
+export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
+  const problems: string[] = [];
+  for (const [label, all] of Object.entries({ steps, assertions }))
+    if (all.length > MOST_SENTENCES)
+      throw new ToolError(
+        "invalid",
+        `There are ${all.length} ${label}; at most ${MOST_SENTENCES} are taken.`,
+        {
+          hint: "Make several tests of them: pw_run_suite.",
+        },
+      );
+  const script = {
+    steps: readAll("steps", steps, parseStep, problems),
+    assertions: readAll("assertions", assertions, parseAssertion, problems),
+  };
+  if (problems.length === 0) return script;
+  const more = problems.length - MOST_PROBLEMS;
+  const shown = problems.slice(0, MOST_PROBLEMS).join("\n");
+  throw new ToolError("invalid", more > 0 ? `${shown}\nand ${more} more.` : shown, {
+    hint: "The language is described in the resource pw://help/assertions; pw_inspect_page answers a page's targets ready to use.",
+    code: "grammar",
+  });
+}
+
+function readAll<Read>(
+  label: string,
+  texts: readonly string[],
+  read: (text: string) => Read,
+  problems: string[],
+): Read[] {
+  return texts.flatMap((text, index) => {
+    const place = `${label}[${index}]`;
+    if (text.length > LONGEST) {
+      problems.push(`${place} has ${text.length} characters; at most ${LONGEST} are read.`);
+      return [];
+    }
+    try {
+      return [read(text)];
+    } catch (error) {
+      if (!(error instanceof LanguageError)) throw error;
+      problems.push(caretText(place, text.trimStart(), shifted(error, text)));
+      return [];
+    }
+  });
+}
+
+/** The place in the text without its leading white space. */
+function shifted(error: LanguageError, text: string): LanguageError {
+  const lead = text.length - text.trimStart().length;
+  return new LanguageError(Math.max(0, error.at - lead), error.expected, error.example);
+}

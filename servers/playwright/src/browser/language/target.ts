@@ -1,0 +1,162 @@
+import type { Base, Target } from "./ast.ts";
+import { LanguageError, type Reader } from "./reader.ts";
+import { isRole, ROLES, type Role } from "./roles.ts";
+
+const EXAMPLE = "first button 'Save' in `#dialog` is visible";
+
+/** HTML and common SVG elements: a bare word that is none of them is a slip, not a selector. */
+const TAGS: ReadonlySet<string> = new Set(
+  (
+    "a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption center cite code " +
+    "col colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer " +
+    "form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li main " +
+    "map mark marquee math menu meta meter nav noscript object ol optgroup option output p param picture pre progress " +
+    "q rp rt ruby s samp script search section select slot small source span strong style sub summary sup svg table " +
+    "tbody td template textarea tfoot th thead time title tr track u ul var video wbr circle defs ellipse g line path " +
+    "polygon polyline rect text tspan use"
+  ).split(" "),
+);
+
+/** Words that end a selector without backticks. */
+const STOP =
+  /^(?:is|isn't|equals?|contains?|match(?:es)?|exists?|does|doesn't|not|has|have|count|in|within|masking|with|to|on|at)(?![\w-])/i;
+const NAMED = ["text", "label", "placeholder", "alt", "testid"] as const;
+
+/** `["first" | "last" | "nth" N] base ["in" target]`. */
+export function target(reader: Reader, example = EXAMPLE): Target {
+  const pick = picked(reader, example);
+  const base = baseOf(reader, example);
+  const inside = reader.takes("in") ? target(reader, example) : undefined;
+  return { pick, base, inside };
+}
+
+function picked(reader: Reader, example: string): Target["pick"] {
+  const word = reader.takesOneOf(["first", "last"] as const);
+  if (word !== undefined) return word;
+  if (!reader.takes("nth")) return undefined;
+  const found = reader.takesPattern(/[1-9]\d{0,5}(?!\w)/);
+  if (found === undefined) throw reader.error("a position from 1 on after nth", example);
+  return Number(found[0]);
+}
+
+function baseOf(reader: Reader, example: string): Base {
+  if (reader.text.charAt(reader.at) === "`") return quotedSelector(reader, example);
+  if (reader.seesString()) return quotedText(reader, example);
+  const start = reader.at;
+  const word = reader.takesPattern(/[A-Za-z][\w-]*(?=\s|['"“‘`]|$)/)?.[0] ?? "";
+  if (reader.seesString()) {
+    const named = NAMED.find((kind) => kind === word.toLowerCase());
+    if (named !== undefined) return { kind: named, text: nonEmpty(reader, example) };
+    const role = ALIASES[word.toLowerCase()] ?? word.toLowerCase();
+    if (isRole(role)) return { kind: "role", role, name: nonEmpty(reader, example) };
+    reader.at = start;
+    throw reader.unknownWord(
+      "a role (button, link, heading, textbox, …), text, label, placeholder, alt or testid before a text in quotes",
+      [...ROLES, ...NAMED],
+      "button 'Save' is visible",
+    );
+  }
+  // A role without a name; <link> is never meant where link stands.
+  const lone = word.toLowerCase();
+  const isElement = TAGS.has(lone) && lone !== "link";
+  const role = ALIASES[lone] ?? lone;
+  if (isRole(role) && !isElement) return { kind: "role", role, name: undefined };
+  reader.at = start;
+  return selector(reader, example);
+}
+
+/** `'.spinner' is hidden` would hold for ever as a text: what looks like a selector must say which is meant. */
+function quotedText(reader: Reader, example: string): Base {
+  const start = reader.at;
+  const text = nonEmpty(reader, example);
+  if (/^(?:[.#][A-Za-z_][\w-]*|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(text))
+    throw new LanguageError(
+      start,
+      `${text} without quotes where CSS is meant, or text ${quoted(text)} where the text is`,
+      ".spinner is hidden",
+    );
+  return { kind: "quoted", text };
+}
+
+/** Words that people use for a role. */
+const ALIASES: Readonly<Record<string, Role>> = { image: "img", field: "textbox", nav: "navigation" };
+
+function nonEmpty(reader: Reader, example: string): string {
+  const start = reader.at;
+  const text = reader.string(example);
+  if (text.trim() === "") throw new LanguageError(start, "a text that is not empty", example);
+  return text;
+}
+
+function quotedSelector(reader: Reader, example: string): Base {
+  const found = reader.takesPattern(/`([^`]+)`/);
+  const css = found?.[1]?.trim() ?? "";
+  if (css === "") throw reader.error("a CSS selector between two backticks", example);
+  return { kind: "css", css };
+}
+
+/** A CSS selector that goes on until a word of the language stands outside its brackets and quotes. */
+function selector(reader: Reader, example: string): Base {
+  const start = reader.at;
+  if (!/[A-Za-z#.[*:]/.test(reader.text.charAt(start)) || STOP.test(reader.rest))
+    throw reader.error("a target: CSS, a role and its name, or a text in quotes", example);
+  const end = selectorEnd(reader.text, start);
+  if (end === undefined)
+    throw new LanguageError(start, "a CSS selector with balanced brackets and quotes", example);
+  if (end === start)
+    throw reader.unknownWord(
+      "an HTML element, a role, or a selector in backticks",
+      [...TAGS, ...ROLES, ...NAMED, ...BEGINNINGS],
+      example,
+    );
+  reader.at = end;
+  reader.skipSpace();
+  return { kind: "css", css: reader.text.slice(start, end).trim() };
+}
+
+/** Words other than targets that a check begins with. */
+const BEGINNINGS = ["title", "url", "status", "no", "count", "screenshot", "request to", "response"];
+
+/** Where a selector that begins at `start` ends; undefined where its brackets or quotes stay open. */
+function selectorEnd(text: string, start: number): number | undefined {
+  let depth = 0;
+  let quote = "";
+  let i = start;
+  for (; i < text.length; i++) {
+    const letter = text.charAt(i);
+    if (quote !== "") {
+      if (letter === "\\") i += 1;
+      else if (letter === quote) quote = "";
+    } else if (depth === 0 && (/['"“‘`)\]]/.test(letter) || endsBefore(text, start, i))) break;
+    else if (letter === "'" || letter === '"') quote = letter;
+    else if (letter === "(" || letter === "[") depth += 1;
+    else if (letter === ")" || letter === "]") depth -= 1;
+  }
+  return depth === 0 && quote === "" ? i : undefined;
+}
+
+/** Whether a word begins at `at` that goes on with the sentence, or that no element is named. */
+function endsBefore(text: string, start: number, at: number): boolean {
+  if (at > start && !/[\s,>+~]/.test(text.charAt(at - 1))) return false;
+  const rest = text.slice(at);
+  const bare = /^[A-Za-z]\w*(?=[\s.#[:,>+~'"]|$)/.exec(rest)?.[0];
+  return STOP.test(rest) || (bare !== undefined && !TAGS.has(bare.toLowerCase()));
+}
+
+/** A target in the language's own words: what a message or `pw_inspect_page` shows. */
+export function describeTarget({ pick, base, inside }: Target): string {
+  const head = pick === undefined ? "" : typeof pick === "number" ? `nth ${pick} ` : `${pick} `;
+  const tail = inside === undefined ? "" : ` in ${describeTarget(inside)}`;
+  return `${head}${describeBase(base)}${tail}`;
+}
+
+function describeBase(base: Base): string {
+  if (base.kind === "css") return /[\s'"]/.test(base.css) ? `\`${base.css}\`` : base.css;
+  if (base.kind === "role") return base.name === undefined ? base.role : `${base.role} ${quoted(base.name)}`;
+  return base.kind === "quoted" ? quoted(base.text) : `${base.kind} ${quoted(base.text)}`;
+}
+
+/** A text as the language reads it back. */
+export function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}'`;
+}

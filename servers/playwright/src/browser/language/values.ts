@@ -1,0 +1,168 @@
+import { RE2JS } from "re2js";
+import type { NumberComparison, TextComparison } from "./ast.ts";
+import { escaped, LanguageError, type Reader } from "./reader.ts";
+
+const TEXT_EXAMPLE = "h1 contains 'Docs'";
+
+/** `["not" | "does not" | "is not"] ("is" STR | "contains" STR | "matches" /RE/flags)`, or undefined. */
+export function textComparison(reader: Reader): TextComparison | undefined {
+  const start = reader.at;
+  let negated = false;
+  if (reader.takes("does not") || reader.takes("doesn't") || reader.takes("not")) negated = true;
+  for (const [word, how] of COMPARING) {
+    if (!reader.takes(word)) continue;
+    if (how === "matches") return { how, ...pattern(reader), negated };
+    if (how === "is" && reader.takes("not")) negated = !negated;
+    if (how === "is" && !reader.seesString()) break;
+    return { how, value: reader.string(TEXT_EXAMPLE), flags: "", negated };
+  }
+  reader.at = start;
+  return undefined;
+}
+
+const COMPARING = [
+  ["is", "is"],
+  ["equals", "is"],
+  ["equal", "is"],
+  ["contains", "contains"],
+  ["contain", "contains"],
+  ["matches", "matches"],
+  ["match", "matches"],
+] as const;
+
+/** A pattern between slashes, in RE2's syntax. */
+function pattern(reader: Reader): { value: string; flags: string } {
+  const example = "title matches /^Docs/i";
+  const start = reader.at;
+  const found = reader.takesPattern(
+    /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/,
+  );
+  if (found === undefined) throw reader.error("a pattern between slashes", example);
+  const [, value = "", flags = ""] = found;
+  if (/[^imsu]/.test(flags)) throw new LanguageError(start, "only the flags i, m, s and u", example);
+  try {
+    compiled(value, flags);
+    // What is exported runs as JavaScript's own pattern: (?i) is RE2's alone.
+    new RegExp(value, flags);
+  } catch {
+    throw new LanguageError(
+      start,
+      "a pattern that JavaScript and RE2 both read (no look-around and no back-references, so that no page can stall it)",
+      example,
+    );
+  }
+  return { value, flags };
+}
+
+/** A pattern as RE2, which needs time in proportion to the text only. */
+function compiled(source: string, flags: string): RE2JS {
+  let bits = 0;
+  if (flags.includes("i")) bits |= RE2JS.CASE_INSENSITIVE;
+  if (flags.includes("m")) bits |= RE2JS.MULTILINE;
+  if (flags.includes("s")) bits |= RE2JS.DOTALL;
+  return RE2JS.compile(RE2JS.translateRegExp(source), bits);
+}
+
+/** Whether a text fits. White space is compared as a reader sees it: runs of it count as one space. */
+export function fits(compare: TextComparison, text: string): boolean {
+  const seen = spaced(text);
+  const wanted = spaced(compare.value);
+  const met =
+    compare.how === "matches"
+      ? compiled(compare.value, compare.flags).matcher(seen).find()
+      : compare.how === "contains"
+        ? seen.includes(wanted)
+        : seen === wanted;
+  return met !== compare.negated;
+}
+
+/** A text as a reader sees it: one space between words, none around. */
+export function spaced(text: string): string {
+  return text.replace(/[\s\u200b]+/g, " ").trim();
+}
+
+const NUMBER_WORDS = [
+  ["is at least", ">="],
+  ["at least", ">="],
+  ["is at most", "<="],
+  ["at most", "<="],
+  ["is more than", ">"],
+  ["more than", ">"],
+  ["is less than", "<"],
+  ["less than", "<"],
+  ["is", "="],
+  ["equals", "="],
+] as const;
+
+/** `["is" | "at least" | "at most" | "more than" | "less than" | ">=" …] INT`. */
+export function numberComparison(reader: Reader, example: string): NumberComparison {
+  const words = NUMBER_WORDS.find(([phrase]) => reader.takes(phrase));
+  const sign = words === undefined ? reader.takesPattern(/(>=|<=|>|<|==?)/)?.[1] : undefined;
+  const value = reader.takesPattern(/\d{1,9}(?![\w.])/);
+  if (value === undefined) throw reader.error("a whole number, or at least, at most and a number", example);
+  const how = words?.[1] ?? (sign === "==" || sign === undefined ? "=" : sign);
+  return {
+    how: how === ">=" || how === "<=" || how === ">" || how === "<" ? how : "=",
+    value: Number(value[0]),
+  };
+}
+
+export function compares(compare: NumberComparison, value: number): boolean {
+  if (compare.how === "=") return value === compare.value;
+  if (compare.how === ">=") return value >= compare.value;
+  if (compare.how === "<=") return value <= compare.value;
+  return compare.how === ">" ? value > compare.value : value < compare.value;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** `500ms`, `2s`, `1.5 s`, `1m` in milliseconds. */
+export function duration(reader: Reader, example: string): number {
+  const found = reader.takesPattern(/(\d+(?:\.\d+)?)\s*(ms|s|m)(?!\w)/i);
+  const milliseconds = Number(found?.[1]) * (UNITS[found?.[2]?.toLowerCase() ?? ""] ?? Number.NaN);
+  if (!(milliseconds > 0 && milliseconds <= 600_000))
+    throw reader.error("a time such as 500ms or 2s, at most 10m", example);
+  return milliseconds;
+}
+
+const SIZES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, kib: 1024, mb: 1e6, mib: 1024 * 1024 };
+
+/** `300 kB`, `2 MB`, `1 MiB` in bytes. */
+export function size(reader: Reader, example: string): number {
+  const found = reader.takesPattern(/(\d+(?:\.\d+)?)\s*(b|kb|kib|mb|mib)(?!\w)/i);
+  const bytes = Number(found?.[1]) * (SIZES[found?.[2]?.toLowerCase() ?? ""] ?? Number.NaN);
+  if (!(bytes > 0)) throw reader.error("a size such as 500 kB or 2 MB", example);
+  return bytes;
+}
+
+/** `200`, or `2xx` for 200 to 299. */
+export function statusRange(reader: Reader, example: string): { from: number; to: number } {
+  const found = reader.takesPattern(/([1-5])(\d\d|xx)(?!\w)/i);
+  if (found === undefined) throw reader.error("a status such as 200 or 2xx", example);
+  const [, first = "", tail = ""] = found;
+  return tail.toLowerCase() === "xx"
+    ? { from: Number(first) * 100, to: Number(first) * 100 + 99 }
+    : { from: Number(first + tail), to: Number(first + tail) };
+}
+
+/** A glob over URLs, quoted or bare: `*` within a part of the path, `**` across parts. */
+export function glob(reader: Reader, example: string): string {
+  const value = reader.seesString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
+  if (value === undefined || value === "") throw reader.error("a URL pattern such as **/api/*", example);
+  return value;
+}
+
+/** Matches a URL against a glob: the whole URL, or from the host or the path on where the glob begins there. */
+export function urlMatcher(pattern: string): (url: string) => boolean {
+  const source = pattern
+    .split(/(\*\*|\*)/)
+    .map((part) => (part === "**" ? ".*" : part === "*" ? "[^/]*" : escaped(part)))
+    .join("");
+  const regex = RE2JS.compile(`^${source}$`, RE2JS.DOTALL);
+  return (url) => {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    const path = parsed === undefined ? url : parsed.pathname + parsed.search;
+    const forms = [url, ...(parsed === undefined ? [] : [parsed.host + path, path, parsed.pathname])];
+    return forms.some((form) => regex.matcher(form.slice(0, 8_000)).find());
+  };
+}

@@ -1,0 +1,102 @@
+import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/** Where a browser may be. */
+export interface Candidate {
+  /** The program, or a channel that Playwright finds itself. */
+  readonly program: { readonly executablePath: string } | { readonly channel: string };
+  /** For people: where it was looked for. */
+  readonly place: string;
+  /** Named by the user: it is an error where it does not start. */
+  readonly demanded: boolean;
+}
+
+export interface Surroundings {
+  readonly executablePath: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+}
+
+/** The places where a browser may be, in the order in which they are tried. */
+export async function candidatesOf({ executablePath, env, platform }: Surroundings): Promise<Candidate[]> {
+  const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
+  if (named !== undefined && named !== "") {
+    const place = executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
+    return [{ program: { executablePath: named }, place: `${place} ${named}`, demanded: true }];
+  }
+  const program = (path: string, place = path): Candidate => ({
+    program: { executablePath: path },
+    place,
+    demanded: false,
+  });
+  const registry = await registryPrograms(registryFolder(env, platform), platform);
+  return [
+    ...registry.map((path) => program(path)),
+    ...(SYSTEM[platform] ?? []).map((path) => program(path)),
+    ...["chrome", "msedge"].map((channel) => ({
+      program: { channel },
+      place: `the ${channel === "chrome" ? "Chrome" : "Edge"} of this machine`,
+      demanded: false,
+    })),
+  ];
+}
+
+/** Browsers of the system, the headless shell first: it starts fastest. */
+const SYSTEM: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  linux: [
+    // The program itself: Debian's /usr/bin/chromium-headless-shell is a script that stays in between.
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/bin/chromium-headless-shell",
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/snap/bin/chromium",
+  ],
+  darwin: ["/Applications/Chromium.app/Contents/MacOS/Chromium"],
+};
+
+/** Where `npx playwright install` puts browsers (Playwright's documentation, "Managing browser binaries"). */
+function registryFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  const named = env.PLAYWRIGHT_BROWSERS_PATH;
+  if (named !== undefined && named !== "" && named !== "0") return named;
+  if (platform === "darwin") return join(homedir(), "Library", "Caches", "ms-playwright");
+  if (platform === "win32")
+    return join(env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "ms-playwright");
+  return join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ms-playwright");
+}
+
+const SHELL = /^(?:chrome-)?headless[-_]shell(?:\.exe)?$/;
+const FULL = /^(?:chrome(?:\.exe)?|Chromium)$/;
+
+/** Programs in Playwright's registry, any revision: headless shells first, newest first. */
+async function registryPrograms(folder: string, platform: NodeJS.Platform): Promise<string[]> {
+  const found: { path: string; rank: number }[] = [];
+  for (const name of await entriesOf(folder)) {
+    const [, shell, revision] = /^chromium(_headless_shell)?-(\d+)$/.exec(name) ?? [];
+    if (revision === undefined) continue;
+    const wanted = shell === undefined ? FULL : SHELL;
+    for (const inner of await entriesOf(join(folder, name))) {
+      const below =
+        platform === "darwin" && shell === undefined
+          ? join(inner, "Chromium.app", "Contents", "MacOS")
+          : inner;
+      for (const file of await entriesOf(join(folder, name, below))) {
+        if (!wanted.test(file)) continue;
+        const rank = Number(revision) + (shell === undefined ? 0 : 1e9);
+        found.push({ path: join(folder, name, below, file), rank });
+      }
+    }
+  }
+  return found.sort((a, b) => b.rank - a.rank).map(({ path }) => path);
+}
+
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The one command that brings a browser. */
+export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";

@@ -1,0 +1,169 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Browser } from "playwright";
+import type { Launched } from "./launch.ts";
+
+export interface KeeperOptions {
+  readonly launch: () => Promise<Launched>;
+  /** A browser that nobody uses for this long is closed. */
+  readonly idleMs?: number;
+  /** A browser that served so many runs is replaced: what pages leave in it does not pile up. */
+  readonly recycleAfter?: number;
+  readonly log: (sentence: string) => void;
+}
+
+/** A browser that one run may use until it releases it. */
+export interface Lease {
+  readonly launched: Launched;
+  /** Gives it back; a `broken` one is ended at once. */
+  release(broken?: boolean): Promise<void>;
+}
+
+/** A close that takes longer is not waited for. */
+const CLOSE_MS = 1_500;
+
+interface Held {
+  readonly launched: Launched;
+  runs: number;
+  users: number;
+  retired: boolean;
+}
+
+/**
+ * Keeps one browser running for the runs that come: started once for all who wait for it, replaced when it crashes,
+ * when it hangs and after many runs, closed when nobody needs it.
+ */
+export class Keeper {
+  readonly #options: Required<KeeperOptions>;
+  #current: Promise<Held> | undefined;
+  readonly #all = new Set<Held>();
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #beforeClose: ((browser: Browser) => Promise<void>)[] = [];
+
+  constructor(options: KeeperOptions) {
+    this.#options = { idleMs: 300_000, recycleAfter: 200, ...options };
+  }
+
+  /** Registers what must happen before a browser is closed on purpose. */
+  beforeClose(listener: (browser: Browser) => Promise<void>): void {
+    this.#beforeClose.push(listener);
+  }
+
+  /** The browser that runs now, for a description of the server's state; it starts none. */
+  async running(): Promise<Launched | undefined> {
+    const held = await this.#current?.catch(() => undefined);
+    return held?.launched;
+  }
+
+  /**
+   * A browser to use.
+   *
+   * @throws ToolError `unavailable` where none starts.
+   */
+  async lease(): Promise<Lease> {
+    if (this.#closed)
+      throw new ToolError("unavailable", "The server is closing; no browser is started any more.");
+    clearTimeout(this.#idle);
+    const held = await this.#fresh();
+    held.users += 1;
+    held.runs += 1;
+    let released = false;
+    return {
+      launched: held.launched,
+      release: async (broken = false) => {
+        if (released) return;
+        released = true;
+        held.users -= 1;
+        if (broken || held.runs >= this.#options.recycleAfter) this.#retire(held);
+        if (broken || (held.retired && held.users === 0)) await this.#end(held);
+        this.#watchIdle();
+      },
+    };
+  }
+
+  /** Ends every browser. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idle);
+    await this.#current?.catch(() => undefined);
+    this.#current = undefined;
+    await Promise.all([...this.#all].map((held) => this.#end(held)));
+  }
+
+  async #fresh(): Promise<Held> {
+    this.#current ??= this.#start();
+    const starting = this.#current;
+    try {
+      const held = await starting;
+      if (held.launched.browser.isConnected() && !held.retired) return held;
+    } catch (error) {
+      if (this.#current === starting) this.#current = undefined;
+      throw error;
+    }
+    if (this.#current === starting) this.#current = undefined;
+    return this.#fresh();
+  }
+
+  async #start(): Promise<Held> {
+    const began = performance.now();
+    const launched = await this.#options.launch();
+    const held: Held = { launched, runs: 0, users: 0, retired: false };
+    this.#all.add(held);
+    this.#options.log(
+      `browser ${launched.browser.version()} from ${launched.from} ready in ${Math.round(performance.now() - began)} ms` +
+        (launched.sandboxed ? "" : "; its sandbox is off"),
+    );
+    launched.browser.on("disconnected", () => {
+      this.#retire(held);
+      this.#all.delete(held);
+    });
+    // Closed while it started.
+    if (this.#closed) await this.#end(held);
+    return held;
+  }
+
+  #retire(held: Held): void {
+    held.retired = true;
+    const current = this.#current;
+    void current?.then(
+      (one) => {
+        if (one === held && this.#current === current) this.#current = undefined;
+      },
+      () => undefined,
+    );
+  }
+
+  async #end(held: Held): Promise<void> {
+    this.#retire(held);
+    const { browser } = held.launched;
+    const orderly = (async () => {
+      for (const listener of this.#beforeClose) await listener(browser);
+      await browser.close();
+    })().catch(() => undefined);
+    const late = Symbol("late");
+    const timeout = new Promise((resolve) => setTimeout(resolve, CLOSE_MS, late).unref());
+    if ((await Promise.race([orderly, timeout])) === late && held.launched.pid !== undefined)
+      killed(held.launched.pid);
+    this.#all.delete(held);
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle);
+    if ([...this.#all].some((held) => held.users > 0)) return;
+    this.#idle = setTimeout(() => {
+      for (const held of this.#all) if (held.users === 0) void this.#end(held);
+    }, this.#options.idleMs);
+    this.#idle.unref();
+  }
+}
+
+/** Ends a browser that does not end itself, with its group of processes (Playwright starts it as a group's leader). */
+function killed(pid: number): void {
+  for (const id of process.platform === "win32" ? [pid] : [-pid, pid]) {
+    try {
+      process.kill(id, "SIGKILL");
+    } catch {
+      // It went away meanwhile.
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bringBrowser } from "../../../test/browser.mjs";
+import { page, type Site } from "../../../test/lab.ts";
+import { folderOf, site } from "../../../test/session.ts";
+import { makeTester, testerOptions } from "../../../test/testers.ts";
+import { candidatesOf } from "./candidates.ts";
+import { type LaunchOptions, launch } from "./launch.ts";
+
+let browser: Awaited<ReturnType<typeof bringBrowser>>;
+let web: Site;
+beforeAll(async () => {
+  browser = await bringBrowser();
+  web = await site({ "*": page("<h1>Good</h1>") });
+});
+
+const options = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
+  executablePath: undefined,
+  cdpEndpoint: undefined,
+  wsEndpoint: undefined,
+  sandbox: true,
+  env: { ...process.env, ...browser.env },
+  ...given,
+});
+
+describe("a browser is found", () => {
+  it("in Playwright's registry, headless shells first, the newest of them, whatever its revision", async () => {
+    const registry = await folderOf("registry");
+    for (const name of [
+      "chromium-1300/chrome-linux/chrome",
+      "chromium_headless_shell-999/chrome-linux/headless_shell",
+      "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
+      "firefox-1/firefox/firefox",
+    ]) {
+      const path = join(registry, name);
+      await mkdir(join(path, ".."), { recursive: true });
+      if (name.includes("1200")) await symlink(browser.executablePath, path);
+      else await writeFile(path, "no program", { mode: 0o755 });
+    }
+    const env = { ...process.env, ...browser.env, PLAYWRIGHT_BROWSERS_PATH: registry };
+    const found = await candidatesOf({ executablePath: undefined, env, platform: "linux" });
+    expect(found.slice(0, 3).map(({ place }) => place.slice(registry.length + 1))).toEqual([
+      "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
+      "chromium_headless_shell-999/chrome-linux/headless_shell",
+      "chromium-1300/chrome-linux/chrome",
+    ]);
+    expect(found.slice(3).map(({ place }) => place)).toContain("/usr/bin/chromium");
+    const launched = await launch(options({ env }));
+    expect(launched.from).toBe(found[0]?.place);
+    expect(launched.sandboxed).toBe(process.getuid?.() !== 0);
+    await launched.browser.close();
+  });
+
+  it("behind one that does not start", async () => {
+    const folder = await folderOf("broken");
+    const broken = join(folder, "chrome");
+    await writeFile(broken, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    const at = (executablePath: string) => ({
+      program: { executablePath },
+      place: executablePath,
+      demanded: false,
+    });
+    const launched = await launch(options(), async () => [
+      at(join(folder, "none")),
+      at(broken),
+      at(browser.executablePath),
+    ]);
+    expect(launched.from).toBe(browser.executablePath);
+    await launched.browser.close();
+  });
+});
+
+describe("where there is none", () => {
+  it("one error names every place that was tried, and one command", async () => {
+    const places = ["/nowhere/chrome", "/nowhere/chromium"];
+    const failed = launch(options(), async () =>
+      places.map((executablePath) => ({
+        program: { executablePath },
+        place: executablePath,
+        demanded: false,
+      })),
+    );
+    await expect(failed).rejects.toMatchObject({
+      kind: "unavailable",
+      code: "no_browser",
+      message: `There is no browser on this machine. Tried:\n${places.map((place) => `${place}: not there`).join("\n")}`,
+      hint: expect.stringContaining("npx playwright install --with-deps chromium-headless-shell"),
+    });
+  });
+
+  it.each([
+    ["--executable-path", { executablePath: "/nowhere/chrome" }],
+    [
+      "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH",
+      { env: { PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "/nowhere/chrome" } },
+    ],
+  ])("one that the user named by %s is an error, and no other is taken", async (said, given) => {
+    await expect(launch(options(given))).rejects.toMatchObject({
+      code: "no_browser",
+      message: `No browser starts from ${said} /nowhere/chrome: not there.`,
+    });
+  });
+
+  it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not repeated", async (which) => {
+    const scheme = which === "cdpEndpoint" ? "http" : "ws";
+    const error: unknown = await launch(options({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` })).catch(
+      (thrown: unknown) => thrown,
+    );
+    const { message, hint, code } = Object(error);
+    expect(code).toBe("no_browser");
+    expect(`${message} ${hint}`).not.toContain("t0ken");
+  });
+});
+
+describe("a browser that runs elsewhere", () => {
+  let child: ChildProcess | undefined;
+  afterAll(async () => {
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  });
+
+  it("is used by --cdp-endpoint, and left running", async () => {
+    const profile = await folderOf("profile");
+    child = spawn(
+      browser.executablePath,
+      [
+        "--headless",
+        "--no-sandbox",
+        "--remote-debugging-port=0",
+        `--user-data-dir=${profile}`,
+        "about:blank",
+      ],
+      { env: { ...process.env, ...browser.env }, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    if (child.stderr === null) throw new Error("no stderr");
+    let endpoint: string | undefined;
+    for await (const line of createInterface({ input: child.stderr })) {
+      endpoint = /DevTools listening on ws:\/\/([^/]+)/.exec(line)?.[1];
+      if (endpoint !== undefined) break;
+    }
+    const cdpEndpoint = `http://${endpoint}`;
+    const tester = await makeTester({ launch: options({ cdpEndpoint }) });
+    expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
+    await tester.close();
+    expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
+  });
+
+  it("is used by --ws-endpoint, and left running", async () => {
+    const server = await chromium.launchServer({
+      executablePath: browser.executablePath,
+      env: Object.fromEntries(
+        Object.entries({ ...process.env, ...browser.env }).map(([k, v]) => [k, v ?? ""]),
+      ),
+    });
+    try {
+      const wsEndpoint = server.wsEndpoint();
+      const tester = await makeTester({ launch: options({ wsEndpoint }) });
+      expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
+      await tester.close();
+      const again = await chromium.connect(wsEndpoint);
+      await again.close();
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe("one browser", () => {
+  const url = () => ({ url: web.url, assertions: ["h1 is 'Good'"] });
+
+  it("is started ahead, and serves all runs", async () => {
+    let starts = 0;
+    const tester = await makeTester({
+      log: (line) => {
+        if (/ready in \d+ ms/.test(line)) starts += 1;
+      },
+    });
+    tester.tester.prewarm();
+    await Promise.all([tester.run(url()), tester.run(url()), tester.run(url())]);
+    await tester.run(url());
+    expect(starts).toBe(1);
+    await tester.close();
+  });
+
+  it("is replaced after so many runs, without a run that fails", async () => {
+    const tester = await makeTester({ recycleAfter: 2 });
+    const browsers = new Set<unknown>();
+    for (let n = 0; n < 5; n++) {
+      expect((await tester.run(url())).passed).toBe(true);
+      browsers.add((await tester.tester.keeper.running())?.browser);
+    }
+    browsers.delete(undefined);
+    expect(browsers.size).toBeGreaterThanOrEqual(2);
+    await tester.close();
+  });
+
+  it("is closed when nobody needs it, and started again when somebody does", async () => {
+    const tester = await makeTester({ idleMs: 100 });
+    await tester.run(url());
+    const first = (await tester.tester.keeper.running())?.browser;
+    await expect.poll(() => first?.isConnected() ?? false, { timeout: 30_000 }).toBe(false);
+    expect((await tester.run(url())).passed).toBe(true);
+    await tester.close();
+  });
+
+  it("that is closed with its server starts no more", async () => {
+    const folder = await folderOf("closed");
+    const tester = await makeTester(await testerOptions(folder));
+    tester.tester.prewarm();
+    await tester.close();
+    expect((await tester.failure(url())).kind).toBe("unavailable");
+  });
+});

@@ -1,0 +1,174 @@
+import { access } from "node:fs/promises";
+import { ToolError } from "@refmcp/core/answer";
+import type { Browser, BrowserType } from "playwright";
+import { type Candidate, candidatesOf, INSTALL } from "./candidates.ts";
+
+export interface LaunchOptions {
+  readonly executablePath: string | undefined;
+  readonly cdpEndpoint: string | undefined;
+  readonly wsEndpoint: string | undefined;
+  readonly sandbox: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A browser that runs, and where it came from. */
+export interface Launched {
+  readonly browser: Browser;
+  readonly from: string;
+  /** Started by us on this machine, so that it is ours to end. */
+  readonly own: boolean;
+  readonly sandboxed: boolean;
+  /** On this machine, so that it can use a proxy of ours. */
+  readonly local: boolean;
+  /** The browser's process, where it is ours. */
+  readonly pid: number | undefined;
+}
+
+/** A start that takes longer has failed. */
+const START_MS = 30_000;
+
+/**
+ * What Chromium is told beside Playwright's own switches: nothing may go past the proxy. QUIC, WebRTC and the
+ * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies advises.
+ */
+const SWITCHES = [
+  "--disable-quic",
+  "--dns-prefetch-disable",
+  "--no-pings",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+];
+
+/** Loaded when the first browser is: the package takes a quarter of a second. */
+export const chromium = async (): Promise<BrowserType> => (await import("playwright")).chromium;
+
+/**
+ * Starts the first browser that will, or connects to the one that is named.
+ *
+ * @param candidates the places to look at, in their order.
+ * @throws ToolError `unavailable` that names every place tried and the one command that brings a browser.
+ */
+export async function launch(options: LaunchOptions, candidates = candidatesOf): Promise<Launched> {
+  const type = await chromium();
+  if (options.cdpEndpoint !== undefined)
+    return connect("--cdp-endpoint", options.cdpEndpoint, (endpoint) =>
+      type.connectOverCDP(endpoint, { timeout: START_MS }),
+    );
+  if (options.wsEndpoint !== undefined)
+    return connect("--ws-endpoint", options.wsEndpoint, (endpoint) =>
+      type.connect(endpoint, { timeout: START_MS }),
+    );
+  const { env } = options;
+  const tried: string[] = [];
+  // Chromium's sandbox does not work for root.
+  const sandboxed = options.sandbox && process.getuid?.() !== 0;
+  for (const candidate of await candidates({ ...options, env, platform: process.platform })) {
+    const outcome = await start(type, candidate, sandboxed, env);
+    if (typeof outcome !== "string")
+      return {
+        browser: outcome,
+        from: candidate.place,
+        own: true,
+        sandboxed,
+        local: true,
+        pid: await pidOf(outcome),
+      };
+    if (candidate.demanded) {
+      throw new ToolError("unavailable", `No browser starts from ${candidate.place}: ${outcome}.`, {
+        hint: "Correct the path, or leave it out so that a browser of this machine is found.",
+        code: "no_browser",
+      });
+    }
+    tried.push(`${candidate.place}: ${outcome}`);
+  }
+  throw new ToolError("unavailable", `There is no browser on this machine. Tried:\n${tried.join("\n")}`, {
+    hint: `Install one with: ${INSTALL}\n(or name one with --executable-path, --cdp-endpoint or --ws-endpoint)`,
+    code: "no_browser",
+  });
+}
+
+/** The running browser, or why it does not run. */
+async function start(
+  type: BrowserType,
+  { program }: Candidate,
+  sandboxed: boolean,
+  env: NodeJS.ProcessEnv,
+): Promise<Browser | string> {
+  if ("executablePath" in program) {
+    const there = await access(program.executablePath).then(
+      () => true,
+      () => false,
+    );
+    if (!there) return "not there";
+  }
+  try {
+    return await type.launch({
+      ...program,
+      headless: true,
+      chromiumSandbox: sandboxed,
+      args: SWITCHES,
+      env: harmlessOf(env),
+      // The server ends the browser itself, in its own order.
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      timeout: START_MS,
+    });
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+async function connect(
+  option: string,
+  endpoint: string,
+  open: (endpoint: string) => Promise<Browser>,
+): Promise<Launched> {
+  try {
+    const browser = await open(endpoint);
+    const local = /^\[?(?:localhost|127\.|::1)/.test(new URL(endpoint).hostname);
+    return { browser, from: option, own: false, sandboxed: true, local, pid: undefined };
+  } catch (error) {
+    // The endpoint may hold a token: it is not repeated.
+    throw new ToolError("unavailable", `No browser answers at the address of ${option}.`, {
+      hint: "Check that the browser or grid runs and that the address and its protocol are right.",
+      code: "no_browser",
+      cause: error,
+    });
+  }
+}
+
+/** The line of a launch failure that says why. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/No usable sandbox|sandbox.*(?:not|fail)/i.test(text))
+    return "its sandbox does not work here (--no-sandbox starts it without)";
+  if (/is not found at/.test(text)) return "not there";
+  const library = /error while loading shared libraries: ([^:\n]+)/.exec(text)?.[1];
+  if (library !== undefined) return `the library ${library} is missing`;
+  const [first = "it does not start"] = text.split("\n");
+  return first.replace(/^browserType\.launch: /, "").slice(0, 200);
+}
+
+/** The browser's process id, so that one that hangs can be killed (CDP, SystemInfo.getProcessInfo). */
+async function pidOf(browser: Browser): Promise<number | undefined> {
+  try {
+    const session = await browser.newBrowserCDPSession();
+    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+    await session.detach();
+    return processInfo.find(({ type }) => type === "browser")?.id;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the browser gets of the environment: nothing that is ours or looks like a secret. */
+function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
+    ),
+  );
+}

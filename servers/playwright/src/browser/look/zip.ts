@@ -1,0 +1,73 @@
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { ToolError } from "@refmcp/core/answer";
+import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
+import type { Secrets } from "../run/secrets.ts";
+
+/** A zip that is larger, or unpacks to more, is not looked into: it would fill the memory. */
+const MOST_ZIP = 100_000_000;
+const MOST_UNPACKED = 300_000_000;
+
+/**
+ * Files of a zip by name.
+ *
+ * @param wanted which ones; all of them where left out.
+ * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for what is no zip.
+ */
+export async function unpack(
+  path: string,
+  wanted: (name: string) => boolean = () => true,
+): Promise<Map<string, Uint8Array>> {
+  const { size } = await stat(path);
+  const tooLarge = (bytes: number) =>
+    new ToolError(
+      "too_large",
+      `${path} has ${Math.round(bytes / 1e6)} MB; at most ${MOST_ZIP / 1e6} MB packed and ${MOST_UNPACKED / 1e6} MB unpacked are read.`,
+      {
+        hint: "Look at it with: npx playwright show-trace",
+      },
+    );
+  if (size > MOST_ZIP) throw tooLarge(size);
+  let sum = 0;
+  const filter = (file: UnzipFileInfo) => {
+    if (!wanted(file.name)) return false;
+    sum += file.originalSize;
+    if (sum > MOST_UNPACKED) throw tooLarge(sum);
+    return true;
+  };
+  try {
+    return new Map(Object.entries(unzipSync(await readFile(path), { filter })));
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw new ToolError("invalid", `${path} is no zip that can be read.`, {
+      hint: "Give a trace.zip of Playwright.",
+      cause: error,
+    });
+  }
+}
+
+const TEXT = /\.(?:trace|network|stacks|json|html|css|js|txt|svg)$/;
+
+/** Takes secrets out of the texts in a zip, in place; false where it is too large for that. */
+export async function redactZip(path: string, secrets: Secrets): Promise<boolean> {
+  let files: Map<string, Uint8Array>;
+  try {
+    files = await unpack(path);
+  } catch (error) {
+    if (error instanceof ToolError && error.kind === "too_large") return false;
+    throw error;
+  }
+  const clean: Record<string, Uint8Array> = {};
+  for (const [name, bytes] of files) {
+    const isText = TEXT.test(name) || !/\.(?:jpe?g|png|webp|woff2?|gif)$/.test(name);
+    clean[name] = isText ? redactedBytes(bytes, secrets) : bytes;
+  }
+  await writeFile(`${path}.tmp`, zipSync(clean), { mode: 0o600 });
+  await rename(`${path}.tmp`, path);
+  return true;
+}
+
+function redactedBytes(bytes: Uint8Array, secrets: Secrets): Uint8Array {
+  const text = Buffer.from(bytes).toString("utf8");
+  const clean = secrets.redact(text);
+  return clean === text ? bytes : Buffer.from(clean, "utf8");
+}

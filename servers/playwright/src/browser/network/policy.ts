@@ -1,0 +1,59 @@
+import { isIP } from "node:net";
+import { ToolError } from "@refmcp/core/answer";
+import { createUrlGuard, portOf, type Resolve, type UrlGuard, type UrlRules } from "@refmcp/core/url-guard";
+import type { Gate } from "./gate.ts";
+
+export type NetworkRules = Pick<UrlRules, "allowHosts" | "denyHosts" | "allowPrivate">;
+
+/**
+ * What runs may reach: the public internet, what `--allow-host` names, and this machine where the tested page itself
+ * is on it. So a page of the internet cannot look into what listens on loopback, and a local page finds its own
+ * services.
+ */
+export class NetworkPolicy {
+  readonly #public: UrlGuard;
+  readonly #local: UrlGuard;
+
+  /** @param resolve stands in for the system's resolver in tests. */
+  constructor(rules: NetworkRules, resolve?: Resolve) {
+    this.#public = createUrlGuard(rules, resolve);
+    this.#local = createUrlGuard({ ...rules, allowLoopback: true }, resolve);
+  }
+
+  /**
+   * The gate of a run that begins at `url`.
+   *
+   * @throws ToolError `denied` where it may not be reached, `unavailable` where its name has no address.
+   */
+  async gateFor(url: URL): Promise<Gate> {
+    const { addresses } = await this.#local.place(url.hostname, portOf(url));
+    const isLocal = addresses.every(({ address }) => isLoopback(address));
+    const gate = isLocal ? gateOf(this.#local) : this.publicGate();
+    await gate.check(url);
+    return gate;
+  }
+
+  /** The gate of a run that begins elsewhere than on this machine. */
+  publicGate(): Gate {
+    return gateOf(this.#public);
+  }
+}
+
+function gateOf(guard: UrlGuard): Gate {
+  return {
+    connect: (host, port) => guard.connect(host, port),
+    isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
+    async check(url) {
+      // Credentials in a URL are for the page; the guard looks at where it leads.
+      const place = new URL(url);
+      place.username = "";
+      place.password = "";
+      guard.check(place);
+      await guard.place(place.hostname, portOf(place));
+    },
+  };
+}
+
+function isLoopback(address: string): boolean {
+  return isIP(address) === 4 ? address.startsWith("127.") : /^(?:::1|::ffff:127\.)/i.test(address);
+}

@@ -1,0 +1,86 @@
+import type { Page } from "playwright";
+import type { Absence } from "../language/ast.ts";
+import { type Outcome, shown } from "./checks.ts";
+import { isFailed, type PageRecord } from "./record.ts";
+
+/** Judges that something did not happen up to now. */
+export async function absenceOutcome(what: Absence, page: Page, record: PageRecord): Promise<Outcome> {
+  switch (what) {
+    case "console errors":
+    case "console warnings": {
+      const level = what === "console errors" ? "error" : "warning";
+      const count = level === "error" ? record.counts.errors : record.counts.warnings;
+      const first = record.console.find((line) => line.level === level);
+      return outcome(count, what, first?.text);
+    }
+    case "page errors":
+      return outcome(record.counts.pageErrors, what, record.pageErrors[0]);
+    case "failed requests": {
+      const failed = record.requests.filter(isFailed);
+      const first = failed[0];
+      return outcome(
+        failed.length,
+        what,
+        first && `${first.method} ${first.url}: ${first.failure ?? first.status}`,
+      );
+    }
+    case "broken images": {
+      const broken = await page.evaluate(brokenImages);
+      return outcome(broken.length, what, broken[0]);
+    }
+    case "horizontal overflow": {
+      const { over, by } = await page.evaluate(widestOverflow);
+      return {
+        passed: over <= 1,
+        actual:
+          over <= 1
+            ? "there is none"
+            : `the page is ${over} px too wide${by === "" ? "" : `, by ${shown(by)}`}`,
+      };
+    }
+    case "mixed content": {
+      const secure = page.url().startsWith("https:");
+      const plain = record.requests.filter(({ url }) => /^(?:http|ws):/i.test(url));
+      const told = record.console.filter(({ text }) => text.startsWith("Mixed Content:"));
+      return outcome(secure ? plain.length + told.length : 0, what, plain[0]?.url ?? told[0]?.text);
+    }
+  }
+}
+
+function outcome(count: number, what: string, first: string | undefined): Outcome {
+  if (count === 0) return { passed: true, actual: "there are none" };
+  const noun = count === 1 ? what.replace(/s$/, "") : what;
+  return {
+    passed: false,
+    actual: `${count} ${noun}${first === undefined ? "" : `, the first: ${shown(first, 240)}`}`,
+  };
+}
+
+/** Runs in the page: the sources of images that have ended loading without a picture. */
+function brokenImages(): string[] {
+  return [...document.images]
+    .filter((image) => (image.currentSrc || image.src) !== "" && image.complete && image.naturalWidth === 0)
+    .slice(0, 100)
+    .map((image) => (image.currentSrc || image.src).slice(0, 500));
+}
+
+/** Runs in the page: how many pixels one can scroll to the right, and the element that reaches farthest. */
+function widestOverflow(): { over: number; by: string } {
+  const root = document.scrollingElement ?? document.documentElement;
+  const over = root.scrollWidth - root.clientWidth;
+  let farthest = root.clientWidth + 1;
+  let by = "";
+  if (over > 1) {
+    for (const element of [...document.querySelectorAll("body *")].slice(0, 20_000)) {
+      const { right } = element.getBoundingClientRect();
+      if (right + window.scrollX <= farthest) continue;
+      farthest = right + window.scrollX;
+      const [name] = element.classList;
+      by =
+        element.tagName.toLowerCase() +
+        (element.id === "" ? "" : `#${element.id}`) +
+        (name === undefined ? "" : `.${name}`);
+    }
+  }
+  return { over, by };
+}

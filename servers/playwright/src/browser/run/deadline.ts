@@ -1,0 +1,55 @@
+import { ToolError } from "@refmcp/core/answer";
+
+/** The time of one run: it ends when its milliseconds are over or the caller gives up, whatever the page does. */
+export class Deadline {
+  readonly #ends: number;
+  readonly totalMs: number;
+  readonly signal: AbortSignal;
+  readonly #over: Promise<never>;
+
+  constructor(milliseconds: number, caller: AbortSignal) {
+    this.totalMs = milliseconds;
+    this.#ends = performance.now() + milliseconds;
+    this.signal = AbortSignal.any([caller, AbortSignal.timeout(milliseconds)]);
+    this.#over = new Promise((_resolve, reject) => {
+      const fail = () => reject(this.error(caller));
+      if (this.signal.aborted) fail();
+      else this.signal.addEventListener("abort", fail, { once: true });
+    });
+    this.#over.catch(() => undefined);
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#ends - performance.now());
+  }
+
+  /** Waits for `work` until the time is over; what goes on afterwards ends with its page. */
+  async race<Value>(work: Promise<Value>): Promise<Value> {
+    work.catch(() => undefined);
+    return Promise.race([work, this.#over]);
+  }
+
+  /** Waits for `work` at most `milliseconds`; undefined where that was too short. */
+  async within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value | undefined> {
+    work.catch(() => undefined);
+    return this.race(Promise.race([work, sleep(milliseconds).then(() => undefined)]));
+  }
+
+  async sleep(milliseconds: number): Promise<void> {
+    await this.race(sleep(milliseconds));
+  }
+
+  error(caller: AbortSignal): ToolError {
+    if (caller.aborted) {
+      return caller.reason instanceof ToolError
+        ? caller.reason
+        : new ToolError("cancelled", "The run was cancelled.");
+    }
+    return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
+      hint: "The page may be busy forever or slow. Raise timeout_ms, or check less in one run.",
+    });
+  }
+}
+
+const sleep = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref());

@@ -1,0 +1,85 @@
+import { nearest, ToolError } from "@refmcp/core/answer";
+import type { BrowserContextOptions } from "playwright";
+
+/** One column of the matrix. */
+export interface Device {
+  /** As the caller wrote it. */
+  readonly name: string;
+  readonly options: BrowserContextOptions;
+  /** The default one, for which a context stands ready. */
+  readonly isDefault: boolean;
+}
+
+const MOST_DEVICES = 8;
+export const DEFAULT_VIEWPORT = { width: 1280, height: 720 } as const;
+
+/** Words beside Playwright's device names; several are joined with a plus: `iPhone 15 + dark`. */
+const MODES: Readonly<Record<string, BrowserContextOptions>> = {
+  desktop: {},
+  dark: { colorScheme: "dark" },
+  light: { colorScheme: "light" },
+  "reduced motion": { reducedMotion: "reduce" },
+  "forced colors": { forcedColors: "active" },
+  "no javascript": { javaScriptEnabled: false },
+  offline: { offline: true },
+  rtl: { locale: "ar" },
+};
+
+/**
+ * The devices of a run.
+ *
+ * @throws ToolError `invalid` for a name that is none, with near ones.
+ */
+export async function devicesOf(names: readonly string[]): Promise<Device[]> {
+  if (names.length > MOST_DEVICES)
+    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MOST_DEVICES} are taken.`);
+  const wanted = [...new Set(names.length === 0 ? ["desktop"] : names)];
+  return Promise.all(wanted.map(deviceOf));
+}
+
+async function deviceOf(name: string): Promise<Device> {
+  const parts = name.split("+").map((part) => part.trim());
+  const options = await Promise.all(parts.map((part) => partOf(part, name)));
+  const merged = Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options);
+  return { name, options: merged, isDefault: parts.every((part) => part.toLowerCase() === "desktop") };
+}
+
+async function partOf(part: string, name: string): Promise<BrowserContextOptions> {
+  const mode = MODES[part.toLowerCase()];
+  if (mode !== undefined) return mode;
+  const size = /^(\d{2,4})\s*x\s*(\d{2,4})$/i.exec(part);
+  if (size !== null) {
+    const [width, height] = [Number(size[1]), Number(size[2])];
+    if (width >= 50 && height >= 50 && width <= 4_000 && height <= 4_000)
+      return { viewport: { width, height } };
+    throw new ToolError(
+      "invalid",
+      `devices: ${JSON.stringify(name)} is out of range; sizes go from 50x50 to 4000x4000.`,
+    );
+  }
+  const { devices } = await import("playwright");
+  const known = Object.keys(devices);
+  const key = known.find((one) => one.toLowerCase() === part.toLowerCase());
+  const found = key === undefined ? undefined : devices[key];
+  if (found !== undefined) {
+    const { defaultBrowserType: _browser, ...options } = found;
+    return options;
+  }
+  const near = nearest(part, [...known, ...Object.keys(MODES)]);
+  throw new ToolError("invalid", `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`, {
+    hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Take a name of Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
+  });
+}
+
+/** A name that is safe as a part of a file's name: lower case letters, digits and hyphens. */
+export function slugOf(text: string, fallback: string): string {
+  const slug = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60)
+    .replace(/-+$/, "");
+  // Windows keeps these names for devices.
+  return slug === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(slug) ? fallback : slug;
+}

@@ -1,0 +1,133 @@
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
+import { redactZip } from "../look/zip.ts";
+import { violationsOf } from "./a11y.ts";
+import type { Deadline } from "./deadline.ts";
+import { slugOf } from "./devices.ts";
+import type { Secrets } from "./secrets.ts";
+import { MOST_HEIGHT, photograph } from "./visual.ts";
+
+export const EVIDENCE = ["screenshot", "on_failure", "full_page", "trace", "har", "video", "a11y"] as const;
+export type EvidenceKind = (typeof EVIDENCE)[number];
+
+export interface EvidenceOptions {
+  readonly kinds: readonly EvidenceKind[];
+  readonly folder: string;
+  /** What the names of its files begin with. */
+  readonly stem: string;
+  readonly secrets: Secrets;
+}
+
+interface Photo {
+  readonly page: Page;
+  readonly deadline: Deadline;
+  readonly name: string | undefined;
+  readonly of: Locator | undefined;
+  readonly secretFields: readonly Locator[];
+}
+
+/** What a run keeps for people and for the next call. */
+export class Evidence {
+  readonly #options: EvidenceOptions;
+  #context: BrowserContext | undefined;
+  #pictures = 0;
+  #video = true;
+  readonly notes: string[] = [];
+
+  constructor(options: EvidenceOptions) {
+    this.#options = options;
+  }
+
+  #wants(kind: EvidenceKind): boolean {
+    return this.#options.kinds.includes(kind) && (kind !== "video" || this.#video);
+  }
+
+  #path(end: string): string {
+    return join(this.#options.folder, `${this.#options.stem}${end}`);
+  }
+
+  /** What the context must be made with; undefined where any context will do. */
+  recording(): Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined {
+    const har = this.#wants("har");
+    const video = this.#wants("video");
+    if (!har && !video) return undefined;
+    return {
+      ...(har ? { recordHar: { path: this.#path(".har"), content: "omit" } } : {}),
+      ...(video ? { recordVideo: { dir: this.#path("-video"), size: { width: 800, height: 450 } } } : {}),
+    };
+  }
+
+  /** Goes on without a video, and says why. */
+  forgoVideo(note: string): void {
+    this.#video = false;
+    this.notes.push(note);
+  }
+
+  async begin(context: BrowserContext): Promise<void> {
+    if (!this.#wants("trace")) return;
+    this.#context = context;
+    await context.tracing.start({ screenshots: true, snapshots: true });
+  }
+
+  /** A picture that a step asked for. */
+  async photograph({ page, deadline, name, of, secretFields }: Photo): Promise<void> {
+    this.#pictures += 1;
+    const end = name === undefined ? `${this.#pictures}` : slugOf(name, `${this.#pictures}`);
+    const { png, cut } = await photograph(page, { of, masks: secretFields }, deadline);
+    if (cut) this.#noteCut();
+    await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
+  }
+
+  /** When the verdict is there: the screenshot, the trace, the accessibility report. */
+  async collect(now: Omit<Photo, "name" | "of"> & { readonly passed: boolean }): Promise<void> {
+    const { page, deadline, passed, secretFields } = now;
+    const fullPage = this.#wants("full_page");
+    if (fullPage || this.#wants("screenshot") || (this.#wants("on_failure") && !passed)) {
+      const { png, cut } = await photograph(page, { fullPage, masks: secretFields }, deadline);
+      if (cut) this.#noteCut();
+      await writeFile(this.#path(".png"), png, { mode: 0o600 });
+    }
+    if (this.#wants("a11y")) {
+      const violations = await deadline.race(violationsOf(page));
+      const text = this.#options.secrets.redact(
+        JSON.stringify({ url: page.url(), violations }, undefined, 2),
+      );
+      await writeFile(this.#path(".a11y.json"), `${text}\n`, { mode: 0o600 });
+    }
+    await this.#stopTrace(deadline);
+  }
+
+  #noteCut(): void {
+    this.notes.push(
+      `the page is larger than ${MOST_HEIGHT} px; the screenshot shows the first ${MOST_HEIGHT}`,
+    );
+  }
+
+  async #stopTrace(deadline: Deadline): Promise<void> {
+    if (this.#context === undefined) return;
+    const path = this.#path(".trace.zip");
+    await deadline.race(this.#context.tracing.stop({ path }));
+    this.#context = undefined;
+    if (this.#options.secrets.isEmpty) return;
+    if (await redactZip(path, this.#options.secrets)) return;
+    await rm(path, { force: true });
+    this.notes.push("the trace was too large to take the secrets out of, so it was not kept");
+  }
+
+  /** After the context is closed: what the browser wrote at its end gets its name and loses its secrets. */
+  async finish(): Promise<void> {
+    const har = this.#path(".har");
+    if (this.#wants("har") && !this.#options.secrets.isEmpty) {
+      const text = await readFile(har, "utf8").catch(() => undefined);
+      if (text !== undefined) await writeFile(har, this.#options.secrets.redact(text), { mode: 0o600 });
+    }
+    if (!this.#wants("video")) return;
+    const folder = this.#path("-video");
+    for (const [index, name] of (await readdir(folder).catch(() => [])).sort().entries()) {
+      if (!name.endsWith(".webm") || (await stat(join(folder, name))).size === 0) continue;
+      await rename(join(folder, name), this.#path(index === 0 ? ".webm" : `-${index + 1}.webm`));
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}

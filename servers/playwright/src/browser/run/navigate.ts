@@ -1,0 +1,111 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Deadline } from "./deadline.ts";
+import type { PageRecord } from "./record.ts";
+import type { Room } from "./room.ts";
+
+/** How long a page may take from its first answer to its load event before the run goes on without it. */
+const LOAD_MS = 10_000;
+
+/**
+ * Goes to the first page.
+ *
+ * @throws ToolError `denied` where the policy refuses it or a redirect of it, `unavailable` where nothing answers.
+ */
+export async function arrive(url: URL, room: Room, record: PageRecord, deadline: Deadline): Promise<void> {
+  const { page } = room;
+  try {
+    // The time limit is the deadline's: two clocks would race for what the answer says.
+    await deadline.race(page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 }));
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    if (!room.context.browser()?.isConnected()) throw browserGone(error);
+    refusalOf(record, room);
+    throw unreachable(error, url, room);
+  }
+  refusalOf(record, room);
+  const loaded = await deadline.within(
+    LOAD_MS,
+    page.waitForLoadState("load").then(() => true),
+  );
+  if (loaded !== true) record.notes.add(`the page was still loading after ${LOAD_MS / 1_000} s`);
+  refusalOf(record, room);
+}
+
+/** What a run says whose browser ended under it. */
+export function browserGone(cause: unknown): ToolError {
+  return new ToolError("unavailable", "The browser went away in the middle of the run.", {
+    hint: "The next run starts a fresh one.",
+    code: "crash",
+    cause,
+  });
+}
+
+/** Rejects when the page's process crashes or its browser ends, whatever the run waits for at that time. */
+export function endOf(url: URL, room: Room, record: PageRecord): Promise<never> {
+  const ended = new Promise<never>((_resolve, reject) => {
+    room.context.once("close", () => reject(browserGone(undefined)));
+    record.crashed.then(() =>
+      reject(
+        new ToolError("unavailable", `The page's process crashed on ${oneLine(url.href)}.`, {
+          hint: "The next run gets a fresh one. A page that uses up its memory does this.",
+          code: "crash",
+        }),
+      ),
+    );
+  });
+  // The context is closed after every run.
+  ended.catch(() => undefined);
+  return ended;
+}
+
+/** @throws ToolError `denied` where the page itself (not a part of it) was led to what it may not reach. */
+export function refusalOf(record: PageRecord, room: Room): void {
+  if (record.forbidden !== undefined) {
+    throw new ToolError("denied", `The page led to ${oneLine(record.forbidden)}, which no run may open.`, {
+      hint: "Only http and https pages are tested.",
+      code: "refused",
+    });
+  }
+  const wanted = record.wanted;
+  if (wanted === undefined || !URL.canParse(wanted)) return;
+  const failure = room.proxy.failureAt(authorityOf(new URL(wanted)));
+  if (failure?.refused !== true) return;
+  throw new ToolError("denied", `${oneLine(wanted)}: ${failure.reason}`, {
+    hint: "Allow the host with --allow-host where it is meant to be tested.",
+    code: "refused",
+  });
+}
+
+function unreachable(error: unknown, url: URL, room: Room): ToolError {
+  const text = error instanceof Error ? error.message : String(error);
+  const failure = room.proxy.failureAt(authorityOf(url)) ?? room.proxy.failures.at(-1);
+  const [code = ""] = /net::ERR_[A-Z_]+/.exec(text) ?? [];
+  if (/ERR_CERT|ERR_SSL/.test(code))
+    return new ToolError(
+      "unavailable",
+      `${oneLine(url.href)} has a certificate that is not trusted (${code.slice(5)}).`,
+      {
+        hint: "Start the server with --ignore-https-errors to test a site with a certificate of its own.",
+        code: "unreachable",
+        cause: error,
+      },
+    );
+  if (/ERR_ABORTED|Download is starting/.test(text))
+    return new ToolError("invalid", `${oneLine(url.href)} is a download, not a page.`, {
+      hint: "Give the URL of a page.",
+      code: "no_page",
+      cause: error,
+    });
+  const reason = failure?.reason ?? (code === "" ? text.split("\n")[0] : code.slice(5));
+  return new ToolError("unavailable", `${oneLine(url.href)} cannot be reached: ${reason}.`, {
+    hint: "Check that the web server runs and that host and port are right.",
+    code: "unreachable",
+    cause: error,
+  });
+}
+
+/** `host:port` as the proxy notes it. */
+export function authorityOf(url: URL): string {
+  const port = url.port !== "" ? url.port : url.protocol === "https:" ? "443" : "80";
+  return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
+}

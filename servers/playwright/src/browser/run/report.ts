@@ -1,0 +1,130 @@
+import { clip, oneLine } from "@refmcp/core/answer";
+import type { Artifact } from "../store/runs.ts";
+
+/** One check of a run. */
+export interface CheckResult {
+  readonly name: string;
+  readonly passed: boolean;
+  /** What was there instead. */
+  readonly actual?: string;
+  /** Where the run has more than one. */
+  readonly device?: string;
+}
+
+export interface ShownArtifact {
+  readonly name: string;
+  /** For people: the file's path, or its URI where they are elsewhere. */
+  readonly path: string;
+  readonly uri: string;
+  readonly mime_type: string;
+  readonly bytes: number;
+}
+
+/** What a run answers. The first three are the documented contract. */
+export interface RunReport {
+  readonly url: string;
+  readonly assertions: CheckResult[];
+  /** Milliseconds. */
+  readonly durationMs: number;
+  readonly passed: boolean;
+  readonly run_id?: string;
+  readonly final_url?: string;
+  readonly status?: number;
+  readonly title?: string;
+  /** A step that could not be done, and why. */
+  readonly failed_step?: string;
+  readonly artifacts?: ShownArtifact[];
+  /** Also console errors, where the verdict is bad: they often say why. */
+  readonly notes?: string[];
+  readonly error?: string;
+}
+
+/** A value whose artifacts are named by their URIs only, as it goes to the model. */
+export function withUris<Value extends { readonly artifacts?: readonly ShownArtifact[] | undefined }>({
+  artifacts = [],
+  ...rest
+}: Value) {
+  return { ...rest, artifacts: artifacts.map(({ uri }) => uri) };
+}
+
+/** An artifact as answers show it: a client elsewhere has no use for a path of this machine. */
+export function shownArtifact({ name, path, bytes, mimeType, uri }: Artifact): ShownArtifact {
+  return { name, path: uri.startsWith("file:") ? path : uri, uri, mime_type: mimeType, bytes };
+}
+
+/** Cuts of a report that is too long for an answer, one after the other until it fits; the file keeps all. */
+const CUTS: readonly ((report: RunReport) => RunReport)[] = [
+  (report) => ({ ...report, assertions: report.assertions.map((one) => clipped(one, 300, 150)) }),
+  (report) => ({
+    ...report,
+    assertions: report.assertions.map((one) => clipped(one, 100, 40)),
+    console: [],
+    notes: [],
+  }),
+  (report) => ({ ...report, artifacts: (report.artifacts ?? []).slice(0, 10) }),
+  (report) => ({ ...report, assertions: report.assertions.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
+];
+
+function clipped({ actual, ...check }: CheckResult, nameChars: number, actualChars: number): CheckResult {
+  const short = (text: string, most: number) => (text.length > most ? `${clip(text, most)}…` : text);
+  const name = short(check.name, nameChars);
+  return {
+    ...check,
+    name,
+    ...(actual === undefined || actualChars === 0 ? {} : { actual: short(actual, actualChars) }),
+  };
+}
+
+/** A report that fits into `budget` characters, as structure and as text. */
+export function fittingReport(report: RunReport, budget: number): RunReport {
+  let fit = report;
+  for (const cut of CUTS) {
+    if (Math.max(JSON.stringify(fit).length, textOf(fit).length) <= budget) return fit;
+    fit = cut(fit);
+    const note = `shortened; all of it is in report.json of the run`;
+    fit = { ...fit, notes: [...(fit.notes ?? []).filter((one) => one !== note), note] };
+  }
+  return fit;
+}
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** The answer for people and for hosts that show no structure; it ends with the screenshot's path. */
+export function textOf(report: RunReport): string {
+  const { assertions, artifacts = [], failed_step: step } = report;
+  const pictures = artifacts.filter((artifact) => artifact.mime_type === "image/png");
+  const failed = assertions.filter(({ passed }) => !passed);
+  const lines: string[] = [];
+  if (step !== undefined) {
+    lines.push(`A step FAILED: ${step}`);
+    if (assertions.length > 0)
+      lines.push(`${plural(failed.length, "check")} of ${assertions.length} not passed.`);
+  } else if (failed.length > 0)
+    lines.push(`${failed.length} of ${plural(assertions.length, "check")} FAILED:`);
+  else {
+    const verdict =
+      assertions.length === 0
+        ? "The page loaded; nothing was asserted."
+        : `All checks passed (${plural(assertions.length, "assertion")}).`;
+    lines.push(pictures.length === 0 ? verdict : `${verdict} See screenshot.`);
+  }
+  for (const { name, actual, device } of failed)
+    lines.push(`✗ ${oneLine(name)}${at(device)}${actual === undefined ? "" : `: ${actual}`}`);
+  const facts = [
+    report.final_url === undefined || report.final_url === report.url
+      ? oneLine(report.url)
+      : `${oneLine(report.url)} → ${oneLine(report.final_url)}`,
+    ...(report.status === undefined ? [] : [`status ${report.status}`]),
+    ...(report.title === undefined ? [] : [`title ${JSON.stringify(report.title)}`]),
+    `${report.durationMs} ms`,
+    ...(report.run_id === undefined ? [] : [`run ${report.run_id}`]),
+  ];
+  lines.push(facts.join(", "));
+  for (const note of report.notes ?? []) lines.push(`note: ${note}`);
+  for (const artifact of artifacts) if (!pictures.includes(artifact)) lines.push(artifact.path);
+  for (const picture of pictures.slice(1)) lines.push(picture.path);
+  if (pictures[0] !== undefined) lines.push(pictures[0].path);
+  return lines.join("\n");
+}
+
+const at = (device: string | undefined) => (device === undefined ? "" : ` [${device}]`);

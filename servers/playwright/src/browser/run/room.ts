@@ -1,0 +1,156 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright";
+import type { Keeper, Lease } from "../launch/keeper.ts";
+import type { Launched } from "../launch/launch.ts";
+import type { Gate } from "../network/gate.ts";
+import { ForwardProxy } from "../network/proxy.ts";
+import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
+
+/** A browser context of one run: its page, its proxy, and nothing that another run left. */
+export interface Room {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly proxy: ForwardProxy;
+  /** Ends it, at the latest after two seconds; a context that does not end takes its browser with it. */
+  close(): Promise<void>;
+}
+
+export interface RoomOptions {
+  readonly device: Device;
+  readonly gate: Gate;
+  readonly recording: Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined;
+}
+
+export interface RoomMakerOptions {
+  readonly ignoreHttpsErrors: boolean;
+  /** How long a context may take to end before its browser is ended instead. */
+  readonly closeMs?: number;
+}
+
+interface Ready {
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly proxy: ForwardProxy;
+}
+
+const CLOSED: Gate = {
+  connect: () => Promise.reject(new Error("no run uses this context yet")),
+  isRefusal: () => true,
+  check: () => Promise.reject(new Error("no run uses this context yet")),
+};
+
+/** `<-loopback>`: loopback addresses go through the proxy too, which Chromium would leave out. */
+const proxySettings = ({ port }: ForwardProxy) => ({
+  server: `http://127.0.0.1:${port}`,
+  bypass: "<-loopback>",
+});
+
+/**
+ * For a browser on another machine, which cannot use a proxy here: every request is looked at before it is sent.
+ * Redirects and the other machine's own names are out of sight, so its network has to be closed by its operator.
+ */
+async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<void> {
+  const isAllowed = (text: string) =>
+    proxy.gate.check(new URL(text.replace(/^ws/, "http"))).then(
+      () => true,
+      () => false,
+    );
+  await context.route("**/*", async (route) =>
+    (await isAllowed(route.request().url())) ? route.continue() : route.abort("blockedbyclient"),
+  );
+  await context.routeWebSocket("**/*", async (socket) => {
+    if (await isAllowed(socket.url())) socket.connectToServer();
+    else await socket.close();
+  });
+}
+
+/** Makes rooms, and keeps one ready for the next run of the default device. */
+export class RoomMaker {
+  readonly #keeper: Keeper;
+  readonly #options: Required<RoomMakerOptions>;
+  #spare: Promise<Ready> | undefined;
+
+  constructor(keeper: Keeper, options: RoomMakerOptions) {
+    this.#keeper = keeper;
+    this.#options = { closeMs: 2_000, ...options };
+    keeper.beforeClose(async (browser) => {
+      const spare = await this.#spare?.catch(() => undefined);
+      if (spare?.browser !== browser) return;
+      this.#spare = undefined;
+      await spare.proxy.close();
+    });
+  }
+
+  /** Starts the browser and a room, so that the first run finds them; failures show when a run needs them. */
+  async prewarm(): Promise<void> {
+    const lease = await this.#keeper.lease();
+    try {
+      this.#spare ??= this.#make(lease.launched, { viewport: DEFAULT_VIEWPORT });
+      await this.#spare;
+    } catch (error) {
+      this.#spare = undefined;
+      throw error;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** @throws ToolError `unavailable` where no browser starts. */
+  async open({ device, gate, recording }: RoomOptions): Promise<Room> {
+    const lease = await this.#keeper.lease();
+    try {
+      const { browser } = lease.launched;
+      const spare = device.isDefault && recording === undefined ? await this.#takeSpare(browser) : undefined;
+      const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
+      ready.proxy.gate = gate;
+      return { ...ready, close: () => this.#close(ready, lease) };
+    } catch (error) {
+      await lease.release(!lease.launched.browser.isConnected());
+      throw error;
+    }
+  }
+
+  async #takeSpare(browser: Browser): Promise<Ready | undefined> {
+    const spare = this.#spare;
+    if (spare === undefined) return undefined;
+    this.#spare = undefined;
+    const ready = await spare.catch(() => undefined);
+    if (ready === undefined) return undefined;
+    if (ready.browser === browser && !ready.page.isClosed()) return ready;
+    await ready.proxy.close();
+    return undefined;
+  }
+
+  async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
+    const proxy = await ForwardProxy.listen(CLOSED);
+    try {
+      const context = await browser.newContext({
+        ...options,
+        acceptDownloads: false,
+        ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
+        ...(local ? { proxy: proxySettings(proxy) } : { serviceWorkers: "block" }),
+      });
+      if (!local) await guardFrom(context, proxy);
+      return { browser, context, page: await context.newPage(), proxy };
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
+  }
+
+  async #close(ready: Ready, lease: Lease): Promise<void> {
+    const ended = ready.context.close().then(
+      () => true,
+      () => !ready.browser.isConnected(),
+    );
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
+    const fine = await Promise.race([ended, late]);
+    await ready.proxy.close();
+    // The next run finds a room ready; while this answer is on its way there is time to make one.
+    if (fine && ready.browser.isConnected() && this.#spare === undefined) {
+      this.#spare = this.#make(lease.launched, { viewport: DEFAULT_VIEWPORT });
+      this.#spare.catch(() => undefined);
+    }
+    await lease.release(!fine);
+  }
+}

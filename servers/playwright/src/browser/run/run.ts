@@ -1,0 +1,221 @@
+import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import type { Locator } from "playwright";
+import type { Assertion } from "../language/ast.ts";
+import type { Script } from "../language/script.ts";
+import type { Gate } from "../network/gate.ts";
+import type { BaselineStore } from "../store/baselines.ts";
+import { Deadline } from "./deadline.ts";
+import { type Device, slugOf } from "./devices.ts";
+import { Evidence, type EvidenceKind } from "./evidence.ts";
+import { judgeAll, until } from "./judge.ts";
+import { arrive, browserGone, endOf, refusalOf } from "./navigate.ts";
+import { PageRecord } from "./record.ts";
+import type { CheckResult, RunReport } from "./report.ts";
+import type { Room, RoomMaker } from "./room.ts";
+import type { Secrets } from "./secrets.ts";
+import { perform, reasonOf, StepFailed } from "./steps.ts";
+
+/** What one column of a run needs. */
+export interface ColumnOptions {
+  readonly url: URL;
+  readonly script: Script;
+  readonly device: Device;
+  /** More than one device: names and files say which. */
+  readonly matrix: boolean;
+  readonly evidence: readonly EvidenceKind[];
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The run's folder. */
+  readonly folder: string;
+  readonly progress: (note: string) => void;
+}
+
+/** What the server has for every run. */
+export interface Equipment {
+  readonly rooms: RoomMaker;
+  /** What this run may reach. */
+  readonly gate: Gate;
+  readonly baselines: BaselineStore;
+  readonly secrets: Secrets;
+  readonly readUpload: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
+}
+
+export type Column = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;
+
+/**
+ * Runs a script on one device: go there, do the steps, judge the assertions, keep the evidence.
+ *
+ * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
+ */
+export async function runColumn(options: ColumnOptions, equipment: Equipment): Promise<Column> {
+  const { device, folder, signal, script, matrix } = options;
+  const deadline = new Deadline(options.timeoutMs, signal);
+  const stem = slugOf(options.url.pathname.replace(/\.[a-z]+$/i, ""), "home");
+  const evidence = new Evidence({
+    kinds: options.evidence,
+    folder,
+    stem: matrix ? `${stem}-${slugOf(device.name, "device")}` : stem,
+    secrets: equipment.secrets,
+  });
+  const opening = openRoom(equipment, device, evidence);
+  const room = await deadline.race(opening).catch((error: unknown) => {
+    // A room that comes too late is not left open.
+    opening.then((late) => late.close()).catch(() => undefined);
+    throw error;
+  });
+  const state: State = { ...options, equipment, room, deadline, evidence, secretFields: [], assertions: [] };
+  try {
+    const record = new PageRecord(room.context, room.page);
+    return await Promise.race([play(state, record), endOf(options.url, room, record)]);
+  } catch (error) {
+    throw explained(error, state, script);
+  } finally {
+    await room.close();
+    await evidence.finish();
+  }
+}
+
+/** A room that records what was asked for; without a video where the part that makes it is missing. */
+async function openRoom({ rooms, gate }: Equipment, device: Device, evidence: Evidence): Promise<Room> {
+  try {
+    return await rooms.open({ device, gate, recording: evidence.recording() });
+  } catch (error) {
+    if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
+    evidence.forgoVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
+    return rooms.open({ device, gate, recording: evidence.recording() });
+  }
+}
+
+interface State extends Omit<ColumnOptions, "evidence"> {
+  readonly equipment: Equipment;
+  readonly room: Room;
+  readonly deadline: Deadline;
+  readonly evidence: Evidence;
+  readonly secretFields: Locator[];
+  assertions: CheckResult[];
+}
+
+async function play(state: State, record: PageRecord): Promise<Column> {
+  const { room, deadline, evidence, script, equipment, device, folder, secretFields } = state;
+  const { page } = room;
+  await deadline.race(evidence.begin(room.context));
+  await arrive(state.url, room, record, deadline);
+  const judging = {
+    page,
+    record,
+    deadline,
+    baselines: equipment.baselines,
+    device: device.name,
+    folder,
+    secretFields,
+  };
+  const failedStep = await steps(state, record, (assertion) => until(assertion, judging));
+  refusalOf(record, room);
+  state.progress(`judging ${script.assertions.length} assertions`);
+  const outcomes = failedStep === undefined ? await judgeAll(script.assertions, judging) : [];
+  refusalOf(record, room);
+  const named = (result: CheckResult): CheckResult =>
+    state.matrix ? { ...result, device: device.name } : result;
+  state.assertions = script.assertions.map((assertion, index) => {
+    const outcome = outcomes[index];
+    const passed = outcome?.passed ?? false;
+    const actual = outcome?.actual ?? "not looked at, since a step failed";
+    return named({ name: assertion.text, passed, ...(passed ? {} : { actual: clip(actual, 600) }) });
+  });
+  const passed = failedStep === undefined && state.assertions.every((one) => one.passed);
+  await evidence.collect({ page, deadline, passed, secretFields });
+  const title = await deadline.within(1_000, page.title());
+  const status = record.navigation?.status();
+  const notes = [
+    ...consoleLines(record, passed),
+    ...record.notes,
+    ...evidence.notes,
+    ...record.dialogs.slice(0, 5).map((text) => `dialog ${oneLine(text)}`),
+  ];
+  return {
+    assertions: state.assertions,
+    passed,
+    final_url: page.url(),
+    ...(status === undefined ? {} : { status }),
+    ...(title === undefined || title === "" ? {} : { title: clip(oneLine(title), 200) }),
+    ...(failedStep === undefined
+      ? {}
+      : { failed_step: state.matrix ? `${failedStep} [${device.name}]` : failedStep }),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+/** Does the steps up to the first that fails. */
+async function steps(
+  state: State,
+  record: PageRecord,
+  waitUntil: (assertion: Assertion) => ReturnType<typeof until>,
+): Promise<string | undefined> {
+  const { room, deadline, equipment, evidence, script, secretFields } = state;
+  const stage = {
+    page: room.page,
+    record,
+    deadline,
+    secrets: equipment.secrets,
+    gate: equipment.gate,
+    file: equipment.readUpload,
+    until: waitUntil,
+    screenshot: (name: string | undefined, of: Locator | undefined) =>
+      evidence.photograph({ page: room.page, deadline, name, of, secretFields }),
+    secretFields,
+  };
+  for (const [index, step] of script.steps.entries()) {
+    state.progress(`step ${index + 1} of ${script.steps.length}`);
+    try {
+      await deadline.race(perform(step, stage));
+      refusalOf(record, room);
+    } catch (error) {
+      refusalOf(record, room);
+      if (error instanceof ToolError) throw error;
+      const reason = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
+      return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
+    }
+  }
+  return undefined;
+}
+
+/** Console errors are shown where the verdict is bad: they often say why. */
+function consoleLines(record: PageRecord, passed: boolean): string[] {
+  if (passed) return [];
+  const errors = record.console
+    .filter(({ level }) => level === "error")
+    .map(({ text }) => `console error: ${clip(oneLine(text), 300)}`);
+  const thrown = record.pageErrors.map((text) => `uncaught in the page: ${clip(oneLine(text), 300)}`);
+  return [...thrown, ...errors].slice(0, 5);
+}
+
+/** An error of a run, with what is known of it up to then. */
+function explained(error: unknown, state: State, script: Script): ToolError {
+  const known =
+    state.assertions.length > 0
+      ? state.assertions
+      : script.assertions.map(({ text }) => ({ name: text, passed: false }));
+  const data = { assertions: known };
+  const isGone = state.room.context.browser()?.isConnected() !== true;
+  const told = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
+  if (told !== undefined)
+    return new ToolError(told.kind, told.message, {
+      data,
+      ...(told.hint === undefined ? {} : { hint: told.hint }),
+      ...(told.code === undefined ? {} : { code: told.code }),
+      cause: told.cause,
+    });
+  if (state.deadline.signal.aborted)
+    return new ToolError("timeout", state.deadline.error(state.signal).message, { data, cause: error });
+  if (error instanceof Error && error.name === "TimeoutError")
+    return new ToolError(
+      "timeout",
+      `The page is too busy: ${oneLine(clip(error.message.split("\n")[0] ?? "", 300))}`,
+      {
+        hint: "Raise timeout_ms, or check less in one run.",
+        data,
+        cause: error,
+      },
+    );
+  throw error;
+}

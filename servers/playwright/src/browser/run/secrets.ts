@@ -1,0 +1,76 @@
+import { ToolError } from "@refmcp/core/answer";
+
+/** Values that only the server knows: a step names one, and it never comes back in an answer. */
+export class Secrets {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #spellings: readonly (readonly [string, string])[];
+
+  constructor(values: Iterable<readonly [name: string, value: string]>) {
+    this.#values = new Map(values);
+    const spellings = [...this.#values].flatMap(([name, value]) =>
+      value.length < 3
+        ? []
+        : [...new Set(spellingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
+    );
+    // The longest first, so that no part of one is left.
+    this.#spellings = spellings.sort(([a], [b]) => b.length - a.length);
+  }
+
+  /** From `PW_SECRET_<NAME>` in an environment. */
+  static from(env: NodeJS.ProcessEnv): Secrets {
+    return new Secrets(
+      Object.entries(env).flatMap(([key, value]) =>
+        key.startsWith(PREFIX) && value !== undefined && value !== ""
+          ? [[key.slice(PREFIX.length), value] as const]
+          : [],
+      ),
+    );
+  }
+
+  /** @throws ToolError `not_found` for a name that is not there, with those that are. */
+  value(name: string): string {
+    const value = this.#values.get(name);
+    if (value !== undefined) return value;
+    const names = [...this.#values.keys()].sort();
+    throw new ToolError(
+      "not_found",
+      `There is no secret ${name}; ${names.length === 0 ? "none is set" : `there are ${names.join(", ")}`}.`,
+      { hint: `Set the environment variable ${PREFIX}${name} of this server.`, code: "secret" },
+    );
+  }
+
+  /** A text without the secrets and without passwords in URLs. */
+  redact(text: string): string {
+    let clean = text;
+    for (const [spelling, instead] of this.#spellings) clean = clean.replaceAll(spelling, instead);
+    return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
+  }
+
+  /** The same for every text in a value that JSON can carry; numbers stay, whatever the secret is. */
+  redactIn<Value>(value: Value): Value {
+    return JSON.parse(JSON.stringify(value), (_key, one) =>
+      typeof one === "string" ? this.redact(one) : one,
+    );
+  }
+
+  /** Whether there is nothing to take out of an artifact. */
+  get isEmpty(): boolean {
+    return this.#spellings.length === 0;
+  }
+}
+
+const PREFIX = "PW_SECRET_";
+
+/** How a value may stand in a URL, in JSON, in HTML, in a header. */
+function spellingsOf(value: string): string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  return [
+    value,
+    json,
+    encodeURIComponent(value),
+    encodeURIComponent(value).replace(/%20/g, "+"),
+    new URLSearchParams([["", value]]).toString().slice(1),
+    value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;"),
+    Buffer.from(value).toString("base64"),
+  ].filter((text) => text.length >= 3);
+}

@@ -1,0 +1,143 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { Locator, Page } from "playwright";
+import type { Check } from "../language/ast.ts";
+import type { BaselineStore } from "../store/baselines.ts";
+import type { Outcome } from "./checks.ts";
+import type { Deadline } from "./deadline.ts";
+import { slugOf } from "./devices.ts";
+import { locatorOf } from "./locate.ts";
+
+/** A page higher than this is photographed down to here: the browser would need gigabytes for more. */
+export const MOST_HEIGHT = 16_000;
+/** Frames that are taken to find two that are alike. */
+const MOST_FRAMES = 6;
+
+export interface Shot {
+  readonly fullPage?: boolean;
+  readonly of?: Locator | undefined;
+  readonly masks?: readonly Locator[];
+}
+
+/** A picture of the page or of an element, with nothing moving in it; `cut` where the page is higher than fits. */
+export async function photograph(
+  page: Page,
+  { fullPage = false, of, masks = [] }: Shot,
+  deadline: Deadline,
+): Promise<{ png: Buffer; cut: boolean }> {
+  const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
+  const still = { animations: "disabled", caret: "hide", scale: "css" } as const;
+  const options = { ...still, mask: [...masks], timeout };
+  if (of !== undefined) {
+    const box = await deadline.race(of.boundingBox({ timeout }));
+    const cut = box !== null && (box.height > MOST_HEIGHT || box.width > MOST_HEIGHT);
+    if (cut)
+      throw new ToolError(
+        "too_large",
+        `The element is ${Math.round(box.width)}x${Math.round(box.height)} px; at most ${MOST_HEIGHT} px each way are photographed.`,
+      );
+    return { png: await deadline.race(of.screenshot(options)), cut };
+  }
+  if (!fullPage) return { png: await deadline.race(page.screenshot(options)), cut: false };
+  const size = await deadline.race(
+    page.evaluate(() => ({
+      width: Math.max(document.documentElement.scrollWidth, window.innerWidth),
+      height: Math.max(document.documentElement.scrollHeight, window.innerHeight),
+    })),
+  );
+  const cut = size.height > MOST_HEIGHT || size.width > MOST_HEIGHT;
+  const clip = {
+    x: 0,
+    y: 0,
+    width: Math.min(size.width, MOST_HEIGHT),
+    height: Math.min(size.height, MOST_HEIGHT),
+  };
+  const area = cut ? { clip } : {};
+  return { png: await deadline.race(page.screenshot({ ...options, fullPage: true, ...area })), cut };
+}
+
+type ScreenshotCheck = Extract<Check, { kind: "screenshot" }>;
+
+export interface Comparing {
+  readonly page: Page;
+  readonly deadline: Deadline;
+  readonly baselines: BaselineStore;
+  readonly device: string;
+  /** Where the pictures of this run go. */
+  readonly folder: string;
+  readonly secretFields: readonly Locator[];
+}
+
+/**
+ * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike. What is seen is kept as
+ * `<name>.actual.png`, and where it differs `<name>.diff.png` shows where.
+ */
+export async function visualOutcome(check: ScreenshotCheck, stage: Comparing): Promise<Outcome> {
+  const { page, deadline, baselines, folder } = stage;
+  const device = slugOf(stage.device, "device");
+  const masks = [...check.masks.map((mask) => locatorOf(page, mask)), ...stage.secretFields];
+  const of = check.target === undefined ? undefined : locatorOf(page, check.target).first();
+  if (of !== undefined && (await of.count()) === 0)
+    return { passed: false, actual: "nothing matches what is to be photographed" };
+  const shot = async () => (await photograph(page, { of, masks, fullPage: of === undefined }, deadline)).png;
+  let actual = await shot();
+  let still = false;
+  for (let i = 1; i < MOST_FRAMES && !still; i++) {
+    const next = await shot();
+    still = next.equals(actual);
+    actual = next;
+  }
+  const stem = `${slugOf(check.baseline, "baseline")}${device === "desktop" ? "" : `-${device}`}`;
+  await writeFile(join(folder, `${stem}.actual.png`), actual, { mode: 0o600 });
+  const wanted = await baselines.read(check.baseline, device);
+  if (wanted === undefined)
+    return {
+      passed: false,
+      actual: `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
+    };
+  if (!still)
+    return {
+      passed: false,
+      actual: "the page does not come to rest: no two frames are alike; mask what moves",
+    };
+  return judged(actual, wanted, check, join(folder, `${stem}.diff.png`));
+}
+
+async function judged(
+  actual: Buffer,
+  wanted: Buffer,
+  check: ScreenshotCheck,
+  diffPath: string,
+): Promise<Outcome> {
+  const [{ default: pngjs }, { default: pixelmatch }] = await Promise.all([
+    import("pngjs"),
+    import("pixelmatch"),
+  ]);
+  const { PNG } = pngjs;
+  const now = PNG.sync.read(actual);
+  let then: typeof now;
+  try {
+    then = PNG.sync.read(wanted);
+  } catch (error) {
+    throw new ToolError("conflict", `The baseline '${check.baseline}' is no PNG that can be read.`, {
+      hint: "Accept a fresh one with pw_approve_baseline.",
+      cause: error,
+    });
+  }
+  const { width, height } = then;
+  if (now.width !== width || now.height !== height)
+    return {
+      passed: false,
+      actual: `its size is ${now.width}x${now.height}, the baseline's ${width}x${height}`,
+    };
+  const diff = new PNG({ width, height });
+  const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
+  const part = different / (width * height);
+  const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
+  if (different > 0) await writeFile(diffPath, PNG.sync.write(diff), { mode: 0o600 });
+  return {
+    passed: part <= check.tolerance,
+    actual: `${different} pixels (${percent}) differ, ${check.tolerance * 100}% may`,
+  };
+}

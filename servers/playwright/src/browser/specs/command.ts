@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { ToolError } from "@refmcp/core/answer";
+import { eventOf, type SpecEvent } from "./events.ts";
+
+export interface CommandOptions {
+  /** The folder of the user's project. */
+  readonly project: string;
+  readonly args: readonly string[];
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: SpecEvent) => void;
+}
+
+/** How the command ended; `output` is the end of what it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+const MOST_OUTPUT = 8_000;
+/** After a polite end so long, the group is killed. */
+const GRACE_MS = 2_000;
+
+/**
+ * Runs the project's own `playwright test` in a process group of its own and hears from it through our reporter on
+ * file descriptor 3. When the signal aborts, the whole group ends: workers and browsers too.
+ *
+ * @throws ToolError `unavailable` where the project has no Playwright; the signal's reason.
+ */
+export async function playwrightTest({ project, args, signal, onEvent }: CommandOptions): Promise<Ended> {
+  signal.throwIfAborted();
+  const reporter = fileURLToPath(
+    new URL(
+      import.meta.url.endsWith(".ts") ? "spec-reporter.worker.ts" : "spec-reporter.worker.js",
+      import.meta.url,
+    ),
+  );
+  const child = spawn(process.execPath, [cliOf(project), "test", `--reporter=${reporter}`, ...args], {
+    cwd: project,
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  const end = (signalName: NodeJS.Signals) => endGroup(child, signalName);
+  const atExit = () => end("SIGKILL");
+  process.once("exit", atExit);
+  let timer: NodeJS.Timeout | undefined;
+  const abort = () => {
+    end("SIGTERM");
+    timer = setTimeout(() => end("SIGKILL"), GRACE_MS);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  let output = "";
+  const hear = (chunk: string) => {
+    output = (output + chunk).slice(-MOST_OUTPUT);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", hear);
+  const pipe = child.stdio[3];
+  if (pipe !== null && pipe !== undefined && "read" in pipe) listen(pipe, onEvent);
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    signal.throwIfAborted();
+    return { code, output };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+    process.off("exit", atExit);
+    // What a spec started and left behind goes with its group.
+    end("SIGKILL");
+  }
+}
+
+function listen(pipe: Readable, onEvent: (event: SpecEvent) => void): void {
+  createInterface({ input: pipe }).on("line", (line) => {
+    const event = eventOf(line);
+    if (event !== undefined) onEvent(event);
+  });
+}
+
+function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+/** The command line of the project's own Playwright. */
+function cliOf(project: string): string {
+  const require = createRequire(join(project, "package.json"));
+  for (const name of ["@playwright/test", "playwright"]) {
+    try {
+      return join(require.resolve(`${name}/package.json`), "..", "cli.js");
+    } catch {
+      // The next one, then the error below.
+    }
+  }
+  throw new ToolError("unavailable", `The project ${project} has no Playwright.`, {
+    hint: "Install it there: npm install -D @playwright/test",
+    code: "no_playwright",
+  });
+}
+
+/** What specs get: the server's environment without what belongs to the server. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(?:REFMCP_|NODE_OPTIONS$|VITEST|FORCE_COLOR$)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    REFMCP_REPORT_FD: "3",
+    PLAYWRIGHT_HTML_OPEN: "never",
+    NO_COLOR: "1",
+  };
+}

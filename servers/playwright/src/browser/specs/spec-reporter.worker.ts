@@ -1,0 +1,101 @@
+import { closeSync, writeSync } from "node:fs";
+
+/** What of Playwright's reporter API (docs: "Reporter") is used; every version since 1.30 has it. */
+interface Case {
+  readonly id: string;
+  readonly title: string;
+  readonly location: { readonly file: string; readonly line: number };
+  readonly parent: { project(): { readonly name: string } | undefined };
+  titlePath(): string[];
+  outcome(): "skipped" | "expected" | "unexpected" | "flaky";
+  readonly retries: number;
+}
+interface Result {
+  readonly status: string;
+  readonly duration: number;
+  readonly retry: number;
+  readonly errors: readonly { readonly message?: string; readonly stack?: string }[];
+  readonly attachments: readonly {
+    readonly name: string;
+    readonly path?: string;
+    readonly contentType: string;
+  }[];
+}
+interface Failure {
+  readonly message?: string;
+}
+
+/**
+ * Loaded by the user's own Playwright: tells what happens as JSON lines on a file descriptor of its own, so that
+ * nothing that specs print can be mistaken for it.
+ */
+export default class SpecReporter {
+  readonly #fd = Number(process.env.REFMCP_REPORT_FD ?? "3");
+  #open = true;
+
+  printsToStdio(): boolean {
+    return false;
+  }
+
+  onBegin(_config: unknown, suite: { allTests(): Case[] }): void {
+    const tests = suite.allTests().map((test) => ({
+      id: test.id,
+      title: titleOf(test),
+      file: test.location.file,
+      line: test.location.line,
+      project: test.parent.project()?.name ?? "",
+    }));
+    // In portions: a pipe takes a line of any length, but its reader should not have to hold all of it.
+    for (let i = 0; i < tests.length; i += 100) this.#tell({ kind: "tests", tests: tests.slice(i, i + 100) });
+    this.#tell({ kind: "begin", total: tests.length });
+  }
+
+  onTestEnd(test: Case, result: Result): void {
+    this.#tell({
+      kind: "test",
+      id: test.id,
+      title: titleOf(test),
+      file: test.location.file,
+      line: test.location.line,
+      project: test.parent.project()?.name ?? "",
+      status: result.status,
+      outcome: test.outcome(),
+      last: result.retry >= test.retries || result.status === "passed" || result.status === "skipped",
+      duration: result.duration,
+      errors: result.errors
+        .slice(0, 3)
+        .map((error) => String(error.stack ?? error.message ?? "").slice(0, 4_000)),
+      attachments: result.attachments
+        .filter((attachment) => attachment.path !== undefined)
+        .slice(0, 20)
+        .map(({ name, path, contentType }) => ({ name, path, contentType })),
+    });
+  }
+
+  onError(error: Failure): void {
+    this.#tell({ kind: "error", message: String(error.message ?? "").slice(0, 4_000) });
+  }
+
+  onEnd(result: { readonly status: string }): void {
+    this.#tell({ kind: "end", status: result.status });
+    if (this.#open) closeSync(this.#fd);
+    this.#open = false;
+  }
+
+  #tell(event: object): void {
+    let bytes: Uint8Array = Buffer.from(`${JSON.stringify(event)}\n`);
+    while (this.#open && bytes.length > 0) {
+      try {
+        bytes = bytes.subarray(writeSync(this.#fd, bytes));
+      } catch (error) {
+        // A full pipe is tried again; a server that went away hears nothing.
+        if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) this.#open = false;
+      }
+    }
+  }
+}
+
+/** Without the project's name and the file, which stand beside it. */
+function titleOf(test: Case): string {
+  return test.titlePath().slice(3).join(" › ");
+}

@@ -1,0 +1,237 @@
+import { copyFile, lstat, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, extname, join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import { escaped } from "../language/reader.ts";
+import { redactZip } from "../look/zip.ts";
+import { slugOf } from "../run/devices.ts";
+import { type ShownArtifact, shownArtifact } from "../run/report.ts";
+import type { Secrets } from "../run/secrets.ts";
+import { isText, mimeOf, type RunStore } from "../store/runs.ts";
+import type { Calling } from "../tester.ts";
+import { playwrightTest } from "./command.ts";
+import type { SpecEvent } from "./events.ts";
+
+export interface Selection {
+  readonly files: readonly string[];
+  readonly grep: string | undefined;
+  readonly project: string | undefined;
+}
+
+export interface ListedSpec {
+  readonly file: string;
+  readonly line: number;
+  readonly title: string;
+  readonly project?: string;
+}
+
+export interface SpecFailure {
+  readonly test: string;
+  readonly error: string;
+}
+
+export interface SpecReport {
+  readonly passed: boolean;
+  /** `3 passed, 1 failed`. */
+  readonly summary: string;
+  readonly durationMs: number;
+  readonly failures: SpecFailure[];
+  readonly not_shown?: number;
+  readonly run_id: string;
+  readonly artifacts: ShownArtifact[];
+}
+
+const MOST_FAILURES = 10;
+const MOST_ARTIFACTS = 15;
+const MOST_ARTIFACT_BYTES = 50_000_000;
+
+/** The user's own Playwright project. */
+export class Specs {
+  readonly #folder: string | undefined;
+  readonly #runs: RunStore;
+  readonly #secrets: Secrets;
+
+  /** @param secrets what specs get by their environment and answers never show. */
+  constructor(folder: string | undefined, runs: RunStore, secrets: Secrets) {
+    this.#folder = folder;
+    this.#runs = runs;
+    this.#secrets = secrets;
+  }
+
+  get folder(): string {
+    if (this.#folder !== undefined) return this.#folder;
+    throw new ToolError("unavailable", "This server knows no Playwright project.", {
+      hint: "Start it with --project and the folder of the project. To test a page without specs call pw_run_test.",
+      code: "no_project",
+    });
+  }
+
+  /** All tests that the selection finds, by file and line; nothing is run. */
+  async list(selection: Selection, signal: AbortSignal): Promise<ListedSpec[]> {
+    const found: ListedSpec[] = [];
+    const errors: string[] = [];
+    const ended = await playwrightTest({
+      project: this.folder,
+      args: ["--list", ...argumentsOf(selection)],
+      signal,
+      onEvent: (event) => {
+        if (event.kind === "tests") found.push(...event.tests.map((test) => this.#shown(test)));
+        if (event.kind === "error") errors.push(this.#plain(event.message));
+      },
+    });
+    if (found.length === 0 && (errors.length > 0 || ended.code !== 0))
+      throw nothing(errors, this.#plain(ended.output));
+    return found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+  }
+
+  /** Runs what the selection finds, with progress for every test; nothing of it outlives the call. */
+  async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling): Promise<SpecReport> {
+    const began = performance.now();
+    const { id, folder } = await this.#begin();
+    const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 };
+    const failures: SpecFailure[] = [];
+    const attachments: { path: string; stem: string }[] = [];
+    const errors: string[] = [];
+    let total: number | undefined;
+    let done = 0;
+    const onTest = (event: Extract<SpecEvent, { kind: "test" }>) => {
+      if (!event.last) return;
+      done += 1;
+      const verdict = VERDICTS[event.outcome];
+      counts[verdict] += 1;
+      call.progress(done, total, `${verdict} ${this.#plain(event.title)}`);
+      if (verdict !== "failed") return;
+      failures.push({
+        test: specLine(this.#shown(event)),
+        error: clip(this.#plain(event.errors[0] ?? event.status), 1_000),
+      });
+      const stem = `${failures.length}-${slugOf(event.title, "test")}`;
+      attachments.push(...event.attachments.map(({ path }) => ({ path, stem })));
+    };
+    try {
+      const ended = await playwrightTest({
+        project: this.folder,
+        args: [...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
+        signal: call.signal,
+        onEvent: (event) => {
+          if (event.kind === "begin") total = event.total;
+          if (event.kind === "error") errors.push(this.#plain(event.message));
+          if (event.kind === "test") onTest(event);
+        },
+      });
+      if (done === 0) throw nothing(errors, this.#plain(ended.output));
+      for (const { path, stem } of attachments.slice(0, MOST_ARTIFACTS)) await this.#keep(path, folder, stem);
+      const report: SpecReport = {
+        passed: counts.failed === 0 && errors.length === 0 && ended.code === 0,
+        summary: summaryOf(counts),
+        durationMs: Math.round(performance.now() - began),
+        failures: failures.slice(0, MOST_FAILURES),
+        ...(failures.length > MOST_FAILURES ? { not_shown: failures.length - MOST_FAILURES } : {}),
+        run_id: id,
+        artifacts: (await this.#runs.artifacts(id)).map(shownArtifact),
+      };
+      await this.#runs.finish(id, report);
+      return report;
+    } catch (error) {
+      await this.#runs.drop(id);
+      throw error;
+    }
+  }
+
+  #begin() {
+    void this.folder;
+    return this.#runs.begin();
+  }
+
+  #shown({
+    file,
+    line,
+    title,
+    project,
+  }: {
+    file: string;
+    line: number;
+    title: string;
+    project: string;
+  }): ListedSpec {
+    return {
+      file: relative(this.folder, file).replaceAll("\\", "/"),
+      line,
+      title: oneLine(this.#plain(title)),
+      ...(project === "" ? {} : { project: oneLine(project) }),
+    };
+  }
+
+  /** A text of the project's without colours and secrets. */
+  #plain(text: string): string {
+    return this.#secrets.redact(stripVTControlCharacters(text).trim());
+  }
+
+  /** Copies an attachment of a test into the run's folder, so that it can be looked at by its run and name. */
+  async #keep(path: string, folder: string, stem: string): Promise<void> {
+    const stat = await lstat(path).catch(() => undefined);
+    if (stat === undefined || !stat.isFile() || stat.size > MOST_ARTIFACT_BYTES) return;
+    const end = extname(path)
+      .toLowerCase()
+      .replace(/[^.a-z0-9]/g, "");
+    const copy = join(folder, `${stem}-${slugOf(basename(path, extname(path)), "attachment")}${end}`);
+    if (isText(mimeOf(copy))) {
+      await writeFile(copy, this.#secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+      return;
+    }
+    await copyFile(path, copy);
+    if (end === ".zip" && !this.#secrets.isEmpty && !(await isRedacted(copy, this.#secrets))) await rm(copy);
+  }
+}
+
+const VERDICTS = { expected: "passed", unexpected: "failed", flaky: "flaky", skipped: "skipped" } as const;
+
+/** Arguments of `playwright test`. Nothing that a caller gives can stand as an option. */
+function argumentsOf({ files, grep, project }: Selection): string[] {
+  return [
+    ...(grep === undefined ? [] : [`--grep=${grep}`]),
+    ...(project === undefined ? [] : [`--project=${project}`]),
+    // Playwright takes them as patterns; line numbers stay behind a colon.
+    ...files.map((file) => {
+      const [, path = file, line = ""] = /^(.*?)((?::\d+){0,2})$/s.exec(file) ?? [];
+      const pattern = escaped(path.replaceAll("\\", "/")).replaceAll("\\/", "/");
+      return `${pattern.startsWith("-") ? `[-]${pattern.slice(1)}` : pattern}${line}`;
+    }),
+  ];
+}
+
+/** Takes the secrets out of a zip; false for one of which that cannot be said. */
+const isRedacted = (path: string, secrets: Secrets) => redactZip(path, secrets).catch(() => false);
+
+function nothing(errors: readonly string[], output: string): ToolError {
+  const said = clip(errors.join("\n") || output, 2_000);
+  if (/No tests found/i.test(said) || said === "")
+    return new ToolError("not_found", "No test of the project fits this selection.", {
+      hint: "See what there is with pw_list_specs without arguments.",
+    });
+  return new ToolError("invalid", `The project's tests cannot be loaded:\n${said}`, {
+    hint: "Correct the project's configuration or its specs, then call again.",
+    code: "project",
+  });
+}
+
+/** A test on one line; what stands before the title is what pw_run_specs takes in `files`. */
+export function specLine({ file, line, title, project }: ListedSpec): string {
+  return `${file}:${line} ${title}${project === undefined ? "" : ` [${project}]`}`;
+}
+
+function summaryOf(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return parts.map(([verdict, count]) => `${count} ${verdict}`).join(", ");
+}
+
+/** The answer for people. */
+export function specText(report: SpecReport): string {
+  const { passed, summary, durationMs, failures, not_shown: more, artifacts, run_id: id } = report;
+  return [
+    `${passed ? "All tests passed" : "Tests FAILED"}: ${summary} in ${durationMs} ms, run ${id}.`,
+    ...failures.map(({ test, error }) => `✗ ${test}\n${error}`),
+    ...(more === undefined ? [] : [`and ${more} more failures`]),
+    ...artifacts.map(({ path }) => path),
+  ].join("\n");
+}

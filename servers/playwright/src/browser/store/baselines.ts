@@ -1,0 +1,39 @@
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BASELINE_NAME } from "../language/quality.ts";
+
+/** The pictures that later runs are compared with, in a folder that belongs into the project's repository. */
+export class BaselineStore {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Where a baseline lies; each device has its own. */
+  path(name: string, device: string): string {
+    if (!BASELINE_NAME.test(name) || name.includes(".."))
+      throw new TypeError(`no name of a baseline: ${name}`);
+    return join(this.folder, `${name}${device === "desktop" ? "" : `@${device}`}.png`);
+  }
+
+  async read(name: string, device: string): Promise<Buffer | undefined> {
+    return readFile(this.path(name, device)).catch(() => undefined);
+  }
+
+  /** Puts a picture in a baseline's place, whole or not at all; the path. */
+  async write(name: string, device: string, picture: Uint8Array): Promise<string> {
+    await mkdir(this.folder, { recursive: true });
+    const path = this.path(name, device);
+    const fresh = `${path}.${process.pid}.tmp`;
+    await writeFile(fresh, picture);
+    await rename(fresh, path);
+    return path;
+  }
+
+  /** File names of the baselines, sorted. */
+  async list(): Promise<string[]> {
+    const names = await readdir(this.folder).catch(() => []);
+    return names.filter((name) => name.endsWith(".png")).sort();
+  }
+}

@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { folderOf } from "../../../test/session.ts";
+import { shownArtifact } from "../run/report.ts";
+import { BaselineStore } from "./baselines.ts";
+import { RETENTION, RunStore } from "./runs.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await folderOf("store");
+});
+
+/** A run that is over, with an artifact of so many bytes, that ended so many milliseconds ago. */
+async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
+  const { id, folder: home } = await store.begin();
+  await writeFile(join(home, "home.png"), Buffer.alloc(bytes));
+  await store.finish(id, { url: "http://x.test/" });
+  if (existsSync(home)) await store.touch(id, new Date(Date.now() - ago));
+  return id;
+}
+
+describe("the store of runs", () => {
+  it("keeps what the documents say", () => {
+    expect(RETENTION).toEqual({ runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 60 * 60 * 1_000 });
+  });
+
+  it("keeps so many runs, and forgets the others", async () => {
+    const store = new RunStore(folder, { ...RETENTION, runs: 3 });
+    for (let n = 0; n < 7; n++) await ended(store);
+    expect(await store.ids()).toHaveLength(3);
+  });
+
+  it("keeps so many bytes, the newest run always", async () => {
+    const store = new RunStore(folder, { ...RETENTION, bytes: 2_500 });
+    for (let n = 0; n < 5; n++) await ended(store, 1_000);
+    expect((await store.ids()).length).toBeLessThanOrEqual(2);
+    const other = new RunStore(await folderOf("large"), { ...RETENTION, bytes: 10 });
+    const id = await ended(other, 1_000);
+    expect(await other.ids()).toEqual([id]);
+  });
+
+  it("keeps runs for so long", async () => {
+    const store = new RunStore(folder, { ...RETENTION, milliseconds: 60_000 });
+    const [old, young] = [await ended(store), await ended(store, 10, 30_000)];
+    await store.touch(old, new Date(Date.now() - 61_000));
+    expect(await store.sweep()).toEqual([old]);
+    expect(await store.ids()).toEqual([young]);
+  });
+
+  it("never sweeps a run that is being written, by itself or by another server", async () => {
+    const store = new RunStore(folder, { ...RETENTION, runs: 1 });
+    const other = new RunStore(folder, { ...RETENTION, runs: 1 });
+    const [own, foreign] = [await store.begin(), await other.begin()];
+    await ended(store);
+    await ended(store);
+    expect(await store.ids()).toEqual(expect.arrayContaining([own.id, foreign.id]));
+    // One that a server left behind when it was killed goes in the end.
+    await store.touch(foreign.id, new Date(Date.now() - 3_600_000));
+    await store.sweep();
+    expect(existsSync(foreign.folder)).toBe(false);
+    expect(existsSync(own.folder)).toBe(true);
+  });
+
+  it("is for this user only", async () => {
+    const { folder: home } = await new RunStore(folder).begin();
+    if (process.platform !== "win32") expect((await stat(home)).mode & 0o077).toBe(0);
+  });
+
+  it.each(["..", "../store", ".", "", "a/b", "a\\b", ".hidden", "x".repeat(500)])(
+    "knows no run %j",
+    async (id) => {
+      await mkdir(join(folder, ".hidden"));
+      await expect(new RunStore(folder).artifacts(id)).rejects.toMatchObject({ kind: "not_found" });
+    },
+  );
+
+  it("gives files of the run and nothing that a link leads to", async () => {
+    const store = new RunStore(folder);
+    const { id, folder: home } = await store.begin();
+    await symlink("/etc/passwd", join(home, "passwd.txt"));
+    await mkdir(join(home, "below.txt"));
+    await writeFile(join(home, "real.txt"), "x");
+    expect((await store.artifacts(id)).map(({ name }) => name)).toEqual(["real.txt"]);
+    for (const name of ["passwd.txt", "../../etc/passwd", "below.txt", ""])
+      await expect(store.artifact(id, name)).rejects.toMatchObject({ kind: "not_found" });
+  });
+
+  it("links to the file, or to the resource where the client is elsewhere", async () => {
+    const [here, elsewhere] = [new RunStore(folder), new RunStore(folder, RETENTION, "pw")];
+    const id = await ended(here);
+    expect((await here.artifact(id, "home.png")).uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
+    const shown = shownArtifact(await elsewhere.artifact(id, "home.png"));
+    expect(shown).toMatchObject({ uri: `pw://runs/${id}/home.png`, path: `pw://runs/${id}/home.png` });
+  });
+
+  it("leaves nothing of a run that came to nothing", async () => {
+    const store = new RunStore(folder);
+    const { id, folder: home } = await store.begin();
+    await writeFile(join(home, "half.png"), "x");
+    await store.drop(id);
+    expect(await store.ids()).toEqual([]);
+  });
+});
+
+describe("the store of baselines", () => {
+  it("keeps one for each device, whole, and lists them", async () => {
+    const store = new BaselineStore(join(folder, "new"));
+    expect(await store.read("home", "desktop")).toBeUndefined();
+    await store.write("home", "desktop", Buffer.from("a"));
+    await store.write("home", "iphone-15", Buffer.from("b"));
+    await store.write("home", "desktop", Buffer.from("c"));
+    expect((await store.read("home", "desktop"))?.toString()).toBe("c");
+    expect(await store.list()).toEqual(["home.png", "home@iphone-15.png"]);
+  });
+
+  it.each(["../x", "a/b", "", "..", "a\0b"])("has no name %j", async (name) => {
+    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(/no name of a baseline/);
+  });
+});

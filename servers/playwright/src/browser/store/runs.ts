@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto";
+import { type Dirent, existsSync } from "node:fs";
+import { lstat, mkdir, open, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { nearest, sized, ToolError } from "@refmcp/core/answer";
+
+/** What is kept of one run. */
+export interface Artifact {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly mimeType: string;
+  /** What an answer links to. */
+  readonly uri: string;
+}
+
+/** `file`: the client is on this machine and opens the file; `pw`: it reads our resource. */
+export type LinkScheme = "file" | "pw";
+
+export interface Retention {
+  readonly runs: number;
+  readonly bytes: number;
+  readonly milliseconds: number;
+}
+
+export const RETENTION: Retention = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
+
+/** Names that artifacts and run ids have: no separator, no dot first, so that none leads out of its folder. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
+/** A run that was touched this short ago may still be written by another server. */
+const YOUNG_MS = 10 * 60_000;
+const REPORT = "report.json";
+
+const MIME: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  json: "application/json",
+  har: "application/json",
+  zip: "application/zip",
+  webm: "video/webm",
+  txt: "text/plain",
+  md: "text/markdown",
+  html: "text/html",
+  ts: "text/plain",
+};
+
+export function mimeOf(name: string): string {
+  return MIME[/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""] ?? "application/octet-stream";
+}
+
+export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test(mimeType);
+
+/** The folder that holds the artifacts of runs, one folder a run, and forgets old ones. */
+export class RunStore {
+  readonly folder: string;
+  readonly #retention: Retention;
+  readonly #links: LinkScheme;
+  readonly #live = new Set<string>();
+
+  constructor(folder: string, retention: Retention = RETENTION, links: LinkScheme = "file") {
+    this.folder = folder;
+    this.#retention = retention;
+    this.#links = links;
+  }
+
+  /** A new run with a folder of its own, only for this user. */
+  async begin(): Promise<{ id: string; folder: string }> {
+    const time = new Date()
+      .toISOString()
+      .replace(/[-:]|\.\d+Z/g, "")
+      .replace("T", "-");
+    const id = `${time}-${randomBytes(4).toString("hex")}`;
+    const folder = join(this.folder, id);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.#live.add(id);
+    return { id, folder };
+  }
+
+  /** The run is over: its report is kept, and old runs are swept. */
+  async finish(id: string, report: unknown): Promise<void> {
+    await writeFile(join(this.folder, id, REPORT), `${JSON.stringify(report, undefined, 2)}\n`, {
+      mode: 0o600,
+    });
+    this.#live.delete(id);
+    await this.sweep();
+  }
+
+  /** A run that came to nothing leaves nothing. */
+  async drop(id: string): Promise<void> {
+    this.#live.delete(id);
+    await rm(join(this.folder, id), { recursive: true, force: true });
+  }
+
+  /** Ids of the runs, newest first. */
+  async ids(): Promise<string[]> {
+    const entries = await entriesOf(this.folder);
+    return entries
+      .filter((entry) => entry.isDirectory() && NAME.test(entry.name))
+      .map((entry) => entry.name)
+      .sort()
+      .reverse();
+  }
+
+  /**
+   * The artifacts of a run by name.
+   *
+   * @throws ToolError `not_found` for a run that is not there (any more).
+   */
+  async artifacts(id: string): Promise<Artifact[]> {
+    if (!NAME.test(id) || !existsSync(join(this.folder, id))) {
+      const near = nearest(id, await this.ids(), 2);
+      throw new ToolError("not_found", `There is no run ${JSON.stringify(id.slice(0, 80))}.`, {
+        hint: `${near.length === 0 ? "" : `Did you mean ${near.join(" or ")}? `}Runs are kept for 7 days, 50 at most; run the test again for fresh artifacts.`,
+      });
+    }
+    const found: Artifact[] = [];
+    for (const entry of await entriesOf(join(this.folder, id))) {
+      if (!entry.isFile() || !NAME.test(entry.name)) continue;
+      const path = join(this.folder, id, entry.name);
+      const { size } = await lstat(path);
+      const { name } = entry;
+      const uri = this.#links === "file" ? pathToFileURL(path).href : `pw://runs/${id}/${name}`;
+      found.push({ name, path, bytes: size, mimeType: mimeOf(name), uri });
+    }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** @throws ToolError `not_found` for an artifact that the run does not have, with those that it has. */
+  async artifact(id: string, name: string): Promise<Artifact> {
+    const all = await this.artifacts(id);
+    const found = all.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    throw new ToolError("not_found", `The run ${id} has no artifact ${JSON.stringify(name.slice(0, 80))}.`, {
+      hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
+    });
+  }
+
+  /** @throws ToolError `too_large` with the path, for what is too large to be sent. */
+  async readWhole(artifact: Artifact, most: number): Promise<Buffer> {
+    if (artifact.bytes <= most) return readFile(artifact.path);
+    throw new ToolError(
+      "too_large",
+      `${artifact.name} has ${sized(artifact.bytes)}; at most ${sized(most)} are sent.`,
+      {
+        hint: `It lies in ${artifact.path}.`,
+      },
+    );
+  }
+
+  /** The beginning of an artifact, at most so many bytes. */
+  async read(artifact: Artifact, most: number): Promise<Buffer> {
+    if (artifact.bytes <= most) return readFile(artifact.path);
+    const handle = await open(artifact.path);
+    try {
+      const buffer = Buffer.alloc(most);
+      const { bytesRead } = await handle.read(buffer, 0, most, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Deletes runs that are too old, too many or too large together; never one that is being written. */
+  async sweep(now = Date.now()): Promise<string[]> {
+    const deleted: string[] = [];
+    let runs = 0;
+    let bytes = 0;
+    for (const id of await this.ids()) {
+      const folder = join(this.folder, id);
+      const stat = await lstat(folder).catch(() => undefined);
+      if (stat === undefined || this.#live.has(id)) continue;
+      runs += 1;
+      bytes += await bytesOf(folder);
+      const age = now - stat.mtimeMs;
+      const finished = existsSync(join(folder, REPORT));
+      if (!finished && age < YOUNG_MS) continue;
+      const { runs: mostRuns, bytes: mostBytes, milliseconds } = this.#retention;
+      if (age <= milliseconds && runs <= mostRuns && (bytes <= mostBytes || runs === 1)) continue;
+      await rm(folder, { recursive: true, force: true });
+      deleted.push(id);
+    }
+    return deleted;
+  }
+
+  /** Sets when a run was, for tests of the sweep. */
+  async touch(id: string, time: Date): Promise<void> {
+    await utimes(join(this.folder, id), time, time);
+  }
+}
+
+async function bytesOf(folder: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) sum += await bytesOf(path);
+    else sum += (await lstat(path).catch(() => undefined))?.size ?? 0;
+  }
+  return sum;
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,253 @@
+import { existsSync } from "node:fs";
+import { ToolError } from "@refmcp/core/answer";
+import { parseTargetUrl } from "./address.ts";
+import { parseScript, type Script } from "./language/script.ts";
+import { Keeper } from "./launch/keeper.ts";
+import { type LaunchOptions, launch } from "./launch/launch.ts";
+import type { NetworkPolicy } from "./network/policy.ts";
+import { refusedUrl } from "./refusal.ts";
+import { type Device, devicesOf } from "./run/devices.ts";
+import type { EvidenceKind } from "./run/evidence.ts";
+import { type CheckResult, type RunReport, shownArtifact } from "./run/report.ts";
+import { RoomMaker } from "./run/room.ts";
+import { type Equipment, runColumn } from "./run/run.ts";
+import type { Secrets } from "./run/secrets.ts";
+import { type Slots, slotsOf } from "./run/slots.ts";
+import type { BaselineStore } from "./store/baselines.ts";
+import type { RunStore } from "./store/runs.ts";
+
+export interface TesterOptions {
+  readonly launch: LaunchOptions;
+  readonly policy: Pick<NetworkPolicy, "gateFor">;
+  readonly runs: RunStore;
+  readonly baselines: BaselineStore;
+  readonly secrets: Secrets;
+  readonly readUpload: Equipment["readUpload"];
+  readonly ignoreHttpsErrors: boolean;
+  /** Contexts that run at the same time. */
+  readonly concurrency: number;
+  readonly log: (sentence: string) => void;
+  /** Called when there are new artifacts. */
+  readonly changed: () => void;
+  readonly idleMs?: number;
+  readonly recycleAfter?: number;
+}
+
+/** One test, as a caller asks for it. */
+export interface RunRequest {
+  readonly url: string;
+  readonly steps: readonly string[];
+  readonly assertions: readonly string[];
+  readonly devices: readonly string[];
+  readonly evidence: readonly EvidenceKind[];
+  readonly timeoutMs: number;
+}
+
+/** What of a call a run listens to and tells. */
+export interface Calling {
+  readonly signal: AbortSignal;
+  progress(done: number, total?: number, note?: string): void;
+}
+
+interface Prepared {
+  readonly url: URL;
+  readonly script: Script;
+  readonly devices: readonly Device[];
+}
+
+/** Runs tests in one browser that it keeps, and stores what they leave. */
+export class Tester {
+  readonly keeper: Keeper;
+  readonly rooms: RoomMaker;
+  readonly runs: RunStore;
+  readonly baselines: BaselineStore;
+  readonly secrets: Secrets;
+  readonly options: TesterOptions;
+  readonly #slots: Slots;
+
+  constructor(options: TesterOptions) {
+    this.options = options;
+    const { idleMs, recycleAfter } = options;
+    this.keeper = new Keeper({
+      launch: () => launch(options.launch),
+      log: options.log,
+      ...(idleMs === undefined ? {} : { idleMs }),
+      ...(recycleAfter === undefined ? {} : { recycleAfter }),
+    });
+    this.rooms = new RoomMaker(this.keeper, { ignoreHttpsErrors: options.ignoreHttpsErrors });
+    this.runs = options.runs;
+    this.baselines = options.baselines;
+    this.secrets = options.secrets;
+    this.#slots = slotsOf(options.concurrency);
+  }
+
+  /** Starts the browser in the background; where it does not start, the first run says why. */
+  prewarm(): void {
+    this.rooms.prewarm().catch((error: unknown) => {
+      this.options.log(
+        `the browser was not started ahead: ${error instanceof Error ? error.message : error}`,
+      );
+    });
+  }
+
+  close(): Promise<void> {
+    return this.keeper.close();
+  }
+
+  /**
+   * Runs one test on each of its devices.
+   *
+   * @throws ToolError where there is no verdict; its data holds the assertions and the time that it took.
+   */
+  async run(request: RunRequest, call: Calling): Promise<RunReport> {
+    const began = performance.now();
+    const tookMs = () => Math.round(performance.now() - began);
+    try {
+      const prepared = await this.prepare(request);
+      const report = await this.#play(request, prepared, call, tookMs);
+      return report;
+    } catch (error) {
+      throw this.#failure(error, request, tookMs());
+    }
+  }
+
+  /** Reads all that a caller wrote, before a browser is touched. */
+  async prepare({ url, steps, assertions, devices }: RunRequest): Promise<Prepared> {
+    const parsed = parseTargetUrl(url);
+    if (typeof parsed === "string") throw refusedUrl(url, parsed);
+    const script = parseScript(steps, assertions);
+    for (const { action } of script.steps)
+      if ((action.kind === "fill" || action.kind === "type") && "secret" in action.value)
+        this.secrets.value(action.value.secret);
+    return { url: parsed, script, devices: await devicesOf(devices) };
+  }
+
+  async #play(
+    request: RunRequest,
+    { url, script, devices }: Prepared,
+    call: Calling,
+    tookMs: () => number,
+  ): Promise<RunReport> {
+    const gate = await this.options.policy.gateFor(url);
+    const { id, folder } = await this.runs.begin();
+    try {
+      let done = 0;
+      const equipment: Equipment = { ...this.options, gate, rooms: this.rooms };
+      const columns = await settledAll(
+        devices.map((device) =>
+          this.#slots.use(call.signal, async () => {
+            const column = await runColumn(
+              {
+                url,
+                script,
+                device,
+                matrix: devices.length > 1,
+                evidence: request.evidence,
+                timeoutMs: request.timeoutMs,
+                signal: call.signal,
+                folder,
+                progress: (note) =>
+                  call.progress(done, devices.length, devices.length > 1 ? `${device.name}: ${note}` : note),
+              },
+              equipment,
+            );
+            done += 1;
+            call.progress(done, devices.length, `${device.name} ${column.passed ? "passed" : "failed"}`);
+            return column;
+          }),
+        ),
+      );
+      const { assertions, notes, passed, ...facts } = joined(columns);
+      const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
+      const report: RunReport = this.#clean({
+        url: request.url,
+        assertions,
+        durationMs: tookMs(),
+        passed,
+        ...facts,
+        ...(notes.length === 0 ? {} : { notes }),
+        run_id: id,
+        artifacts,
+      });
+      await this.runs.finish(id, report);
+      this.options.changed();
+      return report;
+    } catch (error) {
+      await this.runs.drop(id);
+      throw error;
+    }
+  }
+
+  /** Without secrets, which a page may show in its title, its URL or its texts. */
+  #clean(report: RunReport): RunReport {
+    return this.secrets.redactIn(report);
+  }
+
+  #failure(error: unknown, request: RunRequest, durationMs: number): unknown {
+    if (!(error instanceof ToolError)) return error;
+    const clean = (text: string) => this.secrets.redact(text);
+    const assertions: readonly CheckResult[] = request.assertions.map((name) => ({ name, passed: false }));
+    const known = error.data?.assertions ?? assertions;
+    const data = {
+      url: request.url,
+      assertions: known,
+      durationMs,
+      passed: false,
+      error: error.message,
+    };
+    const cleanData = this.secrets.redactIn(data);
+    return new ToolError(error.kind, clean(error.message), {
+      data: cleanData,
+      cause: error.cause,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...(error.code === undefined ? {} : { code: error.code }),
+    });
+  }
+
+  /** What is known of the browser and the folders: for people who look for a fault. */
+  async doctor(): Promise<Record<string, unknown>> {
+    const running = await this.keeper.running();
+    const ids = await this.runs.ids();
+    return {
+      browser:
+        running === undefined
+          ? { running: false }
+          : {
+              running: true,
+              version: running.browser.version(),
+              from: running.from,
+              sandbox: running.sandboxed,
+            },
+      runs: { folder: this.runs.folder, count: ids.length, there: existsSync(this.runs.folder) },
+      baselines: { folder: this.baselines.folder, count: (await this.baselines.list()).length },
+      node: process.version,
+      platform: process.platform,
+    };
+  }
+}
+
+type Columns = readonly Awaited<ReturnType<typeof runColumn>>[];
+
+/** The columns of a matrix as one report; facts of the page are those of the first column. */
+function joined(columns: Columns) {
+  const [first] = columns;
+  const failed = columns.find((column) => column.failed_step !== undefined)?.failed_step;
+  return {
+    assertions: columns.flatMap((column) => column.assertions),
+    passed: columns.every((column) => column.passed),
+    notes: [...new Set(columns.flatMap((column) => column.notes ?? []))].slice(0, 10),
+    ...(first?.final_url === undefined ? {} : { final_url: first.final_url }),
+    ...(first?.status === undefined ? {} : { status: first.status }),
+    ...(first?.title === undefined ? {} : { title: first.title }),
+    ...(failed === undefined ? {} : { failed_step: failed }),
+  };
+}
+
+/** All values, or the first error once all have ended: nothing goes on behind an answer. */
+async function settledAll<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
+  const settled = await Promise.allSettled(work);
+  return settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+}

@@ -1,0 +1,52 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { trace } from "../../test/fixture.ts";
+import { type Session, session } from "../../test/session.ts";
+
+let talk: Session;
+beforeAll(async () => {
+  talk = await session();
+  for (const id of ["20260101-000000-aaaaaaaa", "20260102-000000-bbbbbbbb"]) {
+    await mkdir(join(talk.runs, id), { recursive: true });
+    await writeFile(join(talk.runs, id, "report.json"), '{ "url": "http://x.test/", "passed": false }\n');
+  }
+  await writeFile(join(talk.runs, "20260102-000000-bbbbbbbb", "home.trace.zip"), trace());
+});
+
+const ask = async (name: string, given: Record<string, string>) =>
+  (await talk.connected.client.getPrompt({ name, arguments: given })).messages
+    .map(({ content }) => (content.type === "text" ? content.text : ""))
+    .join("\n");
+
+describe("prompts", () => {
+  it("pw_write_test brings the page, the goal and the language", async () => {
+    const text = await ask("pw_write_test", { url: "http://localhost:3000/", goal: "signing in" });
+    expect(text).toContain("Write a test for http://localhost:3000/: signing in.");
+    expect(text).toContain("no console errors");
+    for (const tool of ["pw_inspect_page", "pw_run_test", "pw_export_spec"]) expect(text).toContain(tool);
+  });
+
+  it("pw_debug_failure brings what the run kept, and says where there is no trace", async () => {
+    const without = await ask("pw_debug_failure", { run_id: "20260101-000000-aaaaaaaa" });
+    expect(without).toContain('"passed": false');
+    expect(without).toContain('evidence ["screenshot", "trace"]');
+    const withTrace = await ask("pw_debug_failure", { run_id: "20260102-000000-bbbbbbbb" });
+    expect(withTrace).toContain("Read its trace with pw_inspect_trace");
+    await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
+  });
+
+  it("pw_debug_failure completes runs", async () => {
+    const { completion } = await talk.connected.client.complete({
+      ref: { type: "ref/prompt", name: "pw_debug_failure" },
+      argument: { name: "run_id", value: "20260102" },
+    });
+    expect(completion.values).toEqual(["20260102-000000-bbbbbbbb"]);
+  });
+
+  it("pw_accessibility_review names the checks", async () => {
+    const text = await ask("pw_accessibility_review", { url: "http://localhost:3000/" });
+    expect(text).toContain("Review the accessibility of http://localhost:3000/.");
+    expect(text).toContain("no a11y violations");
+  });
+});

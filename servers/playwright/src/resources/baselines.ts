@@ -1,0 +1,12 @@
+import { resource } from "../context.ts";
+
+export default resource({
+  uri: "pw://baselines",
+  name: "baselines",
+  title: "Visual baselines",
+  description: "The names of the pictures that runs are compared with, and the folder where they lie.",
+  mimeType: "application/json",
+  async read({ tester: { baselines } }) {
+    return JSON.stringify({ folder: baselines.folder, baselines: await baselines.list() }, undefined, 2);
+  },
+});

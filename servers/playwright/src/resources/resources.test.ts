@@ -1,0 +1,94 @@
+import type { Era } from "@refmcp/core/testing";
+import { PNG } from "pngjs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { page, type Site } from "../../test/lab.ts";
+import { type Session, session, site } from "../../test/session.ts";
+
+let web: Site;
+beforeAll(async () => {
+  web = await site({ "/": page("<h1>Docs</h1>") });
+});
+
+describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
+  let talk: Session;
+  let runId: string;
+  const changes: string[] = [];
+  const read = async (uri: string) => {
+    const [part] = (await talk.connected.client.readResource({ uri })).contents;
+    if (part === undefined) throw new Error("nothing");
+    return part;
+  };
+  const textOf = async (uri: string) => {
+    const part = await read(uri);
+    if (!("text" in part)) throw new Error("no text");
+    return part.text;
+  };
+
+  beforeAll(async () => {
+    talk = await session({ era });
+    const { client } = talk.connected;
+    client.setNotificationHandler("notifications/resources/list_changed", ({ method }) => {
+      changes.push(method);
+    });
+    if (era === "modern") await client.listen({ resourcesListChanged: true });
+    const run = await talk.good("pw_run_test", {
+      url: web.url,
+      assertions: ["screenshot matches baseline 'home'"],
+    });
+    runId = String(run.data.run_id);
+  });
+
+  it("are told to have changed after a run", async () => {
+    await expect.poll(() => changes.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  });
+
+  it("hold a run's artifacts, the same that the answer links to", async () => {
+    const { resources } = await talk.connected.client.listResources();
+    const uris = resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("pw://runs/"));
+    expect(uris.map((uri) => uri.split("/").at(-1))).toEqual(["home.actual.png", "home.png", "report.json"]);
+    const picture = await read(`pw://runs/${runId}/home.png`);
+    expect(picture.mimeType).toBe("image/png");
+    const png = PNG.sync.read(Buffer.from("blob" in picture ? picture.blob : "", "base64"));
+    expect([png.width, png.height]).toEqual([1280, 720]);
+    expect(JSON.parse(await textOf(`pw://runs/${runId}/report.json`))).toMatchObject({
+      url: web.url,
+      passed: false,
+    });
+  });
+
+  it("complete runs and the artifacts of one", async () => {
+    const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
+      (
+        await talk.connected.client.complete({
+          ref: { type: "ref/resource", uri: "pw://runs/{run_id}/{artifact}" },
+          argument: { name, value },
+          context: { arguments: given },
+        })
+      ).completion.values;
+    expect(await complete("run_id", runId.slice(0, 8))).toEqual([runId]);
+    expect(await complete("artifact", "rep", { run_id: runId })).toEqual(["report.json"]);
+  });
+
+  it.each([
+    "pw://runs/..%2F..%2Fetc/passwd",
+    "pw://runs/%2e%2e/runs",
+    "pw://runs/RUN/..%2F..%2Fetc%2Fpasswd",
+    "pw://runs/RUN/nothing.png",
+  ])("do not lead elsewhere: %s", async (uri) => {
+    await expect(read(uri.replace("RUN", runId))).rejects.toThrow(
+      /no run|no artifact|not found|no resource/i,
+    );
+  });
+
+  it("tell the state, the baselines and the language", async () => {
+    expect(JSON.parse(await textOf("pw://doctor"))).toMatchObject({
+      browser: { running: true, sandbox: process.getuid?.() !== 0, version: expect.any(String) },
+      runs: { folder: talk.runs, count: 1 },
+    });
+    await talk.call("pw_approve_baseline", { run_id: runId, baseline: "home" });
+    expect(JSON.parse(await textOf("pw://baselines"))).toEqual({ folder: talk.baselines, baselines: [] });
+    const help = await textOf("pw://help/assertions");
+    expect(help).toContain("no console errors");
+    expect(help).toContain("# Steps");
+  });
+});

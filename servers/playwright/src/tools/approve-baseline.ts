@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { approve } from "../browser/approve.ts";
+import { runId, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_approve_baseline",
+  title: "Accept a visual baseline",
+  description:
+    "Make what a run saw the picture that later runs are compared with; asks the user. Look at it first with pw_view_artifact.",
+  effect: "destroy",
+  openWorld: false,
+  idempotent: true,
+  input: z.strictObject({
+    run_id: runId,
+    baseline: z.string().describe("Its name in: screenshot matches baseline 'home'."),
+    device: z.string().default("desktop").describe("The device of the run."),
+  }),
+  async run({ run_id: id, baseline, device }, { tester }, call) {
+    const ask = (question: string) => call.confirm(question);
+    const { path, replaced, from } = await approve(tester, { runId: id, baseline, device }, ask);
+    return `${path} is the baseline now, ${replaced ? "replaced by" : "taken from"} ${from}.`;
+  },
+});

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { exportSpec } from "../browser/language/export.ts";
+import { devicesOf } from "../browser/run/devices.ts";
+import { assertions, steps, tool, url } from "../context.ts";
+
+export default tool({
+  name: "pw_export_spec",
+  title: "Export a spec",
+  description:
+    "Write steps and assertions as a Playwright spec (.spec.ts). It answers the code and runs nothing.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    title: z.string().default("the page works").describe("The test's title."),
+    url,
+    steps: steps.describe("As in pw_run_test."),
+    assertions: assertions.describe("As in pw_run_test."),
+    device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
+  }),
+  async run({ device, ...request }, _, call) {
+    const [column] = device === undefined ? [] : await devicesOf([device]);
+    return exportSpec({ ...request, use: column?.options }, call.budget);
+  },
+});

@@ -1,0 +1,23 @@
+import { fields } from "@refmcp/core";
+import * as z from "zod";
+import { inspectTrace, traceText } from "../browser/look/trace.ts";
+import { runId, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_inspect_trace",
+  title: "Inspect a trace",
+  description:
+    "Read a Playwright trace: actions with times, errors, console, failed requests. Give a run_id or a path.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    run_id: runId.optional(),
+    name: z.string().optional().describe("Which artifact of the run; default: its first trace."),
+    path: z.string().optional().describe("A trace.zip, absolute or below an allowed directory."),
+    limit: fields.limit(50, 500),
+  }),
+  run: async ({ run_id: id, name, path, limit }, workbench, call) =>
+    traceText(
+      await inspectTrace(await workbench.traceFile(id, name, path), { limit, budget: call.budget - 500 }),
+    ),
+});

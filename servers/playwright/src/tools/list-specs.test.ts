@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { project } from "../../test/fixture.ts";
+import { folderOf, type Session, session } from "../../test/session.ts";
+
+const SPEC = `import { test } from "playwright/test";
+for (let n = 0; n < 30; n++) test(\`number \${n}\`, () => {});
+`;
+let talk: Session;
+beforeAll(async () => {
+  const home = await project(await folderOf("list"), {
+    "playwright.config.js": `export default { projects: [{ name: "a" }, { name: "b" }] };\n`,
+    "many.spec.js": SPEC,
+    "other.spec.js": 'import { test } from "playwright/test";\ntest("other", () => {});\n',
+  });
+  talk = await session({ args: ["--project", home] });
+});
+
+describe("pw_list_specs", () => {
+  it("lists every test of the project once, in pages", async () => {
+    const seen: string[] = [];
+    let cursor: unknown;
+    do {
+      const { data } = await talk.good("pw_list_specs", {
+        limit: 40,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      expect(data.total).toBe(62);
+      if (Array.isArray(data.tests)) seen.push(...data.tests.map(String));
+      cursor = data.next_cursor;
+    } while (cursor !== undefined);
+    expect(new Set(seen).size).toBe(62);
+    expect(seen).toContain("other.spec.js:2 other [b]");
+  });
+
+  it("narrows by file and title", async () => {
+    const { data } = await talk.good("pw_list_specs", { files: ["many"], grep: "number 7$" });
+    expect(data.tests).toEqual(["many.spec.js:2 number 7 [a]", "many.spec.js:2 number 7 [b]"]);
+  });
+
+  it("says what is missing", async () => {
+    const nothing = await talk.call("pw_list_specs", { grep: "no such title" });
+    expect(nothing.isError).toBe(true);
+    expect(nothing.text).toContain("No test of the project fits");
+    const without = await (await session()).call("pw_list_specs");
+    expect(without.isError).toBe(true);
+    expect(without.text).toContain("--project");
+  });
+});

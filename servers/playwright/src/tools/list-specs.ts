@@ -1,0 +1,37 @@
+import { fields } from "@refmcp/core";
+import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { specLine } from "../browser/specs/specs.ts";
+import { number, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_list_specs",
+  title: "List the project's tests",
+  description: "List the tests of the user's own Playwright project (--project). Run them with pw_run_specs.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    files: z
+      .array(z.string())
+
+      .default([])
+      .describe("Only in files whose path contains one of these."),
+    grep: z.string().optional().describe("Only titles that match this regular expression."),
+    limit: fields.limit(100, 1_000),
+    cursor: fields.cursor,
+  }),
+  output: z.object({
+    tests: z.array(z.string()),
+    total: number,
+    next_cursor: fields.nextCursor,
+  }),
+  async run({ files, grep, limit, cursor }, { specs }, call) {
+    const cursors = cursorsOf("pw_list_specs", { files, grep }, z.int().min(0));
+    const from = cursors.decode(cursor) ?? 0;
+    const all = await specs.list({ files, grep, project: undefined }, call.signal);
+    const page = all.slice(from, from + limit).map(specLine);
+    const tests = page.slice(0, fitting(page, call.budget - 500));
+    const end = from + tests.length;
+    return { tests, total: all.length, ...(end < all.length ? { next_cursor: cursors.encode(end) } : {}) };
+  },
+});

@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bringBrowser } from "../../test/browser.mjs";
+import { project } from "../../test/fixture.ts";
+import { page } from "../../test/lab.ts";
+import { isRunning } from "../../test/processes.ts";
+import { folderOf, type Session, session, site } from "../../test/session.ts";
+
+let talk: Session;
+let home: string;
+
+beforeAll(async () => {
+  const web = await site({ "/": page("<h1>Docs</h1>") });
+  const { executablePath } = await bringBrowser();
+  const use = {
+    launchOptions: { executablePath },
+    trace: "retain-on-failure",
+    screenshot: "only-on-failure",
+  };
+  process.env.PW_SECRET_PIN = "48151623";
+  home = await project(await folderOf("specs"), {
+    "playwright.config.js": `export default { workers: 1, timeout: 60_000, use: ${JSON.stringify(use)} };\n`,
+    "page.spec.js": `import { expect, test } from "playwright/test";
+test("has a heading", async ({ page }) => {
+  await page.goto("${web.url}");
+  await expect(page.locator("h1")).toHaveText("Docs");
+});
+test("has another", async ({ page }) => {
+  await page.goto("${web.url}");
+  await expect(page.locator("h1")).toHaveText("Other " + process.env.PW_SECRET_PIN, { timeout: 200 });
+});
+`,
+    "slow.spec.js": `import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { test } from "playwright/test";
+test("takes for ever", async () => {
+  test.setTimeout(0);
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  writeFileSync("pids.txt", [process.pid, child.pid].join(" "));
+  await new Promise(() => {});
+});
+`,
+  });
+  talk = await session({ args: ["--project", home] });
+});
+
+describe("pw_run_specs", () => {
+  it("runs the user's specs, tells each while it runs, and keeps what failed", async () => {
+    const notes: string[] = [];
+    const result = await talk.connected.client.callTool(
+      { name: "pw_run_specs", arguments: { files: ["page.spec.js"] } },
+      { onprogress: ({ message }) => notes.push(message ?? "") },
+    );
+    expect(result.isError ?? false).toBe(false);
+    const { structuredContent: data, content } = result;
+    expect(data).toMatchObject({
+      passed: false,
+      summary: "1 passed, 1 failed",
+      failures: [{ test: "page.spec.js:6 has another", error: expect.stringContaining("Docs") }],
+    });
+    expect(notes.join("\n")).toMatch(/passed .*has a heading[\s\S]*failed .*has another/);
+    const names = content.flatMap((block) => (block.type === "resource_link" ? [block.name] : []));
+    expect(names.some((name) => name.endsWith(".png"))).toBe(true);
+    expect(names.some((name) => name.endsWith("trace.zip"))).toBe(true);
+    expect(JSON.stringify(result), "a secret that a spec shows").not.toContain("48151623");
+    const runId = Object(data).run_id;
+    const { text } = await talk.good("pw_inspect_trace", { run_id: runId });
+    expect(text).toMatch(/\n1\. \S.*\n2\. /);
+    expect(text).toMatch(/\d\. Navigate.* http:.*\n(?:\d.*\n)*\d\. Expect "toHaveText".* ✗ .*\[secret PIN\]/);
+    expect(text).not.toContain("Fixture");
+    expect((await talk.good("pw_view_artifact", { run_id: runId })).images).toHaveLength(1);
+
+    const again = await talk.good("pw_run_specs", { last_failed: true });
+    expect(again.data).toMatchObject({ passed: false, summary: "1 failed" });
+    const one = await talk.good("pw_run_specs", { files: ["page.spec.js:2"] });
+    expect(one.data).toMatchObject({ passed: true, summary: "1 passed", failures: [] });
+  });
+
+  it("ends with everything that it started when its caller cancels", async () => {
+    const stop = new AbortController();
+    const running = talk.call("pw_run_specs", { files: ["slow"] }, stop.signal);
+    running.catch(() => undefined);
+    const marks = join(home, "pids.txt");
+    await expect.poll(() => existsSync(marks), { timeout: 60_000 }).toBe(true);
+    const pids = (await readFile(marks, "utf8")).split(" ").map(Number);
+    expect(pids).toHaveLength(2);
+    expect(pids.every(isRunning)).toBe(true);
+    stop.abort();
+    await expect(running).rejects.toThrow();
+    await expect.poll(() => pids.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+  });
+
+  it("takes nothing for an option of the command", async () => {
+    for (const given of [
+      { files: ["--version"] },
+      { grep: "--help" },
+      { files: ["-x"], grep: "$(touch x)" },
+    ]) {
+      const answer = await talk.call("pw_run_specs", given);
+      expect(answer.isError).toBe(true);
+      expect(answer.text).toContain("No test of the project fits");
+    }
+    const project_ = await talk.call("pw_run_specs", { project: "chromium; touch x" });
+    expect(project_.isError).toBe(true);
+    expect(existsSync(join(home, "x"))).toBe(false);
+  });
+});

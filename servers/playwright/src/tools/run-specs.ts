@@ -1,0 +1,38 @@
+import { withLinks } from "@refmcp/core";
+import * as z from "zod";
+import { withUris } from "../browser/run/report.ts";
+import { specText } from "../browser/specs/specs.ts";
+import { artifacts, linksOf, number, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_run_specs",
+  title: "Run the project's tests",
+  description:
+    "Run tests of the user's own Playwright project and answer what failed, with screenshots and traces.",
+  effect: "change",
+  openWorld: true,
+  input: z.strictObject({
+    files: z
+      .array(z.string())
+
+      .default([])
+      .describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
+    grep: z.string().optional().describe("Only titles that match this regular expression."),
+    project: z.string().optional().describe("Only this project of the configuration: chromium."),
+    last_failed: z.boolean().default(false).describe("Only those that failed in the run before."),
+  }),
+  output: z.object({
+    passed: z.boolean(),
+    summary: z.string(),
+    durationMs: number,
+    failures: z.array(z.object({ test: z.string(), error: z.string() })),
+    not_shown: number.optional(),
+    run_id: z.string(),
+    artifacts,
+  }),
+  async run({ last_failed: lastFailed, grep, project, files }, { specs, tester }, call) {
+    const report = await specs.run({ files, grep, project, lastFailed }, call);
+    tester.options.changed();
+    return withLinks(withUris(report), linksOf(report.artifacts), specText(report));
+  },
+});

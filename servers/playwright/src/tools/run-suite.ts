@@ -1,0 +1,51 @@
+import { withLinks } from "@refmcp/core";
+import * as z from "zod";
+import { withUris } from "../browser/run/report.ts";
+import { fittingSuite, runSuite, suiteText } from "../browser/suite.ts";
+import { artifacts, devices, linksOf, number, tool } from "../context.ts";
+
+const one = z.strictObject({
+  name: z.string(),
+  url: z.string(),
+  steps: z.array(z.string()).default([]),
+  assertions: z.array(z.string()).default([]),
+});
+
+/** The time of each test. One that needs more is run alone, with pw_run_test. */
+const TEST_MS = 30_000;
+
+export default tool({
+  name: "pw_run_suite",
+  title: "Run many tests",
+  description: "Run many page tests side by side, each as in pw_run_test; those that fail keep a screenshot.",
+  effect: "change",
+  openWorld: true,
+  input: z.strictObject({
+    tests: z.array(one).min(1).describe("As in pw_run_test, each with a name."),
+    devices: devices.describe("As in pw_run_test."),
+    bail: z.boolean().default(false).describe("Start no more tests after the first that fails."),
+  }),
+  output: z.object({
+    passed: z.boolean(),
+    failed: number,
+    not_run: number,
+    durationMs: number,
+    tests: z.array(
+      z.object({
+        name: z.string(),
+        passed: z.boolean(),
+        durationMs: number,
+        run_id: z.string().optional(),
+        failures: z.array(z.string()).optional(),
+      }),
+    ),
+    artifacts,
+  }),
+  async run(request, { tester }, call) {
+    const report = fittingSuite(
+      await runSuite(tester, { ...request, timeoutMs: TEST_MS, evidence: ["on_failure"] }, call),
+      call.budget,
+    );
+    return withLinks(withUris(report), linksOf(report.artifacts), suiteText(report));
+  },
+});

@@ -1,0 +1,166 @@
+import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Era } from "@refmcp/core/testing";
+import { beforeAll, describe, expect, it } from "vitest";
+import { page, type Site } from "../../test/lab.ts";
+import { type Session, session, site } from "../../test/session.ts";
+
+let web: Site;
+beforeAll(async () => {
+  web = await site({
+    "/": page("<h1>Docs</h1>"),
+    "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
+    "/cancelled": page("<h1>Long</h1>"),
+    "/sized": page("<h1>Sized</h1><script>document.title = innerWidth</script>"),
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
+  let talk: Session;
+  beforeAll(async () => {
+    talk = await session({ era });
+  });
+
+  it("answers as the documents show", async () => {
+    const { connected } = talk;
+    const result = await connected.client.callTool({
+      name: "pw_run_test",
+      arguments: { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] },
+    });
+    const [text, link] = result.content;
+    if (text?.type !== "text") throw new Error("the first block is no text");
+    expect(text.text.startsWith("All checks passed (2 assertions). See screenshot.")).toBe(true);
+    if (link?.type !== "resource_link") throw new Error("the second block is no link");
+    expect(link).toMatchObject({
+      type: "resource_link",
+      uri: expect.stringMatching(/^file:\/\/\/.*\/home\.png$/),
+      name: "home.png",
+      mimeType: "image/png",
+    });
+    expect(result.content).toHaveLength(2);
+    expect(result.structuredContent).toMatchObject({
+      url: web.url,
+      assertions: [
+        { name: "h1 contains 'Docs'", passed: true },
+        { name: "no console errors", passed: true },
+      ],
+      durationMs: expect.any(Number),
+    });
+    // The documents show isError: false; left out means the same (MCP, CallToolResult).
+    expect(result.isError ?? false).toBe(false);
+    const path = fileURLToPath(link.uri);
+    expect(text.text.split("\n").at(-1), "some hosts drop links").toBe(path);
+    expect(readFileSync(path).subarray(1, 4).toString("latin1")).toBe("PNG");
+    expect(JSON.stringify(result).length).toBeLessThan(1_500);
+  });
+
+  it("answers a check that failed as a finished run, with what was there instead", async () => {
+    const answer = await talk.call("pw_run_test", {
+      url: `${web.url}/bad`,
+      assertions: ["h1 contains 'Docs' within 100ms", "title is 'Docs'"],
+    });
+    expect(answer.isError).toBe(false);
+    expect(answer.data).toMatchObject({ passed: false, status: 200, title: "Docs" });
+    const [head, line] = answer.text.split("\n");
+    expect(head).toBe("1 of 2 checks FAILED:");
+    expect(line).toMatch(/^✗ h1 contains 'Docs' within 100ms: .*Other/);
+    expect(answer.text).toContain("console error: it hurts");
+  });
+
+  it("answers what came to no verdict as an error that keeps the shape", async () => {
+    for (const [given, said] of [
+      [{ assertions: ["h1 contans 'Docs'"] }, /cannot be read/],
+      [{ url: "file:///etc/passwd" }, /file: is not allowed/],
+      [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
+    ] as const) {
+      const answer = await talk.call("pw_run_test", { url: web.url, assertions: ["h1 exists"], ...given });
+      expect(answer.isError, answer.text).toBe(true);
+      expect(answer.text).toMatch(said);
+      expect(answer.data).toMatchObject({
+        passed: false,
+        durationMs: expect.any(Number),
+        assertions: [{ passed: false }],
+        error: expect.stringMatching(said),
+      });
+    }
+  });
+});
+
+describe("pw_run_test", () => {
+  let talk: Session;
+  beforeAll(async () => {
+    talk = await session();
+  });
+
+  it("runs on each device, side by side, and says where a check failed", async () => {
+    const answer = await talk.good("pw_run_test", {
+      url: `${web.url}/sized`,
+      devices: ["desktop", "400x300"],
+      assertions: ["title is '400' within 100ms"],
+    });
+    expect(answer.data.assertions).toEqual([
+      expect.objectContaining({ passed: false, device: "desktop" }),
+      expect.objectContaining({ passed: true, device: "400x300" }),
+    ]);
+    expect(answer.text).toContain("✗ title is '400' within 100ms [desktop]");
+    expect(answer.links.map(({ name }) => name).sort()).toEqual(["sized-400x300.png", "sized-desktop.png"]);
+  });
+
+  it("keeps the evidence that is asked for, and nothing where none is", async () => {
+    const full = await talk.good("pw_run_test", {
+      url: web.url,
+      steps: ["screenshot 'Before: all'"],
+      evidence: ["full_page", "trace", "har", "a11y"],
+    });
+    expect(full.links.map(({ uri }) => basename(uri)).sort()).toEqual([
+      "home-before-all.png",
+      "home.a11y.json",
+      "home.har",
+      "home.png",
+      "home.trace.zip",
+    ]);
+    const filmed = await talk.good("pw_run_test", { url: web.url, evidence: ["video"] });
+    const hasFilm = filmed.links.some(({ name }) => name === "home.webm");
+    expect(
+      hasFilm || filmed.text.includes("note: no video: Playwright's ffmpeg is missing"),
+      filmed.text,
+    ).toBe(true);
+    const none = await talk.good("pw_run_test", { url: web.url, evidence: [] });
+    expect(none.links).toEqual([]);
+    expect(none.text).toContain("nothing was asserted");
+    const fine = await talk.good("pw_run_test", { url: web.url, evidence: ["on_failure"] });
+    expect(fine.links).toEqual([]);
+  });
+
+  it("stops when its caller cancels, and the next run works", async () => {
+    const stop = new AbortController();
+    const running = talk.call(
+      "pw_run_test",
+      { url: `${web.url}/cancelled`, steps: ["wait for 60s"], timeout_ms: 80_000 },
+      stop.signal,
+    );
+    running.catch(() => undefined);
+    await expect.poll(() => web.hits.includes("/cancelled"), { timeout: 60_000 }).toBe(true);
+    stop.abort();
+    await expect(running).rejects.toThrow();
+    expect((await talk.good("pw_run_test", { url: web.url, assertions: ["h1 is 'Docs'"] })).data.passed).toBe(
+      true,
+    );
+    const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
+    expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
+  });
+
+  it("tells its progress", async () => {
+    const notes: string[] = [];
+    await talk.connected.client.callTool(
+      {
+        name: "pw_run_test",
+        arguments: { url: web.url, steps: ["wait for 50ms"], assertions: ["h1 exists"] },
+      },
+      { onprogress: ({ message }) => notes.push(message ?? "") },
+    );
+    expect(notes.join()).toContain("step 1 of 1");
+  });
+});

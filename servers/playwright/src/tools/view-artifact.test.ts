@@ -1,0 +1,57 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PNG } from "pngjs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { picture } from "../../test/fixture.ts";
+import { type Session, session } from "../../test/session.ts";
+
+let talk: Session;
+beforeAll(async () => {
+  talk = await session();
+  const run = join(talk.runs, "one");
+  await mkdir(run, { recursive: true });
+  await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));
+  await writeFile(join(run, "log.txt"), Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""));
+  await writeFile(join(run, "film.webm"), "x");
+  await writeFile(join(run, "home.trace.zip"), "x");
+  await writeFile(join(talk.folder, "private.txt"), "private");
+  await symlink(join(talk.folder, "private.txt"), join(run, "link.txt"));
+});
+
+describe("pw_view_artifact", () => {
+  it("shows the first screenshot, at a size that a model can look at", async () => {
+    const { images, text } = await talk.good("pw_view_artifact", { run_id: "one" });
+    expect(images).toEqual([expect.objectContaining({ mimeType: "image/png" })]);
+    const shown = PNG.sync.read(Buffer.from(images[0]?.data ?? "", "base64"));
+    expect([shown.width, shown.height]).toEqual([1_500, 100]);
+    expect([...shown.data.subarray(0, 4)]).toEqual([10, 20, 30, 255]);
+    expect(text).toContain("3000x200 px, shown at 1/2");
+  });
+
+  it("gives a text in parts that make up the whole", async () => {
+    let whole = "";
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const { text } = await talk.good("pw_view_artifact", { run_id: "one", name: "log.txt", offset });
+      const [note, next] = /\n\[characters .*go on with offset (\d+)\]$/.exec(text) ?? [];
+      whole += note === undefined ? text : text.slice(0, -note.length);
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(whole).toBe(Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""));
+  });
+
+  it.each([
+    [{ name: "../private.txt" }, "has no artifact"],
+    [{ name: "link.txt" }, "has no artifact"],
+    [{ name: "hme.png" }, "film.webm, home.png"],
+    [{ run_id: "../one" }, "There is no run"],
+    [{ run_id: "onee" }, "Did you mean one?"],
+    [{ name: "film.webm" }, "neither a picture nor a text"],
+    [{ name: "home.trace.zip" }, "pw_inspect_trace"],
+    [{ name: "log.txt", offset: 1_000_000 }, "behind the end"],
+  ])("refuses %j", async (given, said) => {
+    const answer = await talk.call("pw_view_artifact", { run_id: "one", ...given });
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toContain(said);
+    expect(answer.text).not.toContain("private\n");
+  });
+});

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { viewArtifact } from "../browser/look/view.ts";
+import { runId, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_view_artifact",
+  title: "Look at an artifact",
+  description: "Look at a screenshot of a run, or read a text artifact. For a trace call pw_inspect_trace.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    run_id: runId,
+    name: z
+      .string()
+
+      .optional()
+      .describe("The artifact's name: home.png. Default: the first screenshot."),
+    offset: z.int().min(0).max(100_000_000).default(0).describe("Where a text begins, in characters."),
+  }),
+  async run({ run_id: id, name, offset }, { tester }, call) {
+    const view = await viewArtifact(tester.runs, { runId: id, name, offset, budget: call.budget });
+    if (view.kind === "text") return view.text;
+    return [
+      { type: "text", text: view.caption },
+      { type: "image", data: view.base64, mimeType: "image/png" },
+    ];
+  },
+});

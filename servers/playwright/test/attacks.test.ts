@@ -1,0 +1,248 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NetworkPolicy } from "../src/browser/network/policy.ts";
+import { ForwardProxy } from "../src/browser/network/proxy.ts";
+import { openGate, page } from "./lab.ts";
+import { site } from "./session.ts";
+import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";
+
+let lab: TestTester;
+const open: TestTester[] = [];
+beforeAll(async () => {
+  lab = await makeTester();
+});
+afterAll(async () => {
+  for (const one of [...open, lab]) await one.close();
+});
+
+/** A tester behind a real policy. */
+async function guarded(policy: TesterOptions["policy"]): Promise<TestTester> {
+  const made = await makeTester({ policy });
+  open.push(made);
+  return made;
+}
+
+const good = { url: "", assertions: ["h1 is 'Good'"] };
+
+describe("URLs that are no pages of the web", () => {
+  it.each([
+    "file:///etc/passwd",
+    "view-source:file:///etc/passwd",
+    "view-source:http://127.0.0.1/",
+    "data:text/html,<h1>x</h1>",
+    "chrome://version",
+    "javascript:alert(1)",
+    "about:blank",
+    "blob:http://127.0.0.1/x",
+    "ftp://127.0.0.1/",
+    "FILE:///etc/passwd",
+    " file:///etc/passwd",
+    "/etc/passwd",
+    "",
+  ])("refuses %j before a browser is touched, as the URL and as a step", async (url) => {
+    expect(await lab.failure({ url })).toMatchObject({ kind: "denied", data: { url, passed: false } });
+    // A step may go to a part of the site; whatever has a scheme is looked at like the URL itself.
+    if (!url.includes(":")) return;
+    expect((await lab.failure({ url: "http://127.0.0.1:1/", steps: [`goto '${url}'`] })).kind).toBe(
+      "invalid",
+    );
+  });
+
+  it.each([
+    [
+      "a redirect",
+      (to: string) => ({
+        "/": (_: unknown, response: import("node:http").ServerResponse) =>
+          void response.writeHead(302, { location: to }).end(),
+      }),
+      [],
+    ],
+    ["a link", (to: string) => ({ "/": page(`<h1>Good</h1><a href="${to}">go</a>`) }), ["click link 'go'"]],
+    ["an iframe", (to: string) => ({ "/": page(`<h1>Good</h1><iframe src="${to}"></iframe>`) }), []],
+    [
+      "a popup",
+      (to: string) => ({ "/": page(`<h1>Good</h1><button onclick="window.open('${to}')">go</button>`) }),
+      ["click button 'go'", "wait for 300ms"],
+    ],
+    [
+      "a script",
+      (to: string) => ({
+        "/": page(`<h1>Good</h1><script>setTimeout(() => { location.href = "${to}" }, 50)</script>`),
+      }),
+      ["wait for 300ms"],
+    ],
+    [
+      "a meta refresh",
+      (to: string) => ({ "/": page("<h1>Good</h1>", `<meta http-equiv="refresh" content="0;url=${to}">`) }),
+      ["wait for 300ms"],
+    ],
+  ] as const)("are not reached by %s", async (_name, pages, steps) => {
+    for (const to of [
+      "file:///etc/passwd",
+      "view-source:file:///etc/passwd",
+      "chrome://version",
+      "data:text/html,root:x:0",
+    ]) {
+      const { url } = await site(pages(to));
+      const report = await lab
+        .run({ url, steps: [...steps], assertions: ["not body contains 'root:' within 100ms"] })
+        .catch((error: unknown) => error);
+      const text = report instanceof Error ? report.message : JSON.stringify(report);
+      expect(text, to).not.toContain("root:x:0:0");
+      if (!(report instanceof Error)) expect(report, to).toMatchObject({ assertions: [{ passed: true }] });
+    }
+  });
+});
+
+describe("addresses that may not be reached", () => {
+  /** Twelve ways in which a page reaches out; `TO` is where to. */
+  const CHANNELS: Readonly<Record<string, string>> = {
+    fetch: "<script>fetch('TO/c', { mode: 'no-cors' }).catch(() => {})</script>",
+    xhr: "<script>const x = new XMLHttpRequest(); x.open('GET', 'TO/c'); x.send()</script>",
+    image: "<img src='TO/c'>",
+    script: "<script src='TO/c'></script>",
+    stylesheet: "<link rel='stylesheet' href='TO/c'>",
+    iframe: "<iframe src='TO/c'></iframe>",
+    prefetch:
+      "<link rel='prefetch' href='TO/c'><link rel='preconnect' href='TO'><link rel='dns-prefetch' href='TO'>",
+    websocket: "<script>new WebSocket('TO/c'.replace('http', 'ws'))</script>",
+    beacon: "<script>navigator.sendBeacon('TO/c', 'x')</script>",
+    "event source": "<script>new EventSource('TO/c')</script>",
+    worker:
+      "<script>new Worker(URL.createObjectURL(new Blob([\"fetch('TO/c', { mode: 'no-cors' })\"])))</script>",
+    popup: "<script>window.open('TO/c')</script>",
+  };
+
+  it("are reached by none of twelve channels, and by all of them without the policy", async () => {
+    const fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
+    const outcomes = await Promise.all(
+      Object.entries(CHANNELS).map(async ([name, html]) => {
+        const forbidden = await site({ "*": "ok" }, "127.0.0.3");
+        const { url } = await site(
+          { "/": page(`<h1>Good</h1>${html.replaceAll("TO", forbidden.url)}`) },
+          "127.0.0.2",
+        );
+        // Where nothing stands in the way the page reaches it; how long that takes is how long a leak may take.
+        const reached = new AbortController();
+        const free = lab
+          .run({ url, steps: ["wait for 60s"], timeoutMs: 90_000 }, reached.signal)
+          .catch(() => undefined);
+        await expect
+          .poll(() => forbidden.connections(), { timeout: 60_000, message: name })
+          .toBeGreaterThan(0);
+        reached.abort();
+        await free;
+        const before = forbidden.connections();
+        const report = await fence.run({ url, assertions: good.assertions, steps: ["wait for 1s"] });
+        return { name, passed: report.passed, leaked: forbidden.connections() - before };
+      }),
+    );
+    expect(outcomes).toEqual(Object.keys(CHANNELS).map((name) => ({ name, passed: true, leaked: 0 })));
+  }, 180_000);
+
+  it("are not reached by a redirect, and the run says so", async () => {
+    const forbidden = await site({ "*": "secret" }, "127.0.0.3");
+    const { url } = await site({
+      "/": (_, response) => void response.writeHead(302, { location: `${forbidden.url}/x` }).end(),
+    });
+    const fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
+    const found = await fence.failure({ url });
+    expect(found).toMatchObject({
+      kind: "denied",
+      code: "refused",
+      message: expect.stringContaining("--deny-host"),
+    });
+    expect(forbidden.connections()).toBe(0);
+  });
+
+  it("are named before the browser goes: private, link-local, the cloud's metadata, in every spelling", async () => {
+    const fence = await guarded(new NetworkPolicy({}));
+    for (const host of [
+      "169.254.169.254",
+      "10.0.0.1",
+      "192.168.1.1",
+      "2852039166",
+      "0xA9.0xFE.0xA9.0xFE",
+      "[fd00::1]",
+      "[::ffff:10.0.0.1]",
+    ]) {
+      expect((await fence.failure({ url: `http://${host}/` })).kind, host).toBe("denied");
+      const { url } = await site({ "/": page("<h1>Good</h1>") });
+      expect((await fence.failure({ url, steps: [`goto http://${host}/`] })).kind, host).toBe("denied");
+    }
+  });
+
+  it("on this machine are for pages of this machine only", async () => {
+    const local = await site({ "*": "internal" }, "127.0.0.3");
+    const { url, port } = await site(
+      {
+        "/": page(
+          `<h1>Good</h1><script>fetch('${local.url}/c', { mode: 'no-cors' }).catch(() => {})</script>`,
+        ),
+      },
+      "127.0.0.2",
+    );
+    // The page's name stands for a public host: what it resolves to is allowed by its name.
+    const resolve = async () => [{ address: "127.0.0.2", family: 4 }];
+    const away = await makeTester({
+      policy: { gateFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGate() },
+    });
+    open.push(away);
+    const report = await away.run({
+      ...good,
+      url: `http://site.test:${port}/`,
+      steps: ["wait for 300ms"],
+    });
+    expect(report.passed).toBe(true);
+    expect(local.connections()).toBe(0);
+    const home = await makeTester({ policy: new NetworkPolicy({}) });
+    open.push(home);
+    await home.run({ url, steps: ["wait for 300ms"] });
+    expect(local.connections()).toBeGreaterThan(0);
+  });
+
+  it("are checked again at every connection: a name that changes its address gains nothing", async () => {
+    let isMoved = false;
+    const outside = await site(
+      {
+        "*": (_, response) => {
+          isMoved = true;
+          const html = page(
+            "<h1>Good</h1><script>setTimeout(() => fetch('/in').catch(() => { document.title = 'refused' }), 200)</script>",
+          );
+          response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(html);
+        },
+      },
+      "127.0.0.2",
+    );
+    const inside = await site({ "*": "inside" }, "127.0.0.3", undefined, outside.port);
+    const fence = await guarded(
+      new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, async () => [
+        { address: isMoved ? "127.0.0.3" : "127.0.0.2", family: 4 },
+      ]),
+    );
+    const url = `http://rebind.test:${outside.port}/`;
+    const found = await fence.failure({ url, assertions: ["title is 'refused' within 20s"] });
+    expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
+    expect(outside.hits).toContain("/");
+    expect(inside.connections()).toBe(0);
+    // And where it moves before the page is asked for.
+    expect((await fence.failure({ url })).kind).toBe("denied");
+    expect(inside.connections()).toBe(0);
+  });
+
+  it("do not include the proxy that all of it goes through", async () => {
+    const proxy = await ForwardProxy.listen(openGate);
+    const port = proxy.port;
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () =>
+        socket.write(`CONNECT localhost:${port} HTTP/1.1\r\n\r\n`),
+      );
+      socket.once("data", (data) => resolve(data.toString("latin1")));
+      socket.on("error", () => undefined);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 502/);
+    expect(proxy.failures).toEqual([expect.objectContaining({ authority: `localhost:${port}` })]);
+    await proxy.close();
+  });
+});

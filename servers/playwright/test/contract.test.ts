@@ -1,0 +1,7 @@
+import { fileURLToPath } from "node:url";
+import { contract } from "@refmcp/core/testing";
+import { server } from "../src/server.ts";
+import { world } from "./fixture.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+contract({ server, bin: here("../dist/bin.js"), surface: here("surface"), world });

@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { connectInMemory } from "@refmcp/core/testing";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { server } from "../src/server.ts";
+import { bringBrowser } from "./browser.mjs";
+import { project } from "./fixture.ts";
+import { ABSENCES, CHECKS, PICTURES } from "./grammar-checks.ts";
+import { grammarSite } from "./grammar-page.ts";
+import { FILE, STEPS } from "./grammar-steps.ts";
+import type { Site } from "./lab.ts";
+
+const require = createRequire(import.meta.url);
+let site: Site;
+let folder: string;
+let home: string;
+let browser: Awaited<ReturnType<typeof bringBrowser>>;
+
+beforeAll(async () => {
+  browser = await bringBrowser();
+  site = await grammarSite();
+  folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-export-"));
+  const launch = JSON.stringify({ executablePath: browser.executablePath });
+  home = await project(folder, {
+    "playwright.config.js": `export default { testDir: ".", workers: 2, retries: 0, timeout: 90_000, expect: { timeout: 20_000 }, use: { launchOptions: ${launch} } };\n`,
+    "notes.txt": "notes\n",
+  });
+  // What npm's @playwright/test is: the same module under another name.
+  const other = join(home, "node_modules", "@playwright", "test");
+  await mkdir(other, { recursive: true });
+  await writeFile(
+    join(other, "package.json"),
+    '{ "name": "@playwright/test", "type": "module", "exports": "./index.js" }\n',
+  );
+  await writeFile(join(other, "index.js"), 'export * from "playwright/test";\n');
+  const axe = dirname(require.resolve("axe-core/package.json"));
+  await symlink(axe, join(home, "node_modules", "axe-core"), "junction");
+});
+afterAll(async () => {
+  await site.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** The code that pw_export_spec answers. */
+async function exported(
+  scripts: Readonly<Record<string, { steps?: readonly string[]; assertions?: readonly string[] }>>,
+): Promise<void> {
+  const args = ["--executable-path", browser.executablePath, "--max-answer-chars", "80000"];
+  const { client, close } = await connectInMemory(server, { args });
+  try {
+    for (const [title, script] of Object.entries(scripts)) {
+      const given = { title, url: site.url, ...script };
+      const { content, isError } = await client.callTool({ name: "pw_export_spec", arguments: given });
+      const [block] = content;
+      if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
+      await writeFile(join(home, `${title}.spec.ts`), block.text);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** The real `playwright test` on all specs; its report where one fails. */
+async function playwrightTest(...args: string[]): Promise<{ passed: boolean; output: string }> {
+  const cli = join(home, "node_modules", "playwright", "cli.js");
+  const { VITEST: _, NODE_OPTIONS: __, ...rest } = process.env;
+  const env = { ...rest, ...browser.env, NO_COLOR: "1", PW_SECRET_PASSWORD: "hunter2 & more" };
+  return promisify(execFile)(process.execPath, [cli, "test", "--reporter=line", ...args], {
+    cwd: home,
+    env,
+    maxBuffer: 1e8,
+  }).then(
+    ({ stdout }) => ({ passed: true, output: stdout }),
+    (error: { stdout?: string }) => ({
+      passed: false,
+      output: (error.stdout ?? String(error)).slice(0, 4_000),
+    }),
+  );
+}
+
+const opposite = (text: string) =>
+  text.startsWith("not ") ? text.slice(4) : `not ${text.replace(/^expect /, "")}`;
+
+it("specs of every form pass under the real playwright test, and fail where the form does", async () => {
+  await exported({
+    holds: { assertions: [...CHECKS, ...ABSENCES].map(([holds]) => holds) },
+    opposite: { assertions: CHECKS.map(([, fails]) => opposite(fails.replace(/ within \d+ms$/, ""))) },
+    pictures: { assertions: PICTURES.map(([holds]) => holds) },
+    steps: {
+      steps: STEPS.flatMap((form) => [...form.steps, `expect ${form.effect}`]).map((text) =>
+        text.replace(FILE, "notes.txt"),
+      ),
+    },
+  });
+  // The first run makes the pictures, as a person would.
+  await playwrightTest("--update-snapshots=all", "pictures");
+  expect(await playwrightTest()).toEqual({ passed: true, output: expect.stringContaining("4 passed") });
+
+  await exported({
+    wrong: { assertions: ["h1 contains 'x' within 100ms"] },
+    negated: { assertions: ["not h1 exists within 100ms"] },
+    counted: { assertions: ["not li count is 4 within 100ms"] },
+    bad: { steps: ["goto /?bad"], assertions: ["no critical a11y violations"] },
+  });
+  const failed = await playwrightTest("wrong", "negated", "counted", "bad");
+  expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
+}, 240_000);

@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { World } from "@refmcp/core/testing";
+import { strToU8, zipSync } from "fflate";
+import { PNG } from "pngjs";
+import { bringBrowser } from "./browser.mjs";
+import { page, serve } from "./lab.ts";
+
+const SECRET = "hunter2-planted-secret";
+const RUN = "20260728-090000-0f1x7e00";
+
+const HOME = page(
+  `<header><nav aria-label="Main"><a href="/login">Sign in</a></nav></header>
+   <main><h1>Docs</h1><p>How things work.</p><button type="button" onclick="this.textContent='Thanks'">Like</button></main>`,
+);
+const LOGIN = page(
+  `<main><h1>Sign in</h1><form action="/in"><label>Name <input name="name"></label>
+   <label>Password <input type="password" name="password" oninput="document.title = this.value"></label>
+   <button type="submit">Go on</button></form></main>`,
+);
+const IN = page("<main><h1>Welcome</h1></main>");
+const CROWD = page(
+  `<main><h1>Crowd</h1>${Array.from({ length: 700 }, (_, n) => `<button>Button number ${n} that says a little more than it has to</button>`).join("")}</main>`,
+);
+
+const CONFIG = `export default { testDir: ".", reporter: "list", workers: 1 };\n`;
+const SPEC = `import { expect, test } from "playwright/test";
+test("adds", () => { expect(1 + 1).toBe(2); });
+test("subtracts", () => { expect(3 - 1).toBe(2); });
+for (let n = 0; n < 250; n++) test(\`is one of many tests with a title that is rather long, number \${n}\`, () => {});
+`;
+
+/** A picture of one colour. */
+export function picture(
+  width: number,
+  height: number,
+  [red, green, blue]: readonly [number, number, number],
+): Buffer {
+  const png = new PNG({ width, height });
+  for (let i = 0; i < png.data.length; i += 4) png.data.set([red, green, blue, 255], i);
+  return PNG.sync.write(png);
+}
+
+/** A trace as Playwright writes it, of two actions. */
+export function trace(): Uint8Array {
+  const events = [
+    { type: "context-options", browserName: "chromium", title: "signs in", version: 8 },
+    {
+      type: "before",
+      callId: "call@1",
+      startTime: 100,
+      class: "Frame",
+      method: "goto",
+      params: { url: "http://site.test/" },
+    },
+    { type: "after", callId: "call@1", endTime: 350 },
+    {
+      type: "before",
+      callId: "call@2",
+      startTime: 351,
+      class: "Frame",
+      method: "click",
+      params: { selector: "internal:role=button" },
+    },
+    { type: "console", messageType: "error", text: "no such user" },
+    { type: "after", callId: "call@2", endTime: 5351, error: { message: "Timeout 5000ms exceeded." } },
+  ];
+  const network = [
+    {
+      type: "resource-snapshot",
+      snapshot: { request: { method: "GET", url: "http://site.test/" }, response: { status: 200 } },
+    },
+    {
+      type: "resource-snapshot",
+      snapshot: { request: { method: "POST", url: "http://site.test/in" }, response: { status: 500 } },
+    },
+  ];
+  const lines = (all: readonly object[]) => strToU8(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  return zipSync({ "trace.trace": lines(events), "trace.network": lines(network) });
+}
+
+/** A project of a user's own, on the Playwright that is here. */
+export async function project(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const home = join(folder, "project");
+  await mkdir(join(home, "node_modules"), { recursive: true });
+  const installed = dirname(createRequire(import.meta.url).resolve("playwright/package.json"));
+  await symlink(installed, join(home, "node_modules", "playwright"), "junction");
+  await writeFile(join(home, "package.json"), '{ "type": "module", "private": true }\n');
+  for (const [name, content] of Object.entries(files)) await writeFile(join(home, name), content);
+  return home;
+}
+
+/** A small web site, an earlier run, and a project with specs. */
+export async function world(): Promise<World> {
+  const { executablePath, env } = await bringBrowser();
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-world-"));
+  const runs = join(folder, "runs");
+  const baselines = join(folder, "baselines");
+  const site = await serve({ "/": HOME, "/login": LOGIN, "/in": IN, "/crowd": CROWD });
+  const specs = await project(folder, { "playwright.config.js": CONFIG, "sums.spec.js": SPEC });
+  const run = join(runs, RUN);
+  await mkdir(run, { recursive: true });
+  await mkdir(baselines);
+  await writeFile(join(run, "home.png"), picture(320, 200, [240, 240, 250]));
+  await writeFile(join(run, "home.actual.png"), picture(32, 20, [0, 128, 0]));
+  await writeFile(join(baselines, "home.png"), picture(32, 20, [128, 0, 0]));
+  await writeFile(join(run, "home.trace.zip"), trace());
+  await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
+  await writeFile(join(run, "report.json"), `${JSON.stringify({ url: `${site.url}/`, passed: false })}\n`);
+  await writeFile(join(folder, "private.txt"), SECRET);
+  // In memory the server has the environment of the tests.
+  process.env.PW_SECRET_PASSWORD = SECRET;
+  const long = "the heading says something that is much longer than a heading should be";
+  return {
+    args: [
+      ["--executable-path", executablePath],
+      ["--output-dir", runs],
+      ["--baseline-dir", baselines],
+      ["--project", specs],
+      ["--root", run],
+    ].flat(),
+    env: { ...env, PW_SECRET_PASSWORD: SECRET },
+    calls: {
+      pw_approve_baseline: { run_id: RUN, baseline: "home" },
+      pw_export_spec: {
+        url: "http://localhost:1313",
+        steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
+        assertions: ["h1 contains 'Sign in'", "no console errors"],
+      },
+      pw_inspect_page: { url: `${site.url}/` },
+      pw_inspect_trace: { run_id: RUN },
+      pw_list_specs: { grep: "adds|subtracts" },
+      pw_run_specs: { files: ["sums.spec.js"], grep: "adds" },
+      pw_run_suite: {
+        tests: [
+          { name: "home", url: `${site.url}/`, assertions: ["h1 is 'Docs'"] },
+          {
+            name: "signing in",
+            url: `${site.url}/login`,
+            steps: ["fill label 'Password' with secret 'PASSWORD'"],
+            assertions: ["title is 'Sign in' within 200ms"],
+          },
+        ],
+      },
+      pw_run_test: { url: `${site.url}/`, assertions: ["h1 contains 'Docs'", "no console errors"] },
+      pw_view_artifact: { run_id: RUN },
+    },
+    failures: {
+      pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
+      pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
+      pw_inspect_page: { url: "view-source:file:///etc/passwd" },
+      pw_inspect_trace: { path: join(folder, "private.txt") },
+      pw_list_specs: { cursor: "made up" },
+      pw_run_specs: { grep: "no test has this title" },
+      pw_run_suite: { tests: [{ name: "slip", url: site.url, assertions: ["h1 contans 'x'"] }] },
+      pw_run_test: {
+        url: `${site.url}/login`,
+        steps: ["fill label 'Password' with secret 'PASSWORD'", "goto http://169.254.169.254/"],
+        assertions: ["title is 'x'"],
+      },
+      pw_view_artifact: { run_id: "../..", name: "private.txt" },
+    },
+    large: {
+      pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
+      pw_list_specs: { limit: 1_000 },
+      pw_run_test: {
+        url: `${site.url}/`,
+        assertions: Array.from({ length: 100 }, (_, n) => `h1 is '${long} ${n} ${long} ${long}' within 1ms`),
+        evidence: [],
+      },
+      pw_view_artifact: { run_id: RUN, name: "log.txt" },
+    },
+    secret: SECRET,
+    async fingerprint() {
+      const hash = createHash("sha256");
+      for (const home of [baselines, specs, run]) {
+        for (const name of (await readdir(home)).sort()) {
+          if (name === "node_modules") continue;
+          hash.update(name).update(await readFile(join(home, name)));
+        }
+      }
+      return hash.digest("hex");
+    },
+    stable: (text) =>
+      text
+        .replaceAll(folder, "/world")
+        .replaceAll(site.url, "http://localhost:1313")
+        .replace(/\b20\d{6}-\d{6}-[0-9a-f]{8}\b/g, "20260728-090000-00000001")
+        .replace(/(durationMs\\?": ?)\d+/g, "$1250")
+        .replace(/(bytes\\?": ?)\d+/g, "$14096")
+        .replace(/\b\d+ ms\b/g, "250 ms"),
+    async dispose() {
+      await site.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

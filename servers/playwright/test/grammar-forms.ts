@@ -1,0 +1,179 @@
+import { parseAssertion } from "../src/browser/language/assertion.ts";
+import {
+  type Absence,
+  type Action,
+  type Base,
+  type Check,
+  type Metric,
+  type NumberComparison,
+  type Property,
+  SEVERITIES,
+  STATES,
+  type Target,
+  type TextComparison,
+} from "../src/browser/language/ast.ts";
+import { parseStep } from "../src/browser/language/step.ts";
+
+// Records and not lists: a form that enters the language and is missing here does not compile.
+type All<Name extends string> = Readonly<Record<Name, true>>;
+
+const CHECK_KINDS: All<Check["kind"]> = {
+  page: true,
+  status: true,
+  text: true,
+  state: true,
+  existence: true,
+  property: true,
+  count: true,
+  absence: true,
+  "no target": true,
+  "no requests": true,
+  a11y: true,
+  request: true,
+  response: true,
+  console: true,
+  metric: true,
+  screenshot: true,
+};
+const ABSENCE_KINDS: All<Absence> = {
+  "console errors": true,
+  "console warnings": true,
+  "page errors": true,
+  "failed requests": true,
+  "broken images": true,
+  "horizontal overflow": true,
+  "mixed content": true,
+};
+const METRICS: All<Metric> = {
+  "response time": true,
+  "load time": true,
+  fcp: true,
+  lcp: true,
+  cls: true,
+  "page weight": true,
+};
+const PROPERTIES: All<Property["kind"]> = {
+  value: true,
+  text: true,
+  class: true,
+  id: true,
+  name: true,
+  attribute: true,
+  style: true,
+};
+const BASES: All<Base["kind"]> = {
+  css: true,
+  role: true,
+  text: true,
+  quoted: true,
+  label: true,
+  placeholder: true,
+  alt: true,
+  testid: true,
+};
+const COMPARISONS: All<TextComparison["how"]> = { is: true, contains: true, matches: true };
+const NUMBERS: All<NumberComparison["how"]> = { "=": true, "<": true, "<=": true, ">": true, ">=": true };
+const ACTIONS: All<Action["kind"]> = {
+  goto: true,
+  click: true,
+  fill: true,
+  type: true,
+  press: true,
+  check: true,
+  select: true,
+  upload: true,
+  hover: true,
+  focus: true,
+  clear: true,
+  wait: true,
+  "wait for": true,
+  "wait for load": true,
+  scroll: true,
+  drag: true,
+  dialog: true,
+  history: true,
+  reload: true,
+  viewport: true,
+  screenshot: true,
+  expect: true,
+};
+
+const tagged = (tag: string, names: readonly string[] | All<string>) =>
+  (Array.isArray(names) ? names : Object.keys(names)).map((name) => `${tag} ${name}`);
+
+/** Every form of the language, by name. */
+export const EVERY_FORM = {
+  checks: [
+    ...tagged("check", CHECK_KINDS),
+    ...tagged("page", ["title", "url"]),
+    ...tagged("state", STATES),
+    ...tagged("absence", ABSENCE_KINDS),
+    ...tagged("metric", METRICS),
+    ...tagged("property", PROPERTIES),
+    ...tagged("severity", SEVERITIES),
+    ...tagged("base", BASES),
+    ...tagged("text", COMPARISONS),
+    ...tagged("text not", COMPARISONS),
+    ...tagged("number", NUMBERS),
+    ...tagged("target", ["first", "last", "nth", "in"]),
+    ...tagged("assertion", ["not", "within", "plain"]),
+  ],
+  actions: tagged("step", ACTIONS),
+  /** Steps that no page can refuse: they only do what they say. */
+  neverRefused: tagged("step", ["type", "wait", "viewport"]),
+};
+
+/** The forms that assertions use. */
+export function formsOfChecks(texts: readonly string[]): ReadonlySet<string> {
+  const forms = new Set<string>();
+  for (const text of texts) {
+    const { check, negated, within } = parseAssertion(text);
+    forms.add(`check ${check.kind}`);
+    forms.add(`assertion ${negated ? "not" : within === undefined ? "plain" : "within"}`);
+    for (const form of partsOf(check)) forms.add(form);
+  }
+  return forms;
+}
+
+function partsOf(check: Check): string[] {
+  const target = "target" in check && check.target !== undefined ? targetForms(check.target) : [];
+  switch (check.kind) {
+    case "page":
+      return [`page ${check.what}`, comparison(check.compare)];
+    case "text":
+      return [...target, comparison(check.compare)];
+    case "state":
+      return [...target, `state ${check.state}`];
+    case "property": {
+      const { kind, compare } = check.property;
+      return [...target, `property ${kind}`, ...(compare === undefined ? [] : [comparison(compare)])];
+    }
+    case "count":
+      return [...target, `number ${check.compare.how}`];
+    case "absence":
+      return [`absence ${check.what}`];
+    case "a11y":
+      return [...target, `severity ${check.severity}`];
+    case "metric":
+      return [`metric ${check.metric}`];
+    case "screenshot":
+      return [...target, ...check.masks.flatMap(targetForms)];
+    default:
+      return target;
+  }
+}
+
+const comparison = ({ how, negated }: TextComparison) => `text ${negated ? "not " : ""}${how}`;
+
+function targetForms({ pick, base, inside }: Target): string[] {
+  const picked = pick === undefined ? [] : [`target ${typeof pick === "number" ? "nth" : pick}`];
+  return [
+    `base ${base.kind}`,
+    ...picked,
+    ...(inside === undefined ? [] : ["target in", ...targetForms(inside)]),
+  ];
+}
+
+/** The forms that steps use. */
+export const formsOfActions = (texts: readonly string[]): ReadonlySet<string> =>
+  new Set(texts.map((text) => `step ${parseStep(text).action.kind}`));

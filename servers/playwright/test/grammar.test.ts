@@ -1,0 +1,219 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { approve } from "../src/browser/approve.ts";
+import { GRAMMAR } from "../src/browser/language/help.ts";
+import { parseScript } from "../src/browser/language/script.ts";
+import { ABSENCES, CHECKS, MALFORMED_CHECKS, PICTURES } from "./grammar-checks.ts";
+import { EVERY_FORM, formsOfActions, formsOfChecks } from "./grammar-forms.ts";
+import { grammarSite, secureSite } from "./grammar-page.ts";
+import { FILE, MALFORMED_STEPS, STEPS } from "./grammar-steps.ts";
+import type { Site } from "./lab.ts";
+import { makeTester, type TestTester } from "./testers.ts";
+
+let site: Site;
+let lab: TestTester;
+let file: string;
+
+beforeAll(async () => {
+  site = await grammarSite();
+  lab = await makeTester({ ignoreHttpsErrors: true, concurrency: 16 });
+  file = join(lab.folder, "notes.txt");
+  await writeFile(file, "notes\n");
+});
+afterAll(async () => {
+  await lab.close();
+  await site.close();
+});
+
+/** What the language calls an assertion: without the word before it. */
+const named = (text: string) => text.replace(/^expect /, "");
+const passing = (texts: readonly string[]) => texts.map((text) => ({ name: named(text), passed: true }));
+const withFile = (text: string) => text.replace(FILE, file);
+
+/** Assertions that fail wait a little only: what is on the page is there when it has loaded. */
+const soon = (text: string) =>
+  / within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text) ? text : `${text} within 400ms`;
+
+describe.concurrent("assertions", () => {
+  it("of every form hold where they should", async () => {
+    const texts = [...CHECKS, ...ABSENCES].map(([holds]) => holds);
+    const report = await lab.run({ url: site.url, assertions: texts });
+    expect(report.assertions).toEqual(passing(texts));
+    expect(report.passed).toBe(true);
+  });
+
+  it("of every form fail where they should, and say what is there", async () => {
+    const report = await lab.run({ url: site.url, assertions: CHECKS.map(([, fails]) => soon(fails)) });
+    expect(report.passed).toBe(false);
+    for (const [index, [, fails, actual]] of CHECKS.entries()) {
+      expect(report.assertions[index]?.passed, fails).toBe(false);
+      expect(report.assertions[index]?.actual, fails).toContain(actual);
+    }
+  });
+
+  it("of every form say the opposite with not before them", async () => {
+    const opposite = (text: string) => (text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`);
+    const texts = CHECKS.map(([, fails]) => opposite(fails));
+    const report = await lab.run({ url: site.url, assertions: texts });
+    expect(report.assertions).toEqual(passing(texts));
+  });
+
+  it("of absence fail on a page that misbehaves", async () => {
+    const report = await lab.run({
+      url: `${site.url}/?bad`,
+      assertions: ABSENCES.map(([, fails]) => fails),
+    });
+    for (const [index, [, fails, actual]] of ABSENCES.entries()) {
+      expect(report.assertions[index]?.passed, fails).toBe(false);
+      expect(report.assertions[index]?.actual, fails).toContain(actual);
+    }
+  });
+
+  it("of mixed content hold and fail on https pages", async () => {
+    const secure = await secureSite(`${site.url}/pixel.svg`);
+    const assertions = ["no mixed content"];
+    try {
+      expect((await lab.run({ url: secure.url, assertions })).passed).toBe(true);
+      const mixed = await lab.run({ url: `${secure.url}/mixed`, assertions });
+      expect(mixed.assertions[0]?.actual).toContain("/pixel.svg");
+    } finally {
+      await secure.close();
+    }
+  });
+
+  it("of pictures hold where the page looks as its baseline, and fail where it does not", async () => {
+    const texts = PICTURES.map(([holds]) => holds);
+    const first = await lab.run({ url: site.url, assertions: texts });
+    expect(first.assertions.map(({ actual }) => actual)).toEqual(
+      texts.map(() => expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/)),
+    );
+    for (const baseline of ["home", "list", "clock", "head"])
+      await approve(lab.tester, { runId: first.run_id ?? "", baseline, device: "desktop" }, async () => {});
+    const again = await lab.run({ url: site.url, assertions: texts });
+    expect(again.assertions).toEqual(passing(texts));
+    const failed = await lab.run({ url: site.url, assertions: PICTURES.map(([, fails]) => fails) });
+    for (const [index, [, fails, actual]] of PICTURES.entries())
+      expect(failed.assertions[index]?.actual, fails).toContain(actual);
+  });
+});
+
+describe.concurrent("steps", () => {
+  it("of every form do what they say", async () => {
+    const steps = STEPS.flatMap((form) => [...form.steps, `expect ${form.effect}`]).map(withFile);
+    const report = await lab.run({ url: site.url, steps, timeoutMs: 90_000 });
+    expect(report.failed_step).toBeUndefined();
+    const pictures = report.artifacts?.map(({ name }) => name) ?? [];
+    expect(pictures).toEqual(expect.arrayContaining(["home-1.png", "home-menu.png"]));
+    expect(JSON.stringify(report)).not.toContain("hunter2");
+  }, 120_000);
+
+  it("of every form say why they cannot be done", async () => {
+    const failing = STEPS.flatMap(({ fails, reason, at = "/" }) =>
+      fails === undefined || reason === undefined ? [] : [{ fails, reason, at }],
+    );
+    const reports = await Promise.all(
+      failing.map(({ fails, at }) =>
+        lab.run({ url: site.url + at, steps: fails.map(withFile), timeoutMs: 90_000 }),
+      ),
+    );
+    for (const [index, { fails, reason }] of failing.entries()) {
+      expect(reports[index]?.passed, fails.join()).toBe(false);
+      expect(reports[index]?.failed_step, fails.join()).toContain(reason);
+    }
+  }, 120_000);
+
+  it("that need what the server has not are errors with a hint", async () => {
+    const run = (step: string) => lab.run({ url: site.url, steps: [step] });
+    await expect(run("fill 'Email' with secret 'NONE'")).rejects.toMatchObject({
+      kind: expect.stringMatching(/^(?:invalid|not_found)$/),
+      message: expect.stringContaining("NONE"),
+      hint: expect.stringContaining("PW_SECRET_NONE"),
+    });
+  });
+});
+
+describe("what cannot be read", () => {
+  const sentences = [
+    ...MALFORMED_CHECKS.map((one) => ["assertions", ...one] as const),
+    ...MALFORMED_STEPS.map((one) => ["steps", ...one] as const),
+  ];
+
+  it.each(sentences)("%s: %s", async (list, marked, expected) => {
+    const before = site.hits.length;
+    const at = marked.indexOf("‸");
+    const text = marked.replace("‸", "");
+    const error = await lab.run({ url: site.url, [list]: [text] }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof ToolError)) throw new Error("it can be read");
+    const [title, sentence, caret = "", example] = error.message.split("\n");
+    expect(title).toBe(`${list}[0] cannot be read:`);
+    expect(sentence).toBe(`  ${text}`);
+    expect(caret.indexOf("^") - 2).toBe(at);
+    expect(caret).toContain(expected);
+    expect(example).toMatch(/^ {2}for example: \S/);
+    expect(error).toMatchObject({ kind: "invalid", code: "grammar" });
+    expect(error.hint).toContain("pw://help/assertions");
+    expect(site.hits.length, "no page is asked for").toBe(before);
+  });
+});
+
+describe("the tables of this test", () => {
+  it("hold every form of an assertion on both sides", () => {
+    const all = [...CHECKS, ...ABSENCES, ...PICTURES, ["no mixed content", "no mixed content", ""]];
+    for (const side of [0, 1]) {
+      const seen = formsOfChecks(all.map((form) => form[side] ?? ""));
+      expect(EVERY_FORM.checks.filter((form) => !seen.has(form))).toEqual([]);
+    }
+  });
+
+  it("hold every form of a step, and each that a page can refuse on both sides", () => {
+    const seen = formsOfActions(STEPS.flatMap(({ steps }) => steps));
+    expect(EVERY_FORM.actions.filter((form) => !seen.has(form))).toEqual([]);
+    const refused = formsOfActions(STEPS.flatMap(({ fails }) => fails ?? []));
+    expect(EVERY_FORM.actions.filter((form) => !refused.has(form))).toEqual(EVERY_FORM.neverRefused);
+  });
+});
+
+describe("the examples", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const tables = readme.slice(readme.indexOf("## The language"), readme.indexOf("## Tools"));
+
+  /** The examples in the second column of a table that begins with `head`. */
+  const examplesOf = (text: string, head: string): string[] => {
+    const table = text.slice(text.indexOf(head)).split("\n\n")[0] ?? "";
+    return table
+      .split("\n")
+      .filter((row) => row.startsWith("| ") && !/^\| (?:checks|base|---|Checks|Targets|Steps)/.test(row))
+      .flatMap((row) => (row.split(/(?<!\\)\|/)[2] ?? "").split(" · "));
+  };
+  /** An example without what README.md puts around and after it. */
+  const inCode = (text: string) =>
+    /`` (.*?) ``|`([^`]+)`/
+      .exec(text)
+      ?.slice(1)
+      .find((one) => one !== undefined) ?? "";
+  const bare = (text: string) => text.replace(/ \((?:where|backticks) .*/, "").trim();
+
+  it("of README.md and of the resource can be read", () => {
+    const checks = [...examplesOf(tables, "| Checks").map(inCode), ...examplesOf(GRAMMAR, "| checks")];
+    const targets = [
+      ...examplesOf(tables, "| Targets").map(inCode),
+      ...examplesOf(GRAMMAR, "| base").map(bare),
+    ].map((text) => `${text} exists`);
+    const steps = [
+      ...examplesOf(tables, "| Steps").map(inCode),
+      ...(GRAMMAR.split("# Steps\n\n")[1]?.split("\n\n")[0] ?? "").replace(/\s+/g, " ").split(" · "),
+    ];
+    expect(checks.length).toBeGreaterThan(60);
+    expect(targets.length).toBeGreaterThan(25);
+    expect(steps.length).toBeGreaterThan(60);
+    expect(() => parseScript([], checks)).not.toThrow();
+    expect(() => parseScript([], targets)).not.toThrow();
+    expect(() => parseScript(steps, [])).not.toThrow();
+  });
+});

@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A web server on loopback for one test. */
+export interface Site {
+  readonly url: string;
+  readonly port: number;
+  /** TCP connections that it has got: what reaches it at all, whatever it is. */
+  connections(): number;
+  /** Paths that were asked for. */
+  readonly hits: readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Serves pages (HTML by path) or whatever a handler answers.
+ *
+ * @param host the loopback address to listen on: `127.0.0.1`, `127.0.0.2`, …
+ * @param port one that is known to be free; 0 for any
+ */
+export async function serve(
+  pages: Readonly<Record<string, string | Handler>>,
+  host = "127.0.0.1",
+  server: Server = createServer(),
+  port = 0,
+): Promise<Site> {
+  const hits: string[] = [];
+  let connections = 0;
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => open.delete(socket));
+  });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const path = new URL(request.url ?? "/", "http://x").pathname;
+    hits.push(request.url ?? "");
+    const page = pages[path] ?? pages["*"];
+    if (page === undefined) response.writeHead(404, { "content-type": "text/plain" }).end("not here");
+    else if (typeof page === "function") page(request, response);
+    else {
+      const type = path.endsWith(".js")
+        ? "text/javascript"
+        : path.endsWith(".css")
+          ? "text/css"
+          : "text/html; charset=utf-8";
+      response.writeHead(200, { "content-type": type }).end(page);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    connections: () => connections,
+    hits,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A gate that lets everything through: what a browser does without a policy. */
+export const openGate = {
+  connect: (host: string, port: number) =>
+    new Promise<Socket>((resolve, reject) => {
+      const socket = connect({ host, port });
+      socket.once("connect", () => resolve(socket));
+      socket.once("error", reject);
+    }),
+  isRefusal: () => false,
+  check: () => Promise.resolve(),
+};
+
+/** An HTML page. */
+export const page = (body: string, head = "") =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title>${head}</head><body>${body}</body></html>`;

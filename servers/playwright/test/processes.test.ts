@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Connected, connectStdio } from "@refmcp/core/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { bringBrowser } from "./browser.mjs";
+import { project } from "./fixture.ts";
+import { page } from "./lab.ts";
+import { descendantsOf, isRunning } from "./processes.ts";
+import { answerOf, folderOf, site } from "./session.ts";
+
+const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const servers: Connected[] = [];
+afterEach(async () => {
+  for (const one of servers.splice(0)) await one.close().catch(() => undefined);
+});
+
+async function start(...args: string[]): Promise<Connected & { readonly pid: number }> {
+  const { executablePath, env } = await bringBrowser();
+  const all = ["--executable-path", executablePath, ...args];
+  const connected = await connectStdio(bin, { args: all, env });
+  servers.push(connected);
+  const { pid } = connected;
+  if (pid === undefined) throw new Error("it has no process");
+  return { ...connected, pid };
+}
+
+const run = async ({ client }: Connected, url: string, steps: string[] = []) =>
+  answerOf(
+    await client.callTool({
+      name: "pw_run_test",
+      arguments: { url, steps, assertions: ["h1 is 'Good'"], timeout_ms: 80_000 },
+    }),
+  );
+
+/** A server in the middle of a run, and the processes of its browser. */
+async function busy() {
+  const web = await site({ "*": page("<h1>Good</h1>") });
+  const server = await start("--output-dir", await folderOf("runs"));
+  expect((await run(server, web.url)).data.passed).toBe(true);
+  const running = run(server, `${web.url}/long`, ["wait for 60s"]).then(
+    (answer) => answer.text,
+    (error: unknown) => String(error),
+  );
+  await expect.poll(() => web.hits.includes("/long"), { timeout: 60_000 }).toBe(true);
+  const browser = descendantsOf(server.pid);
+  expect(browser.some(({ command }) => command.includes("--type=renderer"))).toBe(true);
+  return { server, web, running, browser };
+}
+
+/** Waits until none of the processes runs. */
+async function gone(processes: readonly { readonly pid: number; readonly command: string }[]): Promise<void> {
+  await expect
+    .poll(() => processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)), {
+      timeout: 30_000,
+    })
+    .toEqual([]);
+}
+
+describe.runIf(process.platform === "linux")("no process is left", () => {
+  it("after the client has closed its end", async () => {
+    const { server, browser } = await busy();
+    await server.close();
+    await gone([...browser, { pid: server.pid, command: "the server" }]);
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("after %s in the middle of a run", async (signal) => {
+    const { server, browser, running } = await busy();
+    process.kill(server.pid, signal);
+    await gone([...browser, { pid: server.pid, command: "the server" }]);
+    await running;
+  });
+
+  it("after the browser was killed; the run says so and the next one works", async () => {
+    const { server, web, running, browser } = await busy();
+    const main = browser.filter(({ command }) => command.includes("--remote-debugging-pipe"));
+    for (const { pid, command } of main) if (!command.includes("--type=")) process.kill(pid, "SIGKILL");
+    expect(await running).toMatch(/went away|crashed/);
+    await gone(browser);
+    expect((await run(server, web.url)).data.passed).toBe(true);
+    const second = descendantsOf(server.pid);
+    await server.close();
+    await gone(second);
+  });
+
+  it("of the user's specs, after the server ended in the middle of them", async () => {
+    const home = await project(await folderOf("specs"), {
+      "playwright.config.js": "export default {};\n",
+      "slow.spec.js": `import { writeFileSync } from "node:fs";
+import { test } from "playwright/test";
+test("takes for ever", async () => {
+  test.setTimeout(0);
+  writeFileSync("pid.txt", String(process.pid));
+  await new Promise(() => {});
+});
+`,
+    });
+    const server = await start("--project", home, "--output-dir", await folderOf("runs"));
+    const running = server.client.callTool({ name: "pw_run_specs", arguments: {} }).catch(() => undefined);
+    const mark = join(home, "pid.txt");
+    await expect.poll(() => existsSync(mark), { timeout: 60_000 }).toBe(true);
+    const processes = descendantsOf(server.pid);
+    expect(processes.map(({ pid }) => pid)).toContain(Number(await readFile(mark, "utf8")));
+    process.kill(server.pid, "SIGTERM");
+    await gone([...processes, { pid: server.pid, command: "the server" }]);
+    await running;
+  });
+});
+
+it("two servers at once share a folder of artifacts and nothing else", async () => {
+  const web = await site({ "*": page("<h1>Good</h1>") });
+  const runs = await folderOf("runs");
+  const first = await start("--output-dir", runs);
+  const second = await start("--output-dir", runs);
+  const answers = await Promise.all([first, second, first, second].map((server) => run(server, web.url)));
+  expect(answers.map(({ data }) => data.passed)).toEqual([true, true, true, true]);
+  const ids = answers.map(({ data }) => String(data.run_id));
+  expect(new Set(ids).size).toBe(4);
+});

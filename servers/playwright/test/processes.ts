@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process of this machine, from Linux's /proc. */
+interface Entry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+  readonly command: string;
+}
+
+function entryOf(pid: number): Entry | undefined {
+  try {
+    // proc(5): `pid (name) state ppid …`; the name may hold anything.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state = "", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    return { pid, parent: Number(parent), state, command };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a process runs; one that has ended and whose parent has not asked (state Z) does not. */
+export function isRunning(pid: number): boolean {
+  const entry = entryOf(pid);
+  return entry !== undefined && entry.state !== "Z" && entry.state !== "X";
+}
+
+/** All processes below one, with their command lines. */
+export function descendantsOf(pid: number): Entry[] {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => entryOf(Number(name)) ?? []);
+  const below = (parent: number): Entry[] =>
+    all.filter((entry) => entry.parent === parent).flatMap((entry) => [entry, ...below(entry.pid)]);
+  return below(pid);
+}

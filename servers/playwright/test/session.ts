@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { afterAll } from "vitest";
+import { server } from "../src/server.ts";
+import { bringBrowser } from "./browser.mjs";
+import { type Site, serve } from "./lab.ts";
+
+/** What a tool answered. */
+export interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly data: Record<string, unknown>;
+  readonly links: readonly {
+    readonly uri: string;
+    readonly name: string;
+    readonly mimeType?: string | undefined;
+  }[];
+  readonly images: readonly { readonly data: string; readonly mimeType: string }[];
+}
+
+/** A client of the server in this process, with folders of its own. */
+export interface Session {
+  readonly folder: string;
+  readonly runs: string;
+  readonly baselines: string;
+  readonly connected: Connected;
+  call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
+  /** Calls a tool that must not fail. */
+  good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
+}
+
+const open: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** A site that is closed after the tests of the file. */
+export async function site(...given: Parameters<typeof serve>): Promise<Site> {
+  const made = await serve(...given);
+  open.push(() => made.close());
+  return made;
+}
+
+/** A folder that is deleted after the tests of the file. */
+export async function folderOf(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `refmcp-playwright-${name}-`));
+  open.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** Opens a session; it, its browser and its folder are gone after the tests of the file. */
+export async function session(options: ConnectOptions = {}): Promise<Session> {
+  const { executablePath, env } = await bringBrowser();
+  Object.assign(process.env, env);
+  const folder = await folderOf("session");
+  const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
+  if (runs === undefined || baselines === undefined || root === undefined) throw new Error("no folders");
+  await mkdir(root);
+  const args = [
+    ["--executable-path", executablePath],
+    ["--output-dir", runs],
+    ["--baseline-dir", baselines],
+    ["--root", root],
+    options.args ?? [],
+  ].flat();
+  const connected = await connectInMemory(server, { ...options, args });
+  open.push(() => connected.close());
+  const call: Session["call"] = async (name, given = {}, signal) =>
+    answerOf(
+      await connected.client.callTool(
+        { name, arguments: given },
+        signal === undefined ? undefined : { signal },
+      ),
+    );
+  return {
+    folder,
+    runs,
+    baselines,
+    connected,
+    call,
+    async good(name, given) {
+      const answer = await call(name, given);
+      if (answer.isError) throw new Error(answer.text);
+      return answer;
+    },
+  };
+}
+
+/** What a tool answered, by its kinds of content. */
+export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>): Answer {
+  const { content, structuredContent, isError } = result;
+  return {
+    text: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n"),
+    isError: isError === true,
+    data: Object(structuredContent ?? {}),
+    links: content.flatMap((block) => (block.type === "resource_link" ? [block] : [])),
+    images: content.flatMap((block) => (block.type === "image" ? [block] : [])),
+  };
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { RunReport } from "../src/browser/run/report.ts";
+import { Secrets } from "../src/browser/run/secrets.ts";
+import { BaselineStore } from "../src/browser/store/baselines.ts";
+import { RunStore } from "../src/browser/store/runs.ts";
+import { type RunRequest, Tester, type TesterOptions } from "../src/browser/tester.ts";
+import { bringBrowser } from "./browser.mjs";
+import { openGate } from "./lab.ts";
+
+/** A tester with folders of its own. */
+export interface TestTester {
+  readonly tester: Tester;
+  readonly folder: string;
+  run(request: Partial<RunRequest> & { url: string }, signal?: AbortSignal): Promise<RunReport>;
+  /** What a run says that does not come to a verdict. */
+  failure(request: Partial<RunRequest> & { url: string }): Promise<ToolError>;
+  close(): Promise<void>;
+}
+
+export type { TesterOptions } from "../src/browser/tester.ts";
+
+/** The options of a tester on this machine's browser, its gate open. */
+export async function testerOptions(folder: string): Promise<TesterOptions> {
+  const { executablePath, env } = await bringBrowser();
+  return {
+    launch: {
+      executablePath,
+      cdpEndpoint: undefined,
+      wsEndpoint: undefined,
+      sandbox: true,
+      env: { ...process.env, ...env },
+    },
+    policy: { gateFor: async () => openGate },
+    runs: new RunStore(join(folder, "runs")),
+    baselines: new BaselineStore(join(folder, "baselines")),
+    secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
+    readUpload: async (path) => ({
+      name: basename(path),
+      mimeType: "text/plain",
+      buffer: await readFile(path),
+    }),
+    ignoreHttpsErrors: false,
+    concurrency: 4,
+    log: () => undefined,
+    changed: () => undefined,
+  };
+}
+
+export async function makeTester(options: Partial<TesterOptions> = {}): Promise<TestTester> {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-"));
+  const tester = new Tester({ ...(await testerOptions(folder)), ...options });
+  const run: TestTester["run"] = (request, signal = new AbortController().signal) =>
+    tester.run(
+      { steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 60_000, ...request },
+      { signal, progress: () => undefined },
+    );
+  return {
+    tester,
+    folder,
+    run,
+    async failure(request) {
+      const thrown: unknown = await run(request).then(
+        (report) => new Error(`it came to a verdict: ${JSON.stringify(report)}`),
+        (error: unknown) => error,
+      );
+      if (thrown instanceof ToolError) return thrown;
+      throw thrown;
+    },
+    async close() {
+      await tester.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { mergeConfig } from "vitest/config";
+import shared from "../../vitest.shared.ts";
+
+export default mergeConfig(shared, {
+  test: {
+    globalSetup: ["test/bring.ts"],
+    // Most of a test here is waiting for a browser.
+    maxWorkers: 2,
+  },
+});
