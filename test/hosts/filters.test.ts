@@ -48,8 +48,9 @@ describe.each(READY)("the tools of the %s server", (name) => {
 
 /** The same call with the values of a SQL statement as text, see `meaningOf`. */
 function withTextValues(call: Fields): Fields {
-  const { params } = call;
-  return Array.isArray(params) ? { ...call, params: params.map(String) } : call;
+  return JSON.parse(JSON.stringify(call), (key, value) =>
+    key === "params" && Array.isArray(value) ? value.map(String) : value,
+  );
 }
 
 describe("a tool that hosts cannot take", () => {

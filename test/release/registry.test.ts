@@ -47,9 +47,9 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
   it("names none that would make it listen instead of speaking over stdio", async () => {
     const [npm] = (await entryOf(name)).packages;
     expect(npm?.transport).toEqual({ type: "stdio" });
-    expect(npm?.environmentVariables?.filter((variable) => /_(HTTP|OAUTH|AUTH)/.test(variable.name))).toEqual(
-      [],
-    );
+    expect(
+      npm?.environmentVariables?.filter((variable) => /_(HTTP|OAUTH|AUTH)(_|$)/.test(variable.name)),
+    ).toEqual([]);
   });
 
   it("marks what is secret, and gives no default for it", async () => {
