@@ -4,7 +4,5 @@ import shared from "../../vitest.shared.ts";
 export default mergeConfig(shared, {
   test: {
     globalSetup: ["test/bring.ts"],
-    // Most of a test here is waiting for a browser.
-    maxWorkers: 2,
   },
 });

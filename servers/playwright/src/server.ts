@@ -45,8 +45,7 @@ export const server = defineServer({
       log: (sentence) => log.info(sentence),
       changed: resourcesChanged,
     });
-    // In the background: the first run finds a browser that has started.
-    workbench.tester.prewarm();
+    workbench.prewarm();
     return workbench;
   },
   close: (workbench) => workbench.close(),

@@ -181,7 +181,11 @@ export function contract(options: ContractOptions): void {
         expect(await world.fingerprint()).toBe(before);
       });
 
-      for (const tool of server.tools.filter((candidate) => candidate.effect !== "read")) {
+      const changing = server.tools.filter((candidate) => candidate.effect !== "read");
+      // Each in a world and, over stdio, a process of its own. Over stdio one era is enough for each: the eras differ above
+      // the transport, and in memory both are gone through.
+      const asked = changing.filter((_, index) => via === "memory" || ERAS[index % ERAS.length] === era);
+      for (const tool of asked) {
         it(`answers ${tool.name}`, async () => {
           const { world, connected } = await enter(via, { era, elicit });
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };

@@ -22,11 +22,15 @@ export interface WorkbenchOptions
 
 const MOST_UPLOAD = 50_000_000;
 
+/** A host lists the tools, and the model thinks before it calls one. */
+const WARM_AFTER_MS = 700;
+
 /** What all tools work with: the tester and its browser, the user's specs, the files that may be touched. */
 export class Workbench {
   readonly tester: Tester;
   readonly specs: Specs;
   readonly #paths: PathGuard;
+  #warming: NodeJS.Timeout | undefined;
 
   constructor(options: WorkbenchOptions) {
     const { rules, outputDir, baselineDir, project, paths, links, ...rest } = options;
@@ -45,7 +49,13 @@ export class Workbench {
     this.specs = new Specs(project, runs, secrets);
   }
 
+  /** Starts the browser, unless the server ends at once: a host that only looks at the tools needs none. */
+  prewarm(): void {
+    this.#warming = setTimeout(() => this.tester.prewarm(), WARM_AFTER_MS).unref();
+  }
+
   close(): Promise<void> {
+    clearTimeout(this.#warming);
     return this.tester.close();
   }
 
