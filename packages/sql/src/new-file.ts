@@ -12,22 +12,28 @@ export interface NewFile {
 
 /**
  * Writes a new file piece by piece inside the boundary. It gets its name when it is whole and on the disk; a failure
- * leaves nothing behind. What has the name already, a link too, is left as it is.
+ * leaves nothing behind. What has the name already, a link too, is left as it is, unless it may be overwritten.
  *
  * @param fill writes the pieces, one after the other; what it returns comes back as `value`
- * @throws ToolError `conflict` where something has that name; what the boundary says
+ * @param hint what to do where something has the name
+ * @throws ToolError `conflict` where something has that name; `invalid` for a directory; what the boundary says
  */
 export async function writeNewFile<Value>(
   guard: PathGuard,
   path: string,
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
+  { overwrite = false, hint = "Choose another name; nothing is overwritten." } = {},
 ): Promise<NewFile & { value: Value }> {
   const place = await guard.place(path, { write: true });
   const temporary = place.parent.entry(`.refmcp-${randomBytes(9).toString("base64url")}.tmp`);
   let handle: FileHandle | undefined;
   let isThere = false;
   try {
-    if (place.stat !== undefined) throw taken(place.path);
+    if (place.stat !== undefined && !overwrite) throw taken(place.path, hint);
+    if (place.stat?.isDirectory() === true)
+      throw new ToolError("invalid", `${JSON.stringify(place.path)} is a directory.`, {
+        hint: "Name a file.",
+      });
     handle = await open(temporary, "wx", 0o600);
     isThere = true;
     const target = handle;
@@ -40,7 +46,10 @@ export async function writeNewFile<Value>(
     await handle.close();
     handle = undefined;
     await place.parent.verify();
-    isThere = await nameIt(temporary, place.entry, place.path);
+    if (overwrite) {
+      await rename(temporary, place.entry);
+      isThere = false;
+    } else isThere = await nameIt(temporary, place.entry, () => taken(place.path, hint));
     return { path: place.path, bytes, value };
   } finally {
     await handle?.close();
@@ -52,26 +61,24 @@ export async function writeNewFile<Value>(
 const NO_LINKS: readonly unknown[] = ["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /** link(2) fails where something has the name; rename(2) would replace it. Whether the first name is still there. */
-async function nameIt(temporary: string, entry: string, path: string): Promise<boolean> {
+async function nameIt(temporary: string, entry: string, taken: () => ToolError): Promise<boolean> {
   try {
     await link(temporary, entry);
     return true;
   } catch (error) {
     const code: unknown = Reflect.get(Object(error), "code");
-    if (code === "EEXIST") throw taken(path);
+    if (code === "EEXIST") throw taken();
     if (!NO_LINKS.includes(code)) throw error;
   }
   // A file system without hard links: an empty file of ours holds the name until the rename.
   const holder = await open(entry, "wx").catch(() => {
-    throw taken(path);
+    throw taken();
   });
   await holder.close();
   await rename(temporary, entry);
   return false;
 }
 
-function taken(path: string): ToolError {
-  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, {
-    hint: "Choose another name; nothing is overwritten.",
-  });
+function taken(path: string, hint: string): ToolError {
+  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, { hint });
 }

@@ -1,12 +1,12 @@
 import { pipeline } from "node:stream/promises";
 import { nearest, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
+import { type NewFile, writeNewFile } from "@refmcp/sql";
 import { CopyOut } from "./copy-out.ts";
 import { readHeader } from "./csv-header.ts";
 import type { Database, Work } from "./database.ts";
 import { splitName } from "./describe.ts";
 import { passReading } from "./gate.ts";
-import { type NewFile, writeNewFile } from "./new-file.ts";
 import { parseSql } from "./parser.ts";
 import { quoteIdentifier } from "./tree.ts";
 
@@ -42,16 +42,20 @@ export async function exportRows(
       ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
-  const { value, ...file } = await writeNewFile(guard, path, overwrite, (write) =>
-    database.work(work, async ({ link }) => {
-      let bytes = 0;
-      const copy = new CopyOut(statement, async (chunk) => {
-        await write(chunk);
-        bytes += chunk.length;
-        progress(bytes);
-      });
-      return await link.client.query(copy).done;
-    }),
+  const { value, ...file } = await writeNewFile(
+    guard,
+    path,
+    (write) =>
+      database.work(work, async ({ link }) => {
+        let bytes = 0;
+        const copy = new CopyOut(statement, async (chunk) => {
+          await write(chunk);
+          bytes += chunk.length;
+          progress(bytes);
+        });
+        return await link.client.query(copy).done;
+      }),
+    { overwrite, hint: "Choose another name, or pass overwrite: true." },
   );
   return { ...file, rows: value };
 }

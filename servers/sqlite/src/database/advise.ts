@@ -1,7 +1,7 @@
+import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/tokens";
 import type Database from "better-sqlite3";
 import { demandReading } from "./handle.ts";
-import type { Sqlite } from "./native.ts";
 import type { Bound, Explained } from "./protocol.ts";
 
 /** Columns that are tried as indexes, and objects of a schema that are copied for it. */

@@ -1,9 +1,9 @@
+import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned } from "./advise.ts";
 import { change } from "./change.ts";
 import { openReading, openWriting, type Place } from "./handle.ts";
 import { KeptReading } from "./kept-reading.ts";
-import type { Sqlite } from "./native.ts";
 import type { Job, Progress, TransferJob } from "./protocol.ts";
 import { read } from "./read.ts";
 import { RowsIn, RowsOut } from "./transfer-jobs.ts";

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
+import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
-import type { Sqlite } from "./native.ts";
 
 /** A database file that passed the boundary: where it is and which file it was then. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
+import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { openReading, type Place } from "./handle.ts";
-import type { Sqlite } from "./native.ts";
 
 /** Without a job for so long the handle is closed, so that it holds no file of others. */
 const KEPT_MS = 1_000;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import { loadSqlite } from "@refmcp/sql/native";
 import { Executor } from "./execute.ts";
-import { loadSqlite } from "./native.ts";
 import type { Job, Progress, Reply } from "./protocol.ts";
 
 /**

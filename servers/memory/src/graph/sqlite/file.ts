@@ -1,9 +1,9 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
+import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
-import type { Sqlite } from "./native.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */

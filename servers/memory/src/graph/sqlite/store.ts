@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
+import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { Queue } from "../queue.ts";
 import { SqlReader } from "../sql/reader.ts";
@@ -8,7 +9,6 @@ import { SqlWriter } from "../sql/writer.ts";
 import type { Reader, Store, Writer } from "../store.ts";
 import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
 import { type OpenedFile, openFile } from "./file.ts";
-import { loadSqlite } from "./native.ts";
 import { SqliteSession } from "./session.ts";
 
 /** How long a write waits for the writers of other processes, in milliseconds. */
@@ -21,7 +21,10 @@ const LOCK_WAIT_MS = 30_000;
  * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
-  return new SqliteStore(file, await openFile(await loadSqlite(), file));
+  return new SqliteStore(
+    file,
+    await openFile(await loadSqlite(", or use PostgreSQL with --store postgres://…"), file),
+  );
 }
 
 /**

@@ -19,12 +19,13 @@ export function versionProblem(version: string, node: string): string | undefine
 }
 
 /**
- * Loads better-sqlite3, the only native part, when the store is opened and not before.
+ * Loads better-sqlite3, a native part, when it is used first and not before.
  *
+ * @param otherwise what else can be done where it cannot be had, for the hint
  * @throws ToolError `unavailable` where it is missing, too new for this Node.js or built for another one.
  */
-export async function loadSqlite(): Promise<Sqlite> {
-  const problem = versionProblem(installedVersion(), process.versions.node);
+export async function loadSqlite(otherwise = ""): Promise<Sqlite> {
+  const problem = versionProblem(installedVersion(otherwise), process.versions.node);
   if (problem !== undefined)
     throw new ToolError("unavailable", problem, {
       hint: "Update Node.js, or install better-sqlite3@^12.11 beside this server.",
@@ -32,31 +33,31 @@ export async function loadSqlite(): Promise<Sqlite> {
   try {
     return (await import("better-sqlite3")).default;
   } catch (cause) {
-    throw notLoaded(cause);
+    throw notLoaded(cause, otherwise);
   }
 }
 
-function installedVersion(): string {
+function installedVersion(otherwise: string): string {
   try {
     const manifest: unknown = createRequire(import.meta.url)("better-sqlite3/package.json");
     if (typeof manifest === "object" && manifest !== null && "version" in manifest)
       return String(manifest.version);
   } catch (cause) {
-    throw notLoaded(cause);
+    throw notLoaded(cause, otherwise);
   }
   return "0";
 }
 
-function notLoaded(cause: unknown): ToolError {
+function notLoaded(cause: unknown, otherwise: string): ToolError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const other = /NODE_MODULE_VERSION|different Node\.js version/.test(text);
   return new ToolError(
     "unavailable",
     other
       ? `better-sqlite3 was built for another Node.js than ${process.versions.node}.`
-      : "better-sqlite3, which keeps the memory in a SQLite file, is not installed or could not be built.",
+      : "better-sqlite3 is not installed or could not be built.",
     {
-      hint: "Run npm rebuild better-sqlite3 where this server is installed, or use PostgreSQL with --store postgres://….",
+      hint: `Run npm rebuild better-sqlite3 where this server is installed${otherwise}.`,
       cause,
     },
   );
