@@ -1,10 +1,13 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { promisify } from "node:util";
 import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVERS, serverBin, serverWorld } from "../servers.ts";
 import { conversation } from "./conversation.ts";
 import { type Fields, fieldsAt, listAt, REVISIONS } from "./revisions.ts";
 
+const execute = promisify(execFile);
 const BUILT = SERVERS.filter((name) => existsSync(serverBin(name)));
 const SITUATIONS = BUILT.flatMap((name) => REVISIONS.map((revision) => ({ name, revision })));
 /** How many resources of a list are read. */
@@ -17,7 +20,14 @@ it("has built servers to look at", () => {
 describe.each(SITUATIONS)("the $name server in $revision", ({ name, revision }) => {
   let world: World | undefined;
   let tools: { name: string; reads: boolean }[] = [];
+  let noRoots: readonly string[] = [];
   beforeAll(async () => {
+    const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
+      maxBuffer: 2 ** 26,
+    });
+    // Only servers that touch directories ask for roots.
+    const options = listAt(JSON.parse(stdout), "options").map(({ flag }) => flag);
+    noRoots = options.includes("roots") ? ["--roots", "off"] : [];
     world = await serverWorld(name);
   });
   afterAll(() => world?.dispose());
@@ -27,7 +37,7 @@ describe.each(SITUATIONS)("the $name server in $revision", ({ name, revision }) 
   };
   const talk = conversation(() => {
     const { args, env = {} } = there();
-    return { file: serverBin(name), args: [...args, "--roots", "off"], env };
+    return { file: serverBin(name), args: [...args, ...noRoots], env };
   }, revision);
 
   async function complete(ref: Fields, argument: string | undefined): Promise<void> {

@@ -123,9 +123,13 @@ function isWritable(file: string): boolean {
 }
 
 function checkOwner(db: Database, file: string): void {
-  const owner = db.pragma("application_id", { simple: true });
-  const version = Number(db.pragma("user_version", { simple: true }));
-  const tables = db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get();
+  // In one transaction: another process of this server may be making the file just now.
+  const look = db.transaction(() => ({
+    owner: db.pragma("application_id", { simple: true }),
+    version: Number(db.pragma("user_version", { simple: true })),
+    tables: db.prepare<[], { count: number }>("SELECT count(*) AS count FROM sqlite_schema").get(),
+  }));
+  const { owner, version, tables } = look.deferred();
   if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0) {
     throw new ToolError("unavailable", `${file} is a SQLite database of another program.`, {
       hint: "Nothing in it was changed. Choose another place with --file.",
