@@ -153,7 +153,10 @@ async function dateArgs(
 ): Promise<string[]> {
   if (text === undefined) return [];
   const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text);
-  const parsed = isText ? await repository.run(["rev-parse", `--${name}=${text}`]) : undefined;
+  // git takes a day without a time for that day at the present time of day; a day counts whole here.
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const moment = isDay ? `${text}T${name === "since" ? "00:00:00" : "23:59:59"}` : text;
+  const parsed = isText ? await repository.run(["rev-parse", `--${name}=${moment}`]) : undefined;
   const seconds = Number(/=(\d+)/.exec(parsed?.stdout.toString("utf8") ?? "")?.[1] ?? Number.NaN);
   const isNow = Math.abs(seconds - Date.now() / 1000) < 5;
   if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {

@@ -34,6 +34,11 @@ describe("git_log", () => {
     expect(subjects((await call("git_log", { start_timestamp: "yesterday" })).data)).toEqual([]);
   });
 
+  it("takes a day for all of it, whatever time of day it is now", async () => {
+    const day = { start_timestamp: "2024-01-02", end_timestamp: "2024-01-02" };
+    expect(subjects((await sample().call("git_log", day)).data)).toEqual(["Add café"]);
+  });
+
   it("refuses what is no date, instead of taking it for now", async () => {
     const error = await failureOf(sample().call("git_log", { start_timestamp: "some day" }));
     expect(error).toMatchObject({ kind: "invalid", code: "bad_date" });

@@ -16,8 +16,8 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     max_count: fields.limit(10, 1_000),
-    start_timestamp: date.describe("Only commits after this date: 2024-01-15, or 2 weeks ago."),
-    end_timestamp: date.describe("Only commits before this date."),
+    start_timestamp: date.describe("Only commits from this date on: 2024-01-15, or 2 weeks ago."),
+    end_timestamp: date.describe("Only commits up to this date; a day counts whole."),
     revision: text.describe("Branch, tag, commit or range a..b; default HEAD."),
     path: text.describe("Only commits that touch this path; a file's renames are followed."),
     author: text.describe("Regular expression for the author."),
