@@ -166,13 +166,19 @@ export class RunStore {
     const deleted: string[] = [];
     let runs = 0;
     let bytes = 0;
-    for (const id of await this.ids()) {
+    // By the time of their last change: names do not tell which of two in one second is newer.
+    const times = await Promise.all(
+      (await this.ids()).map(async (id) => {
+        const stat = await lstat(join(this.folder, id)).catch(() => undefined);
+        return { id, changed: stat?.mtimeMs };
+      }),
+    );
+    for (const { id, changed } of times.sort((a, b) => (b.changed ?? 0) - (a.changed ?? 0))) {
       const folder = join(this.folder, id);
-      const stat = await lstat(folder).catch(() => undefined);
-      if (stat === undefined || this.#live.has(id)) continue;
+      if (changed === undefined || this.#live.has(id)) continue;
       runs += 1;
       bytes += await bytesOf(folder);
-      const age = now - stat.mtimeMs;
+      const age = now - changed;
       const finished = existsSync(join(folder, REPORT));
       if (!finished && age < YOUNG_MS) continue;
       const { runs: mostRuns, bytes: mostBytes, milliseconds } = this.#retention;
