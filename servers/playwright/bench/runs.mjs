@@ -183,6 +183,8 @@ async function initialized(start) {
 async function firstJob(start, job, pauseMs = 0) {
   const client = start();
   await client.initialize();
+  // As every host does before its first call.
+  await client.request("tools/list");
   if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   const begun = pauseMs > 0 ? performance.now() : client.started;
   await job(client);
