@@ -1,1 +1,9 @@
-export { default } from "../../vitest.shared.ts";
+import { mergeConfig } from "vitest/config";
+import shared from "../../vitest.shared.ts";
+
+export default mergeConfig(shared, {
+  test: {
+    // The authorization server of the OAuth tests warns that its in-memory store and defaults are not for production.
+    onConsoleLog: (log: string) => !log.includes("oidc-provider "),
+  },
+});

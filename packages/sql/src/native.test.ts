@@ -1,16 +1,28 @@
 import { expect, it } from "vitest";
 import { loadSqlite, versionProblem } from "./native.ts";
 
-it("refuses better-sqlite3 13 on Node.js 20 in a sentence, before it is loaded", () => {
-  expect(versionProblem("13.2.0", "20.19.0")).toBe(
-    "better-sqlite3 13.2.0 needs Node.js 22 or newer; this is Node.js 20.19.0.",
-  );
-  expect(versionProblem("13.2.0", "22.1.0")).toBeUndefined();
-  expect(versionProblem("13.2.0", "24.0.0")).toBeUndefined();
-  expect(versionProblem("12.11.1", "20.19.0")).toBeUndefined();
+it.each([
+  ["13.2.0", "20.19.0", "9"],
+  ["13.2.0", "22.13.1", "9"],
+  ["13.2.0", "23.5.0", "9"],
+])(
+  "refuses better-sqlite3 %s on Node.js %s with a sentence, since loading it would crash",
+  (version, node, napi) => {
+    expect(versionProblem(version, { node, napi })).toBe(
+      `better-sqlite3 ${version} needs Node.js 22.14 or newer; this is Node.js ${node}.`,
+    );
+  },
+);
+
+it.each([
+  ["13.2.0", "22.14.0", "10"],
+  ["13.2.0", "24.0.0", "10"],
+  ["12.11.1", "20.19.0", "9"],
+])("accepts better-sqlite3 %s on Node.js %s", (version, node, napi) => {
+  expect(versionProblem(version, { node, napi })).toBeUndefined();
 });
 
-it("loads the one that is installed", async () => {
+it("loads the installed one", async () => {
   const Sqlite = await loadSqlite();
   const db = new Sqlite(":memory:");
   expect(db.prepare("SELECT 1 AS one").get()).toEqual({ one: 1 });

@@ -1,37 +1,43 @@
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type Database from "better-sqlite3";
 
 export type Sqlite = typeof Database;
 
 /**
- * Why a version of better-sqlite3 does not run on a version of Node.js, or undefined where it does. Its version 13
- * needs Node.js 22; loading it on 20 would end in a message about symbols or in a crash.
+ * Why a version of better-sqlite3 does not run on this Node.js, or undefined where it does. Version 13 needs Node-API 10,
+ * which came with Node.js 22.14 and 23.6; on older ones, opening a database crashes the process.
  *
  * @param version of better-sqlite3, for example `13.2.0`.
- * @param node as in `process.versions.node`.
+ * @param runtime as in `process.versions`.
  */
-export function versionProblem(version: string, node: string): string | undefined {
+export function versionProblem(
+  version: string,
+  runtime: { readonly node: string; readonly napi?: string | undefined },
+): string | undefined {
   const [major = 0] = version.split(".").map(Number);
-  const [nodeMajor = 0] = node.split(".").map(Number);
-  if (major < 13 || nodeMajor >= 22) return undefined;
-  return `better-sqlite3 ${version} needs Node.js 22 or newer; this is Node.js ${node}.`;
+  if (major < 13 || Number(runtime.napi ?? 0) >= 10) return undefined;
+  return `better-sqlite3 ${version} needs Node.js 22.14 or newer; this is Node.js ${runtime.node}.`;
 }
 
 /**
- * Loads better-sqlite3, a native part, when it is used first and not before.
+ * Loads better-sqlite3, a native module, when it is first used and not before.
  *
- * @param otherwise what else can be done where it cannot be had, for the hint
- * @throws ToolError `unavailable` where it is missing, too new for this Node.js or built for another one.
+ * @param otherwise an alternative for the hint, for example `, or use PostgreSQL`
+ * @throws ToolError `unavailable` where it is missing, too new for this Node.js or built for another version of it.
  */
 export async function loadSqlite(otherwise = ""): Promise<Sqlite> {
-  const problem = versionProblem(installedVersion(otherwise), process.versions.node);
+  const problem = versionProblem(installedVersion(otherwise), process.versions);
   if (problem !== undefined)
     throw new ToolError("unavailable", problem, {
-      hint: "Update Node.js, or install better-sqlite3@^12.11 beside this server.",
+      hint: `Update Node.js, or install better-sqlite3@^12.11 next to this server${otherwise}.`,
     });
   try {
-    return (await import("better-sqlite3")).default;
+    const Sqlite = (await import("better-sqlite3")).default;
+    // The binary is loaded by the first database that is opened, not by the import.
+    new Sqlite(":memory:").close();
+    return Sqlite;
   } catch (cause) {
     throw notLoaded(cause, otherwise);
   }
@@ -50,15 +56,22 @@ function installedVersion(otherwise: string): string {
 
 function notLoaded(cause: unknown, otherwise: string): ToolError {
   const text = cause instanceof Error ? cause.message : String(cause);
-  const other = /NODE_MODULE_VERSION|different Node\.js version/.test(text);
+  const isOther = /NODE_MODULE_VERSION|different Node\.js version/.test(text);
   return new ToolError(
     "unavailable",
-    other
-      ? `better-sqlite3 was built for another Node.js than ${process.versions.node}.`
-      : "better-sqlite3 is not installed or could not be built.",
-    {
-      hint: `Run npm rebuild better-sqlite3 where this server is installed${otherwise}.`,
-      cause,
-    },
+    isOther
+      ? `better-sqlite3 was built for another version of Node.js; this is Node.js ${process.versions.node}.`
+      : "better-sqlite3 is not installed, or there is no binary of it for this platform.",
+    { hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js${otherwise}.`, cause },
   );
+}
+
+/** Where npm finds the package, since hosts and npx install servers in folders that their users never see. */
+function place(): string {
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve("better-sqlite3/package.json"));
+    return `in ${dirname(dirname(folder))}`;
+  } catch {
+    return "where this server is installed";
+  }
 }

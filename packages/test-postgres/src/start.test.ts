@@ -72,6 +72,6 @@ describe("startPostgres", () => {
     expect(existsSync(folder)).toBe(true);
     parent.kill("SIGKILL");
     await once(parent, "exit");
-    await expect.poll(() => existsSync(folder), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => existsSync(folder)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
 import { defineServer } from "../define/server.ts";
 import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
@@ -419,7 +419,8 @@ describe.each<Era>(["legacy", "modern"])("a server that is warm, %s era", (era) 
     expect(opened).toBe(0);
     await connected.client.listTools();
     await connected.client.listTools();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (warm) await vi.waitFor(() => expect(opened).toBe(1), { timeout: 60_000 });
+    await connected.client.listTools();
     expect(opened).toBe(warm ? 1 : 0);
   });
 });

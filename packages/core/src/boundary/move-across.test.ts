@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
+  elsewhere,
   type Ground,
   guardOf,
   makeGround,
@@ -30,7 +31,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
   let guard: PathGuard;
   beforeEach(async () => {
     here = await makeGround();
-    there = await makeGround("/dev/shm");
+    there = await makeGround(elsewhere);
     expect((await stat(here.root)).dev).not.toBe((await stat(there.root)).dev);
     guard = guardOf(
       boundOf({ path: here.root, source: "argument" }, { path: there.root, source: "argument" }),

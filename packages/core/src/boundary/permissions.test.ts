@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   boundOf,
+  elsewhere,
   type Ground,
   guardOf,
   makeGround,
@@ -84,7 +85,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   });
 
   it("that keep the source of a move to another file system leave both, and say so", async () => {
-    const there = await makeGround("/dev/shm");
+    const there = await makeGround(elsewhere);
     const guard = guardOf(
       boundOf({ path: ground.root, source: "argument" }, { path: there.root, source: "argument" }),
       verification,

@@ -13,10 +13,14 @@ interface OptionFacts {
   readonly valueName?: string;
   /** The section of the help that it stands in. */
   readonly heading?: string;
+  /** The name of its field in a host's form (manifest.json), which asks for options that have one. */
+  readonly title?: string;
   /** It works but is not shown. */
   readonly hidden?: boolean;
   /** Host entries, server.json and manifest.json ask the user for it: the server does little without. */
   readonly ask?: boolean;
+  /** Keys of options that make this one unnecessary: where one of them is given, a printed entry does not ask for it. */
+  readonly askUnless?: readonly string[];
 }
 
 /** An option with at most one value. */

@@ -12,6 +12,7 @@ export const directoryOptions = defineOptions({
     flag: "root",
     heading: "Directories",
     ask: true,
+    title: "Allowed directories",
     description: "A directory that the server may touch, with all below it.",
   },
   clientRoots: {
@@ -30,6 +31,7 @@ export const commonOptions = defineOptions({
   readOnly: {
     type: "flag",
     heading: "Safety",
+    title: "Read-only",
     description: "Offer only the tools that change nothing.",
   },
   confirm: {

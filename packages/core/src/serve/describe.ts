@@ -30,6 +30,7 @@ export function describeServer<Context, Table extends OptionTable>(
       .map(({ key, option, flag, variables, valueName }) => ({
         key,
         flag,
+        title: option.title,
         variables,
         valueName,
         type: option.type,

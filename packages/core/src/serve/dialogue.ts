@@ -20,7 +20,7 @@ import {
   show,
 } from "./jsonrpc.ts";
 import type { Line } from "./lines.ts";
-import { paramProblem, withoutDump } from "./params.ts";
+import { dropNulls, paramProblem, withoutDump } from "./params.ts";
 
 export interface DialogueOptions {
   readonly maxLineBytes: number;
@@ -195,6 +195,7 @@ export class Dialogue {
     }
     const refusal = this.#gate.request(message);
     if (refusal !== undefined) return refusal;
+    dropNulls(method, params, this.#gate.era);
     const problem = paramProblem(method, params, this.#gate.era);
     return problem === undefined ? undefined : invalidParams(problem);
   }

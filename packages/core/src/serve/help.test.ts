@@ -169,6 +169,12 @@ describe("renderHelp", () => {
     expect(text).toContain("--http [HOST:]PORT");
   });
 
+  it("names no package for a clone, which npm may not have", () => {
+    const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
+    expect(text).toContain("  node '/a clone/dist/bin.js' ~/work --read-only\n");
+    expect(text).not.toMatch(/npx|npmjs/);
+  });
+
   it("shows no operand where the server takes none, and the examples and page of the server where it has its own", () => {
     const all = serverOptions({ name: "fetch", options: {} });
     const text = renderHelp(

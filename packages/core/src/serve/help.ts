@@ -1,6 +1,7 @@
 import type { Effect } from "../define/effect.ts";
 import type { Option, OptionTable } from "../define/options.ts";
 import type { ServerOptions } from "./common-options.ts";
+import { shellWord } from "./config-text.ts";
 import {
   defaultText,
   isRepeatable,
@@ -23,8 +24,10 @@ export interface HelpFacts {
   readonly toolsets?: Readonly<Record<string, { readonly description: string; readonly default: boolean }>>;
   /** Arguments to show after the program's name, with what they do. Default: made from the options. */
   readonly examples?: readonly { readonly args: string; readonly note: string }[];
-  /** Where to read more. Default: the package's page on npmjs.com. */
+  /** Where to read more. Default: the package's page on npmjs.com, if it runs from there. */
   readonly homepage?: string;
+  /** The file that node runs in a clone; the package may not be on npm. */
+  readonly bin?: string | undefined;
 }
 
 /** `@refmcp/server-git` → `refmcp-server-git`. */
@@ -48,6 +51,9 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     positional === undefined
       ? ""
       : ` [${positional.valueName}${isRepeatable(positional.option) ? "..." : ""}]`;
+  const start = facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
+  const page = facts.bin === undefined ? `https://www.npmjs.com/package/${facts.packageName}` : undefined;
+  const more = facts.homepage ?? page;
   const lines = [
     ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
     "",
@@ -61,11 +67,10 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     "",
     "Examples",
     ...examplesOf(facts, positional).flatMap(({ args, note }) => [
-      `  npx -y ${facts.packageName} ${args}`,
+      `  ${start} ${args}`,
       ...indented(note, width),
     ]),
-    "",
-    `Read more: ${facts.homepage ?? `https://www.npmjs.com/package/${facts.packageName}`}`,
+    ...(more === undefined ? [] : ["", `Read more: ${more}`]),
   ];
   return `${lines.join("\n")}\n`;
 }

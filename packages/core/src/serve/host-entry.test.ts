@@ -122,9 +122,11 @@ describe("hostEntry", () => {
 
   it("warns of an argument that the host or cmd would change", () => {
     const odd = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv/$HOME", "/srv/a&b"] };
-    expect(hostEntry("gemini", odd).notes).toEqual([
+    expect(hostEntry("gemini", odd).notes).toContain(
       "Gemini CLI takes $ in an argument for the start of a variable; check '/srv/$HOME'.",
-      `On Windows, cmd gives & | < > ^ % " ! a meaning; pass '/srv/a&b' through env instead.`,
+    );
+    expect(hostEntry("gemini", odd).windowsNotes).toEqual([
+      `cmd gives & | < > ^ % " ! a meaning; pass '/srv/a&b' through env instead.`,
     ]);
     expect(hostEntry("zed", { ...odd, args: ["/srv/$HOME"] }).notes).toEqual([]);
   });
@@ -155,6 +157,18 @@ describe("vscodeLink", () => {
     };
     expect(file).toEqual(EXPECTED.vscode("npx", npx));
     expect(hostEntry("vscode", launch).link).toBe(url.href);
+  });
+
+  it("asks for what else cannot be known, in the arguments", () => {
+    const inputs = [{ id: "file", description: "The file (any)." }];
+    const args = ["--db-path=$" + "{input:file}"];
+    const link = vscodeLink({ ...launch, args, env: [], inputs });
+    const url = new URL(link);
+    expect(JSON.parse(url.searchParams.get("inputs") ?? "")).toEqual([
+      { type: "promptString", id: "file", description: "The file (any)." },
+    ]);
+    expect(JSON.parse(url.searchParams.get("config") ?? "").args).toEqual([...npx.slice(0, 2), ...args]);
+    expect(link, "ends where Markdown ends it").not.toMatch(/[()]/);
   });
 
   it("has no inputs where there is no secret", () => {

@@ -11,6 +11,12 @@ export interface HostVariable {
   readonly description?: string;
 }
 
+/** Something that VS Code asks the user for: `${input:ID}` in an argument stands for the answer. */
+export interface HostInput {
+  readonly id: string;
+  readonly description: string;
+}
+
 /** What a host needs to know to start a server. */
 export interface ServerLaunch {
   /** The name that the host uses: lower case, at most 20 characters, no underscore. */
@@ -20,7 +26,9 @@ export interface ServerLaunch {
   /** The server's own arguments. */
   readonly args?: readonly string[];
   readonly env?: readonly HostVariable[];
-  /** A program of this machine instead of npx, for a clone: `{ command: "node", args: ["/abs/dist/bin.js"] }`. */
+  /** What VS Code asks for, in addition to secrets; other hosts have no such thing. */
+  readonly inputs?: readonly HostInput[];
+  /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
   readonly command?: { readonly command: string; readonly args: readonly string[] };
 }
 
@@ -41,6 +49,8 @@ export interface HostEntry {
   readonly link?: string;
   /** Sentences on what to look out for. */
   readonly notes: readonly string[];
+  /** The same, for Windows only. */
+  readonly windowsNotes: readonly string[];
   /** The host's own documentation. */
   readonly documentation: string;
 }
@@ -67,16 +77,17 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
     ...(shellCommand !== undefined && { shellCommand }),
     ...(link !== undefined && { link }),
     notes: notesOf(host, launch),
+    windowsNotes: windowsNotesOf(launch),
   };
 }
 
-/** A link that installs the server into VS Code, secrets as inputs. */
+/** A link that installs the server into VS Code, which asks for secrets and inputs. */
 export function vscodeLink(launch: ServerLaunch): string {
   const inputs = vscodeInputs(launch);
   const query = [
-    `name=${encodeURIComponent(launch.serverKey)}`,
-    ...(inputs.length === 0 ? [] : [`inputs=${encodeURIComponent(JSON.stringify(inputs))}`]),
-    `config=${encodeURIComponent(JSON.stringify(serverEntry("vscode", launch, launchOf(launch))))}`,
+    `name=${queryValue(launch.serverKey)}`,
+    ...(inputs.length === 0 ? [] : [`inputs=${queryValue(JSON.stringify(inputs))}`]),
+    `config=${queryValue(JSON.stringify(serverEntry("vscode", launch, launchOf(launch))))}`,
   ];
   return `https://insiders.vscode.dev/redirect/mcp/install?${query.join("&")}`;
 }
@@ -86,7 +97,12 @@ export function cursorLink(launch: ServerLaunch): string {
   const config = Buffer.from(JSON.stringify(serverEntry("cursor", launch, launchOf(launch)))).toString(
     "base64",
   );
-  return `https://cursor.com/en/install-mcp?name=${encodeURIComponent(launch.serverKey)}&config=${encodeURIComponent(config)}`;
+  return `https://cursor.com/en/install-mcp?name=${queryValue(launch.serverKey)}&config=${queryValue(config)}`;
+}
+
+/** A value in a link, without the parentheses that end a link in Markdown. */
+function queryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
 interface Launch {
@@ -136,8 +152,8 @@ function entryText(host: HostName, launch: ServerLaunch, start: Launch): string 
   return `${jsonText({ [host === "zed" ? "context_servers" : "mcpServers"]: servers })}\n`;
 }
 
-function vscodeInputs({ env = [] }: ServerLaunch): { [key: string]: Json }[] {
-  return env
+function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {
+  const secrets = env
     .filter((variable) => variable.secret === true)
     .map(({ name, description }) => ({
       type: "promptString",
@@ -145,6 +161,7 @@ function vscodeInputs({ env = [] }: ServerLaunch): { [key: string]: Json }[] {
       description: description ?? name,
       password: true,
     }));
+  return [...secrets, ...inputs.map(({ id, description }) => ({ type: "promptString", id, description }))];
 }
 
 /** Codex takes secrets from its own environment: `env_vars` names those that it hands on. */
@@ -187,7 +204,9 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
   const listed = names.join(" and ");
   const found: string[] = [];
   if (names.length > 0 && host === "vscode")
-    found.push(`${title} asks for ${listed} and keeps it encrypted.`);
+    found.push(
+      `${title} asks for ${listed} and keeps it encrypted. It does not pass servers that ask on to Copilot sessions.`,
+    );
   else if (names.length > 0 && secret !== undefined)
     found.push(`Set ${listed} in the environment that ${title} starts in.`);
   else if (names.length > 0) found.push(`Replace the placeholder of ${listed} by the value.`);
@@ -197,13 +216,16 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
       `${title} takes $ in an argument for the start of a variable; check ${replaced.map(shellWord).join(" and ")}.`,
     );
   }
-  const special = launch.command === undefined ? args.filter((arg) => /[&|<>^%"!]/.test(arg)) : [];
-  if (special.length > 0) {
-    found.push(
-      `On Windows, cmd gives & | < > ^ % " ! a meaning; pass ${special.map(shellWord).join(" and ")} through env instead.`,
-    );
-  }
   return [...found, ...notes];
+}
+
+function windowsNotesOf(launch: ServerLaunch): string[] {
+  const { args } = launchOf(launch);
+  const special = launch.command === undefined ? args.filter((arg) => /[&|<>^%"!]/.test(arg)) : [];
+  if (special.length === 0) return [];
+  return [
+    `cmd gives & | < > ^ % " ! a meaning; pass ${special.map(shellWord).join(" and ")} through env instead.`,
+  ];
 }
 
 function checkServerKey(key: string): void {

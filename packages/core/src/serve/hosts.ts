@@ -57,13 +57,14 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-code": {
     title: "Claude Code",
     documentation: "https://code.claude.com/docs/en/mcp",
-    locations: [anywhere("project", ".mcp.json")],
+    locations: [anywhere("project", ".mcp.json"), anywhere("user", "~/.claude.json")],
     secret: (name) => `\${${name}}`,
     replaces: /\$\{/,
+    notes: ["For all your projects, use --scope user instead of --scope project."],
   },
   vscode: {
     title: "VS Code",
-    documentation: "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+    documentation: "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
     locations: [
       anywhere("project", ".vscode/mcp.json"),
       { scope: "user", platform: "macOS", path: "~/Library/Application Support/Code/User/mcp.json" },
@@ -85,6 +86,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     documentation: "https://developers.openai.com/codex/mcp",
     locations: [anywhere("user", "~/.codex/config.toml"), anywhere("project", ".codex/config.toml")],
     secret: (name) => name,
+    notes: ["Codex reads a project's file only in projects that you trust."],
   },
   gemini: {
     title: "Gemini CLI",
@@ -92,6 +94,9 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [anywhere("project", ".gemini/settings.json"), anywhere("user", "~/.gemini/settings.json")],
     secret: (name) => `\${${name}}`,
     replaces: /\$[A-Za-z_{]/,
+    notes: [
+      "Since 2026-06-18, Gemini CLI works with enterprise licenses and API keys only; Antigravity CLI replaces it for other accounts.",
+    ],
   },
   windsurf: {
     title: "Windsurf",
@@ -99,7 +104,10 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [anywhere("user", "~/.codeium/windsurf/mcp_config.json")],
     secret: (name) => `\${env:${name}}`,
     replaces: /\$\{/,
-    notes: ["Press the refresh button in the MCP panel afterwards."],
+    notes: [
+      "Press the refresh button in the MCP panel afterwards.",
+      "Windsurf is now Devin Desktop, whose newer versions read ~/.config/devin/mcp_config.json (on Windows %APPDATA%\\devin\\mcp_config.json).",
+    ],
   },
   zed: {
     title: "Zed",

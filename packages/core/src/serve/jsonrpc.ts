@@ -1,8 +1,10 @@
 import {
+  CLIENT_INFO_META_KEY,
   type JSONRPCErrorResponse,
   type JSONRPCNotification,
   type JSONRPCRequest,
   type JSONRPCResultResponse,
+  LOG_LEVEL_META_KEY,
   ProtocolErrorCode,
   type RequestId,
   type RequestParams,
@@ -96,11 +98,21 @@ function readParams(value: JsonObject): { params?: RequestParams } | { error: Rp
   if (!isObject(params)) {
     return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
   }
+  dropNullMeta(params);
   const problem = "_meta" in params ? metaProblem(params._meta) : undefined;
   return problem === undefined ? { params } : { error: invalidParams(problem) };
 }
 
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+/** Optional members of `_meta` that the protocol defines; null counts as absent, as it does for parameters. */
+const OPTIONAL_META = ["progressToken", CLIENT_INFO_META_KEY, LOG_LEVEL_META_KEY, RELATED_TASK];
+
+function dropNullMeta(params: JsonObject): void {
+  const meta = params._meta;
+  if (meta === null) delete params._meta;
+  if (isObject(meta)) for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
+}
 
 /** What is wrong with `_meta`, of all that the SDK looks at: a message with such a `_meta` it leaves unanswered. */
 function metaProblem(meta: unknown): string | undefined {

@@ -87,6 +87,7 @@ export function checkOptionTable(server: string, table: OptionTable): void {
       if (positional !== undefined) say(`${positional} is positional already`);
       positional = key;
     }
+    if (option.ask === true && option.title === undefined) say("an option that is asked for needs a title");
     if (!/^\S.*\.$/.test(option.description)) say("the description is not a sentence on one line");
     for (const problem of valueProblems(option)) say(problem);
   }

@@ -9,14 +9,14 @@ const argument = { name: "a", value: "v" };
 /** Method, what is wrong, parameters, the part of the sentence that says it. */
 const WRONG_IN_BOTH: [method: string, params: Record<string, unknown>, sentence: string][] = [
   ["tools/list", { cursor: 5 }, "params.cursor must be a string, not 5"],
-  ["resources/list", { cursor: null }, "params.cursor must be a string, not null"],
+  ["resources/list", { cursor: true }, "params.cursor must be a string, not true"],
   ["resources/templates/list", { cursor: {} }, "params.cursor must be a string, not an object"],
   ["prompts/list", { cursor: ["x"] }, "params.cursor must be a string, not an array"],
   ["tools/call", {}, "params.name is missing; it must be a string"],
   ["tools/call", { name: 5 }, "params.name must be a string, not 5"],
   ["tools/call", { name: "echo", arguments: [] }, "params.arguments must be an object, not an array"],
   ["tools/call", { name: "echo", arguments: "x" }, 'params.arguments must be an object, not "x"'],
-  ["tools/call", { name: "echo", arguments: null }, "params.arguments must be an object, not null"],
+  ["tools/call", { name: null }, "params.name must be a string, not null"],
   ["prompts/get", { arguments: {} }, "params.name is missing"],
   [
     "prompts/get",
@@ -152,6 +152,14 @@ describe("right parameters", () => {
     ["tools/list"],
     ["tools/list", {}],
     ["tools/list", { cursor: "" }],
+    ["tools/list", { cursor: null }],
+    ["resources/list", { cursor: null }],
+    ["resources/templates/list", { cursor: null }],
+    ["prompts/list", { cursor: null }],
+    ["tools/call", { name: "memory", arguments: null }],
+    ["prompts/get", { name: "p", arguments: null }],
+    ["completion/complete", { ref: prompt, argument, context: null }],
+    ["completion/complete", { ref: prompt, argument, context: { arguments: null } }],
     ["tools/call", { name: "echo", arguments: { text: "x" } }],
     ["tools/call", { name: "memory" }],
     ["prompts/get", { name: "p" }],
@@ -196,6 +204,41 @@ describe("right parameters", () => {
   it("are told from own properties only", () => {
     expect(paramProblem("tools/call", Object.create({ name: "echo" }), "legacy")).toContain("is missing");
     expect(paramProblem("toString", {}, "legacy")).toBeUndefined();
+  });
+});
+
+describe("optional parameters that are null", () => {
+  it("count as absent in initialize", async () => {
+    const wire = new Wire();
+    const clientInfo = { name: "c", version: "1", title: null, icons: null, websiteUrl: null };
+    const capabilities = { roots: { listChanged: null }, sampling: null, elicitation: null };
+    wire.send(request(1, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo }));
+    expect((await wire.next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
+    await wire.handle.close();
+  });
+
+  it("count as absent in a subscription", async () => {
+    const wire = new Wire();
+    const notifications = { toolsListChanged: null, resourceSubscriptions: null };
+    wire.send(modern(1, "subscriptions/listen", { notifications }));
+    expect(await wire.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    await wire.handle.close();
+  });
+
+  it("count as absent in _meta", async () => {
+    const wire = await Wire.legacy();
+    expect(await wire.answer(request(1, "tools/list", { _meta: null }))).toHaveProperty("result");
+    expect(await wire.answer(request(2, "tools/list", { _meta: { progressToken: null } }))).toHaveProperty(
+      "result",
+    );
+    await wire.handle.close();
+  });
+
+  it("stay where they are a tool's own arguments", async () => {
+    const wire = await Wire.legacy();
+    const { result } = await wire.answer(call(1, "echo", { text: null }));
+    expect(result).toMatchObject({ content: [{ type: "text", text: "null" }] });
+    await wire.handle.close();
   });
 });
 

@@ -48,7 +48,7 @@ const inModern = (...parameters: Parameter[]): Method => ({ modern: parameters }
 /** A method that may answer `input_required`; the client's answers come with the next try. */
 const withRetry = (...parameters: Parameter[]): Method => ({
   legacy: parameters,
-  modern: [...parameters, optional(object("inputResponses"))],
+  modern: [...parameters, optional(object("inputResponses")), optional(string("requestState"))],
 });
 
 /**
@@ -62,6 +62,12 @@ const METHODS: Readonly<Record<string, Method>> = {
     object("clientInfo"),
     string("clientInfo.name"),
     string("clientInfo.version"),
+    ...["title", "description", "websiteUrl"].map((name) => optional(string(`clientInfo.${name}`))),
+    optional(parameter("clientInfo.icons", "be an array", Array.isArray)),
+    ...["experimental", "roots", "sampling", "elicitation", "tasks"].map((name) =>
+      optional(object(`capabilities.${name}`)),
+    ),
+    optional(boolean("capabilities.roots.listChanged")),
   ),
   "tools/list": inBothEras(optional(string("cursor"))),
   "resources/list": inBothEras(optional(string("cursor"))),
@@ -106,14 +112,25 @@ const METHODS: Readonly<Record<string, Method>> = {
 };
 
 /**
+ * Removes the optional parameters of a request that are null: many JSON libraries write an absent member so. Arguments of
+ * tools and prompts are the author's and stay unchanged.
+ */
+export function dropNulls(method: string, params: unknown, era: "legacy" | "modern"): void {
+  for (const { path, optional: mayLack } of parametersOf(method, era)) {
+    const parent = at(params, path.slice(0, -1));
+    const name = path.at(-1);
+    if (mayLack && name !== undefined && isObject(parent) && parent[name] === null) delete parent[name];
+  }
+}
+
+/**
  * What is wrong with the parameters of a request, as one sentence; undefined where their types fit, or where this
  * era has no such method (then the answer is another one).
  *
  * It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
  */
 export function paramProblem(method: string, params: unknown, era: "legacy" | "modern"): string | undefined {
-  const parameters = Object.hasOwn(METHODS, method) ? METHODS[method]?.[era] : undefined;
-  for (const { path, must, fits, optional: mayLack } of parameters ?? []) {
+  for (const { path, must, fits, optional: mayLack } of parametersOf(method, era)) {
     const value = at(params, path);
     if (value === undefined && mayLack) continue;
     if (fits(value)) continue;
@@ -122,6 +139,10 @@ export function paramProblem(method: string, params: unknown, era: "legacy" | "m
     return `${method}: ${name} must ${must}, not ${show(value)}.`;
   }
   return undefined;
+}
+
+function parametersOf(method: string, era: "legacy" | "modern"): readonly Parameter[] {
+  return (Object.hasOwn(METHODS, method) ? METHODS[method]?.[era] : undefined) ?? [];
 }
 
 function at(value: unknown, path: readonly string[]): unknown {

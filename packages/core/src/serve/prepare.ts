@@ -45,7 +45,10 @@ export async function prepare<Context, Table extends OptionTable>(
   if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
   if (command.kind === "help") {
     const { renderHelp } = await import("./help.ts");
-    return print(renderHelp({ ...definition, all }, process.stdout.columns));
+    const { localCommand } = await import("./print-config.ts");
+    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
+    const [file] = (bin === undefined ? undefined : localCommand(bin))?.args ?? [];
+    return print(renderHelp({ ...definition, all, bin: file }, process.stdout.columns));
   }
   if (command.kind === "describe") {
     const { describeServer } = await import("./describe.ts");

@@ -12,7 +12,15 @@ const options = defineOptions({
   hooks: { type: "enum", list: true, values: ["a", "b"], description: "D." },
   proxyUrl: { type: "url", description: "The proxy." },
   token: { type: "secret", env: ["API_TOKEN"], description: "The token." },
-  db: { type: "secret", named: "unique", ask: true, description: "The databases." },
+  db: {
+    type: "secret",
+    named: "unique",
+    ask: true,
+    askUnless: ["demo"],
+    title: "Databases",
+    description: "The databases.",
+  },
+  demo: { type: "flag", description: "A database to try things out." },
   space: { type: "directory", named: "unique", description: "D." },
 });
 const all = serverOptions({ name: "filesystem", options, directories: {} });
@@ -69,6 +77,11 @@ describe("carryOptions", () => {
     expect(carried([], { API_TOKEN: "hunter2" }).env).toEqual([{ name: "API_TOKEN", ...token }, asked]);
   });
 
+  it("asks for no secret that another option makes unnecessary", () => {
+    expect(carried(["--demo"])).toEqual({ args: ["--demo"], env: [] });
+    expect(carried(["--demo", "--db", "a=hunter2"]).env).toEqual([asked]);
+  });
+
   it("treats a URL with a password as a secret", () => {
     const proxy = { name: "REFMCP_FILESYSTEM_PROXY_URL", secret: true, description: "The proxy." };
     expect(carried(["--proxy-url", "http://me:hunter2@proxy"])).toEqual({ args: [], env: [proxy, asked] });
@@ -115,8 +128,7 @@ describe("renderHostEntry", () => {
         "VS Code: put this into .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
         "If the file is there already, keep what it has and add this server to it.",
         "Or open: LINK",
-        'On Windows the command is "cmd" and the arguments begin with "/c", "npx".',
-        "More: https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        "More: https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         "",
       ].join("\n"),
     );
@@ -128,13 +140,19 @@ describe("renderHostEntry", () => {
     expect(guidance).toContain(
       ".cursor\\mcp.json (this project) or %USERPROFILE%\\.cursor\\mcp.json (all your projects)",
     );
-    expect(guidance).not.toContain("On Windows the command");
     expect(renderHostEntry("claude-code", owner, given, { platform: "win32" }).guidance).not.toContain(
       "Or run:",
     );
     expect(renderHostEntry("claude-desktop", owner, given, { platform: "win32" }).guidance).toContain(
       "put this into %APPDATA%\\Claude\\claude_desktop_config.json (all your projects)",
     );
+  });
+
+  it("warns of what cmd would change on Windows only", () => {
+    const odd = { args: ["/work/a&b"], env: [] };
+    expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("cmd gives &");
+    for (const platform of ["linux", "darwin"] as const)
+      expect(renderHostEntry("zed", owner, odd, { platform }).guidance).not.toMatch(/Windows|cmd/);
   });
 
   it("gives the macOS path on macOS", () => {
@@ -147,10 +165,10 @@ describe("renderHostEntry", () => {
     const clone = renderHostEntry("zed", owner, given, { bin: "/clone/dist/bin.js", platform: "linux" });
     expect(JSON.parse(clone.text)).toEqual({
       context_servers: {
-        filesystem: { command: "node", args: ["/clone/dist/bin.js", "/work/a", "--read-only"] },
+        filesystem: { command: process.execPath, args: ["/clone/dist/bin.js", "/work/a", "--read-only"] },
       },
     });
-    expect(clone.guidance).not.toContain("On Windows");
+    expect(path.isAbsolute(process.execPath)).toBe(true);
     const bin = "/root/.npm/_npx/1/node_modules/@refmcp/server-filesystem/dist/bin.js";
     expect(renderHostEntry("zed", owner, given, { bin, platform: "linux" }).text).toContain('"npx"');
   });
@@ -161,7 +179,7 @@ describe("localCommand", () => {
     expect(localCommand("/usr/lib/node_modules/@refmcp/server-git/dist/bin.js")).toBeUndefined();
     expect(localCommand("C:\\n\\node_modules\\@refmcp\\server-git\\dist\\bin.js")).toBeUndefined();
     expect(localCommand("/clone/my_node_modules/bin.js")).toEqual({
-      command: "node",
+      command: process.execPath,
       args: ["/clone/my_node_modules/bin.js"],
     });
     expect(localCommand("dist/bin.js")?.args).toEqual([path.resolve("dist/bin.js")]);

@@ -31,7 +31,10 @@ export function carryOptions(
     if (automatic === undefined) continue;
     const given = read.sources[key] !== "default";
     const secret = { secret: true, description: option.description };
-    if (option.type === "secret" ? given || option.ask === true : given && hasPassword(read.values[key])) {
+    const isAsked =
+      option.ask === true &&
+      !option.askUnless?.some((other) => (read.sources[other] ?? "default") !== "default");
+    if (option.type === "secret" ? given || isAsked : given && hasPassword(read.values[key])) {
       env.push({ name: read.variables.get(key) ?? automatic, ...secret });
     } else if (read.sources[key] === "environment") {
       const value = joinForVariable(option, textsOf(read.values[key]), platform);
@@ -70,15 +73,16 @@ function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): s
 }
 
 /**
- * How this process can be started again where it does not run from an installed package: `node` and the bin's
- * absolute path. Undefined inside `node_modules` (npx, a global or a local installation), where npx is the way.
+ * How this process can be started again where it does not run from an installed package: this Node.js and the bin, both
+ * as absolute paths, because desktop hosts often start with a PATH that has no `node`. Undefined inside `node_modules`
+ * (npx, a global or a local installation), where npx is the way.
  *
  * @param bin the file that node runs: `process.argv[1]` with links resolved
  */
 export function localCommand(bin: string): NonNullable<ServerLaunch["command"]> | undefined {
   return bin.split(/[\\/]/).includes("node_modules")
     ? undefined
-    : { command: "node", args: [path.resolve(bin)] };
+    : { command: process.execPath, args: [path.resolve(bin)] };
 }
 
 /** An entry as a terminal shows it. */
@@ -131,10 +135,8 @@ export function renderEntry(entry: HostEntry, platform: NodeJS.Platform): Render
     "If the file is there already, keep what it has and add this server to it.",
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
-    ...(entry.windowsText === undefined || windows
-      ? []
-      : ['On Windows the command is "cmd" and the arguments begin with "/c", "npx".']),
     ...entry.notes,
+    ...(windows ? entry.windowsNotes : []),
     `More: ${entry.documentation}`,
   ];
   const text = windows ? (entry.windowsText ?? entry.text) : entry.text;

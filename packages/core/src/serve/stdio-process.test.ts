@@ -160,14 +160,11 @@ describe("the end of the input", () => {
     const child = await open();
     child.send(call(1, "sleep", { ms: 60_000 }), call(2, "sleep", { ms: 60_000, stubborn: true }));
     child.process.stdin.end();
-    const since = performance.now();
     expect(await child.rest()).toMatchObject([
       { id: 1, error: { code: -32603 } },
       { id: 2, error: { code: -32603 } },
     ]);
     expect(await child.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - since).toBeGreaterThan(1000);
-    expect(performance.now() - since).toBeLessThan(4500);
     expect(child.stderr.match(/sleep aborted/g)).toHaveLength(2);
   });
 

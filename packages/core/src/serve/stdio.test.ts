@@ -44,7 +44,6 @@ describe("malformed input", () => {
     [request(1, "ping", Object([1])), -32600],
     [{ jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, -32600],
     [request(1, "ping", { _meta: 5 }), -32602],
-    [request(1, "ping", { _meta: null }), -32602],
     [request(1, "ping", { _meta: { progressToken: [] } }), -32602],
     [request(1, "ping", { _meta: { "io.modelcontextprotocol/related-task": 1 } }), -32602],
   ])("is answered with its id where it has one: %j", async (message, code) => {

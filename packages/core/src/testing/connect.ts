@@ -28,6 +28,8 @@ export interface ConnectOptions {
   /** Arguments of the server's command line. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** How Node.js is started for a server over stdio; default: `[process.execPath]`. */
+  readonly node?: readonly string[];
   /** The client's roots; left out, the client has no such capability. */
   readonly roots?: readonly ClientRoot[];
   /** Answers the server's questions; left out, the client cannot be asked. */
@@ -73,11 +75,22 @@ export async function connectInMemory(server: AnyServer, options: ConnectOptions
   };
 }
 
+/**
+ * The command of a Node.js that permission bits stop. They do not stop root, who then runs it without the capabilities that
+ * pass over them (Linux, capabilities(7)).
+ */
+export function nodeBoundByPermissions(): readonly string[] {
+  return process.getuid?.() === 0
+    ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", process.execPath]
+    : [process.execPath];
+}
+
 /** Starts a built server (`dist/bin.js`) as a child process and connects a client to it over stdio. */
 export async function connectStdio(bin: string, options: ConnectOptions = {}): Promise<Connected> {
+  const [command = process.execPath, ...before] = options.node ?? [process.execPath];
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [bin, ...(options.args ?? [])],
+    command,
+    args: [...before, bin, ...(options.args ?? [])],
     env: { ...baseEnvironment(), ...options.env },
     stderr: "pipe",
   });

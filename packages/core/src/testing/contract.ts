@@ -55,7 +55,8 @@ export interface ContractOptions {
 
 type Via = "memory" | "stdio";
 const ERAS: readonly Era[] = ["legacy", "modern"];
-const VIAS: readonly Via[] = ["memory", "stdio"];
+/** `npm test` goes in memory, the long tests through the built process; an author's own run does both. */
+const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
 const MOST_TOKENS = 6_000;
 const DEFAULT_BUDGET = 20_000;
 

@@ -5,6 +5,7 @@ export {
   connectInMemory,
   connectStdio,
   type Era,
+  nodeBoundByPermissions,
   type RawSession,
   rawSession,
 } from "./connect.ts";

@@ -11,7 +11,7 @@ import type { OptionTable } from "../../define/options.ts";
 import { withTrace } from "../../trace.ts";
 import { MODERN_REVISIONS } from "../era-gate.ts";
 import { invalidParams, invalidRequest, readMessage } from "../jsonrpc.ts";
-import { paramProblem } from "../params.ts";
+import { dropNulls, paramProblem } from "../params.ts";
 import type { Principal } from "./auth.ts";
 import { type Body, BodyReader } from "./body.ts";
 import { rpcResponse } from "./errors.ts";
@@ -135,9 +135,10 @@ export class Endpoint<Context> {
     const isModern = !Array.isArray(value) && this.#isModern(request, message);
     const era = isModern ? "modern" : "legacy";
     for (const one of messages) {
-      const problem = "method" in one && "id" in one ? paramProblem(one.method, one.params, era) : undefined;
-      if (problem !== undefined && "id" in one)
-        return rpcResponse(400, invalidParams(problem), one.id, version);
+      if (!("method" in one && "id" in one)) continue;
+      dropNulls(one.method, one.params, era);
+      const problem = paramProblem(one.method, one.params, era);
+      if (problem !== undefined) return rpcResponse(400, invalidParams(problem), one.id, version);
     }
     // What answers or cancels is never refused for want of room: others may wait for it.
     const requests = messages.filter((one) => "method" in one && "id" in one);

@@ -1,0 +1,2 @@
+// The same races, ten times as long.
+import "./races.test.ts";
