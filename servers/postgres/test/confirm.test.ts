@@ -119,7 +119,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
       elicit: async () => {
-        const waiting = world.admin("SET lock_timeout = '2s'; UPDATE pets SET owner = owner WHERE id = 1");
+        const waiting = world.admin("SET lock_timeout = '60s'; UPDATE pets SET owner = owner WHERE id = 1");
         await waiting;
         return { action: "decline" };
       },

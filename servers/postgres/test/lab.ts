@@ -78,6 +78,6 @@ export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Datab
     "main",
     target.label,
     { timeoutMs: 20_000, maxConnections: 3, allowPrivilegedRole: false, ...limits },
-    () => openLink(target),
+    { open: () => openLink(target) },
   );
 }

@@ -8,8 +8,8 @@ import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
 
-/** The program, installed through apt where it is not there. @throws where it cannot be had. */
-export async function findPgbouncer(): Promise<string> {
+/** The program, installed by apt where it is missing and apt may be used; `missing` says why there is none. */
+export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {
   const folders = [
     ...(process.env.PATH ?? "").split(delimiter),
     "/usr/sbin",
@@ -18,14 +18,13 @@ export async function findPgbouncer(): Promise<string> {
   ];
   const find = () => folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
   const found = find();
-  if (found !== undefined) return found;
-  await aptInstall(["pgbouncer"]);
-  const installed = find();
-  if (installed === undefined)
-    throw new Error(
-      "PgBouncer is needed for this test: install it (apt install pgbouncer, brew install pgbouncer).",
-    );
-  return installed;
+  if (found !== undefined) return { program: found };
+  const reason = await aptInstall(["pgbouncer"], { say: (line) => process.stderr.write(`${line}\n`) });
+  const program = find();
+  if (program !== undefined) return { program };
+  return {
+    missing: `PgBouncer was not found and could not be installed (${reason ?? "the package has no such program"}). Install it: apt install pgbouncer, or brew install pgbouncer.`,
+  };
 }
 
 export interface Bouncer {

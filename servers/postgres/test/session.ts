@@ -1,4 +1,5 @@
-import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
+import { fileURLToPath } from "node:url";
+import { type Connected, type ConnectOptions, connectInMemory, connectStdio } from "@refmcp/core/testing";
 import { server } from "../src/server.ts";
 
 /** A client of the server in this process. */
@@ -19,7 +20,19 @@ export async function talk(
   args: readonly string[],
   options: Omit<ConnectOptions, "args"> = {},
 ): Promise<Talk> {
-  const connected = await connectInMemory(server, { ...options, args });
+  return talking(await connectInMemory(server, { ...options, args }));
+}
+
+/** The same with the built server as a process of its own. */
+export async function talkToProcess(
+  args: readonly string[],
+  options: Omit<ConnectOptions, "args"> = {},
+): Promise<Talk> {
+  const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+  return talking(await connectStdio(bin, { ...options, args }));
+}
+
+function talking(connected: Connected): Talk {
   const call = async (name: string, given: Record<string, unknown> = {}, signal?: AbortSignal) => {
     const result = await connected.client.callTool(
       { name, arguments: given },

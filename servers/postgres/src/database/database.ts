@@ -36,6 +36,15 @@ export interface Session {
   keep(): void;
 }
 
+/** Where connections come from. */
+export interface Source {
+  /** Starts what connections need; the time limit of a call begins afterwards. */
+  ready?(): Promise<void>;
+  open(): Promise<Link>;
+  /** Why a connection was lost or not opened, where more is known than its error says; that is reported instead. */
+  whyLost?(link: Link | undefined): Promise<ToolError | undefined>;
+}
+
 /** One PostgreSQL database: work on it runs in transactions of its own, on connections that are shared. */
 export class Database {
   readonly name: string;
@@ -44,15 +53,15 @@ export class Database {
   readonly types = new TypeCatalog();
   readonly pool: Pool;
   readonly limits: WorkLimits;
-  readonly #open: () => Promise<Link>;
+  readonly #source: Source;
   /** Called when all connections are busy: gives up one that is only kept for later. */
   onBusy: () => void = () => undefined;
 
-  constructor(name: string, label: string, limits: WorkLimits, open: () => Promise<Link>) {
+  constructor(name: string, label: string, limits: WorkLimits, source: Source) {
     this.name = name;
     this.label = label;
     this.limits = limits;
-    this.#open = open;
+    this.#source = source;
     this.pool = new Pool({
       open: () => this.openLink(),
       most: limits.maxConnections,
@@ -67,7 +76,7 @@ export class Database {
    * @throws ToolError `unavailable`, or `denied` for a role that may do more than it should.
    */
   async openLink(): Promise<Link> {
-    const link = await this.#open();
+    const link = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
       return link;
@@ -104,20 +113,24 @@ export class Database {
     run: (session: Session) => Promise<Value>,
   ): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
-    const deadline = AbortSignal.timeout(timeoutMs + GRACE_MS);
-    const signal = AbortSignal.any([options.signal, deadline]);
+    let deadline: AbortSignal | undefined;
     let link: Link | undefined;
     let isKept = false;
     const keep = () => {
       isKept = true;
     };
     try {
+      await this.#source.ready?.();
+      deadline = AbortSignal.timeout(timeoutMs + GRACE_MS);
+      const signal = AbortSignal.any([options.signal, deadline]);
       link = await take(signal);
       return await link.stoppable(run({ link, signal, keep }), signal);
     } catch (error) {
       isKept = false;
       if (options.signal.aborted) throw options.signal.reason;
-      if (deadline.aborted || codeOf(error) === "57014") throw timedOut(timeoutMs);
+      if (deadline?.aborted === true || codeOf(error) === "57014") throw timedOut(timeoutMs);
+      const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
+      if (why !== undefined) throw why;
       throw explained(error, {
         label: this.label,
         ...(options.sql === undefined ? {} : { sql: options.sql }),

@@ -1,151 +1,149 @@
-import { createRequire } from "node:module";
-import { Duplex } from "node:stream";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
-import { workerFile } from "@refmcp/core/worker-file";
-import { introduce, type Link } from "./link.ts";
+import { connect } from "node:net";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
+import { type Link, openLink } from "./link.ts";
+import type { Target } from "./target.ts";
 
-/** What the worker says. */
-type Said = { readonly ready: true } | { readonly failed: string } | { readonly bytes: Uint8Array };
+const LABEL = "embedded";
 
 /**
- * A PostgreSQL in a worker of this process (PGlite: PostgreSQL compiled to WebAssembly), spoken to in PostgreSQL's own
- * protocol. It has one session and no way to cancel a statement, so a statement that must stop takes the worker with it;
- * the next connection starts it again.
+ * A PostgreSQL of this server's own: started by the first connection, stopped with the server. Where it ends on its own
+ * (killed, out of memory), everybody who had a connection and then the next caller is told once what is lost, and the
+ * call after that starts it again.
  */
 export class Embedded {
-  readonly #directory: string | undefined;
-  #worker: Worker | undefined;
+  readonly #options: ClusterOptions;
+  readonly #log: (sentence: string) => void;
+  #cluster: Promise<Cluster> | undefined;
+  #isClosed = false;
+  /** Ended clusters whose loss a caller was told of. */
+  readonly #told = new WeakSet<Cluster>();
+  readonly #clusters = new WeakMap<Link, Cluster>();
 
-  constructor(directory: string | undefined) {
-    this.#directory = directory;
+  /** @param log receives why it did not start or why it ended, for the person who runs the server. */
+  constructor(options: ClusterOptions, log: (sentence: string) => void) {
+    this.#options = options;
+    this.#log = log;
   }
 
-  /** @throws ToolError `unavailable` where PGlite is not installed or the directory is no database of it. */
+  /**
+   * Starts it, unless it runs.
+   *
+   * @throws ToolError `unavailable` where it does not start, or ended since the last call.
+   */
+  async ready(): Promise<Cluster> {
+    const starting = this.#started();
+    const cluster = await starting;
+    if (cluster.end === undefined) return cluster;
+    if (!this.#told.has(cluster)) throw this.#loss(cluster.end);
+    // Another caller may be starting the next one.
+    if (this.#cluster === starting) this.#cluster = undefined;
+    return this.#started();
+  }
+
+  /** @throws ToolError `unavailable` as `ready` does, or where nothing can connect. */
   async open(): Promise<Link> {
-    this.#worker ??= await this.#start();
-    const worker = this.#worker;
-    const { default: pg } = await import("pg");
-    const client = new pg.Client({
-      user: "postgres",
-      database: "postgres",
-      password: "",
-      ssl: false,
-      stream: () => new WorkerStream(worker, () => this.#stop(worker)),
+    const cluster = await this.ready();
+    const link = await openLink(targetOf(cluster));
+    this.#clusters.set(link, cluster);
+    return link;
+  }
+
+  /**
+   * What a caller is told whose connection was lost, or could not be opened, because the database ended; undefined where
+   * it still runs.
+   */
+  async whyLost(link: Link | undefined): Promise<ToolError | undefined> {
+    const cluster =
+      link === undefined ? await this.#cluster?.catch(() => undefined) : this.#clusters.get(link);
+    if (cluster === undefined || (await isListening(cluster))) return undefined;
+    const end = await cluster.ended;
+    this.#told.add(cluster);
+    return this.#loss(end);
+  }
+
+  #loss(end: string): ToolError {
+    const { directory } = this.#options;
+    const cause = new Error(end);
+    return directory === undefined
+      ? new ToolError("unavailable", "The embedded database stopped; its temporary data is gone.", {
+          hint: "The next call starts it again, empty. --embedded-dir DIR keeps data across restarts.",
+          code: "embedded_lost",
+          cause,
+        })
+      : new ToolError(
+          "unavailable",
+          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and what was not committed is gone.`,
+          {
+            hint: "The next call starts it again. Check whether a change was made before repeating it.",
+            code: "embedded_lost",
+            cause,
+          },
+        );
+  }
+
+  #started(): Promise<Cluster> {
+    if (this.#isClosed) throw new ToolError("unavailable", "The server is closing.");
+    this.#cluster ??= this.#start().catch((error: unknown) => {
+      this.#cluster = undefined;
+      throw error;
     });
-    client.on("error", () => undefined);
-    await client.connect();
-    return await introduce(client, undefined);
+    return this.#cluster;
   }
 
-  async #start(): Promise<Worker> {
-    const worker = new Worker(await workerFile("pglite", import.meta.url), {
-      name: "pglite",
-      workerData: { directory: this.#directory, module: pglite() },
-      // What it would print goes nowhere near the protocol's stdout.
-      stdout: true,
-      stderr: true,
-    });
-    const said = await new Promise<Said>((resolve) => {
-      worker.once("message", resolve);
-      worker.on("error", (error) => resolve({ failed: String(error) }));
-    });
-    if (!("failed" in said)) return worker;
-    await worker.terminate();
-    throw new ToolError("unavailable", `The embedded database did not start: ${said.failed.slice(0, 300)}.`, {
-      hint: "Check the directory of --embedded-dir: it must be empty, or hold an embedded database that no other process uses.",
-    });
-  }
-
-  async #stop(worker: Worker): Promise<void> {
-    if (this.#worker === worker) this.#worker = undefined;
-    await worker.terminate();
-  }
-
-  /** Ends it in good order. */
-  async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    if (worker === undefined) return;
-    const gone = new Promise((resolve) => worker.once("exit", resolve));
-    worker.postMessage("close");
-    const timer = setTimeout(() => void worker.terminate(), 1_500);
-    await gone;
-    clearTimeout(timer);
-  }
-}
-
-/** @throws ToolError `unavailable` where PGlite is not installed: few need it, and it is large. */
-function pglite(): string {
-  try {
-    return pathToFileURL(createRequire(import.meta.url).resolve("@electric-sql/pglite")).href;
-  } catch {
-    throw new ToolError("unavailable", "--embedded needs PGlite, which is not installed.", {
-      hint: "Start the server with npx -y -p @electric-sql/pglite -p @refmcp/server-postgres refmcp-server-postgres --embedded.",
-    });
-  }
-}
-
-/** What pg takes for a socket: bytes go to the worker and come from it. */
-class WorkerStream extends Duplex {
-  readonly #worker: Worker;
-  readonly #onCut: () => void;
-  #isIdle = true;
-
-  constructor(worker: Worker, onCut: () => void) {
-    super();
-    this.#worker = worker;
-    this.#onCut = onCut;
-    worker.on("message", this.#onMessage);
-    worker.once("exit", () => this.destroy());
-  }
-
-  readonly #onMessage = (said: Said): void => {
-    if (!("bytes" in said)) return;
-    this.#isIdle = endsIdle(said.bytes);
-    if (said.bytes.length > 0) this.push(Buffer.from(said.bytes));
-  };
-
-  /** Part of what pg asks of a socket. */
-  connect(): this {
-    process.nextTick(() => this.emit("connect"));
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setKeepAlive(): this {
-    return this;
-  }
-
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // Terminate would end the only session that there is.
-    if (chunk[0] !== 0x58) {
-      this.#isIdle = false;
-      this.#worker.postMessage(new Uint8Array(chunk));
+  async #start(): Promise<Cluster> {
+    try {
+      const cluster = await startCluster(this.#options);
+      void cluster.ended.then((end) => {
+        if (!this.#isClosed) this.#log(`the embedded database stopped: ${end.replaceAll("\n", " | ")}`);
+      });
+      return cluster;
+    } catch (error) {
+      if (error instanceof ToolError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      this.#log(`the embedded database did not start: ${why.replaceAll("\n", " | ")}`);
+      throw new ToolError(
+        "unavailable",
+        `The embedded database did not start: ${oneLine(why.slice(0, 300))}`,
+        {
+          hint: "The server's log (stderr) has more. The next call tries again.",
+          code: "embedded",
+          cause: error,
+        },
+      );
     }
-    done();
   }
 
-  override _final(done: (error?: Error | null) => void): void {
-    done();
-    this.destroy();
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#worker.off("message", this.#onMessage);
-    // A session that is at work would answer the next client.
-    if (!this.#isIdle) this.#onCut();
-    done(error);
+  /** Stops it in good order. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const cluster = await this.#cluster?.catch(() => undefined);
+    await cluster?.stop();
   }
 }
 
-/** Whether bytes end with ReadyForQuery outside of a transaction. */
-function endsIdle(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(-6)).equals(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]));
+function targetOf({ host, port, user, database, password }: Cluster): Target {
+  return {
+    addresses: [{ host, port, attempts: [false], password: () => password }],
+    user,
+    database,
+    connectTimeoutMs: 10_000,
+    applicationName: "refmcp-server-postgres",
+    options: undefined,
+    directTls: false,
+    channelBinding: false,
+    label: LABEL,
+  };
+}
+
+/** Whether somebody takes connections; one that stops its sessions but still runs does. */
+function isListening({ host, port }: Cluster): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
 }

@@ -1,7 +1,7 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { namesAServer } from "./conninfo.ts";
-import { Database, type WorkLimits } from "./database.ts";
+import { Database, type Source, type WorkLimits } from "./database.ts";
 import { Embedded } from "./embedded.ts";
 import { openLink } from "./link.ts";
 import { Listener } from "./listen.ts";
@@ -44,17 +44,19 @@ export class Postgres {
   readonly #embedded: Embedded | undefined;
 
   /** @throws ToolError `invalid` for a connection string that libpq would not take. */
-  constructor(options: PostgresOptions, guard: PathGuard) {
+  constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
     this.guard = guard;
     this.limits = options;
     const { url, named, embedded, env } = options;
     if (embedded !== undefined) {
-      this.#embedded = new Embedded(embedded.directory);
-      const own = this.#embedded;
-      // It has one session, and its superuser reaches nothing outside of it.
-      this.#add(MAIN, "embedded", { ...options, maxConnections: 1, allowPrivilegedRole: true }, () =>
-        own.open(),
-      );
+      const { maxConnections } = options;
+      const own = new Embedded({ directory: embedded.directory, maxConnections }, log);
+      this.#embedded = own;
+      this.#add(MAIN, "embedded", options, {
+        ready: async () => void (await own.ready()),
+        open: () => own.open(),
+        whyLost: (link) => own.whyLost(link),
+      });
     } else if (url !== undefined || (named.length === 0 && namesAServer(env))) {
       this.#connectable(MAIN, url, options);
     }
@@ -63,16 +65,11 @@ export class Postgres {
 
   #connectable(name: string, url: string | undefined, options: PostgresOptions): void {
     const target = targetOf(url, options.env);
-    this.#add(name, target.label, options, () => openLink(target));
+    this.#add(name, target.label, options, { open: () => openLink(target) });
   }
 
-  #add(
-    name: string,
-    label: string,
-    options: PostgresOptions,
-    open: ConstructorParameters<typeof Database>[3],
-  ): void {
-    const database = new Database(name, label, options, open);
+  #add(name: string, label: string, options: PostgresOptions, source: Source): void {
+    const database = new Database(name, label, options, source);
     const listener = new Listener(options.notifyChannel, () => database.openLink());
     this.#places.set(name, { database, reader: new Reader(database), listener });
   }

@@ -209,7 +209,7 @@ describe("caps and pages", () => {
         )
       ).length;
     while (reader.yield());
-    await expect.poll(open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(open).toBe(0);
   });
 });
 

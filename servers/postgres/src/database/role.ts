@@ -56,7 +56,7 @@ export function demandHarmless(facts: RoleFacts): void {
     `The role ${JSON.stringify(facts.user)} is refused: ${privileges.join(", ")}. Such a role can run programs and read files on the database's machine, or read every password hash.`,
     {
       code: "privileged_role",
-      hint: "Connect as a role that can only read: npx -y @refmcp/server-postgres --print-grant-sql prints the SQL that makes one. To connect as this one all the same, start the server with --allow-privileged-role.",
+      hint: "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
     },
   );
 }

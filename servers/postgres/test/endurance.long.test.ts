@@ -1,7 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { startPostgres } from "@refmcp/test-postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databaseOn, type Lab, lab } from "./lab.ts";
+import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
 let world: Lab;
@@ -42,7 +41,7 @@ describe("statements without end", () => {
     const { text, isError } = await slow;
     expect(isError).toBe(true);
     expect(text).toMatch(/Stopped after 1\.5 s.*--query-timeout-ms/s);
-    expect(await running("pg_sleep(60")).toBe(0);
+    await expect.poll(() => running("pg_sleep(60")).toBe(0);
   });
 
   it("a cancelled call stops on the server, and hits no other statement", async () => {
@@ -51,7 +50,7 @@ describe("statements without end", () => {
       const slow = server
         .call("query", { sql: `SELECT pg_sleep(700), ${round}` }, controller.signal)
         .catch(() => undefined);
-      if (round % 2 === 0) await expect.poll(() => running("pg_sleep(700)"), { timeout: 10_000 }).toBe(1);
+      if (round % 2 === 0) await expect.poll(() => running("pg_sleep(700)")).toBe(1);
       controller.abort();
       // At once, on whatever connection is free.
       const next = await Promise.all(
@@ -59,7 +58,7 @@ describe("statements without end", () => {
       );
       expect(next.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(["fine", "fine"]);
       await slow;
-      await expect.poll(() => running("pg_sleep(700)"), { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => running("pg_sleep(700)")).toBe(0);
     }
   });
 
@@ -67,10 +66,10 @@ describe("statements without end", () => {
     const controller = new AbortController();
     const sql = "INSERT INTO numbers SELECT -1 FROM pg_sleep(800)";
     const slow = server.call("pg_execute", { statements: [sql] }, controller.signal).catch(() => undefined);
-    await expect.poll(() => running("pg_sleep(800)"), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => running("pg_sleep(800)")).toBe(1);
     controller.abort();
     await slow;
-    await expect.poll(() => running("pg_sleep(800)"), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => running("pg_sleep(800)")).toBe(0);
     expect(await world.admin("SELECT count(*)::int AS n FROM numbers WHERE n < 0")).toEqual([{ n: 0 }]);
   });
 });
@@ -142,20 +141,22 @@ describe("connections", () => {
   });
 
   it("that the server ends while they are idle are replaced unseen", async () => {
+    const sessions = async () =>
+      (await world.admin(`SELECT FROM pg_stat_activity WHERE usename = '${world.role}'`)).length;
     for (let round = 0; round < 3; round++) {
       await Promise.all([1, 2, 3].map(() => server.call("query", { sql: "SELECT pg_sleep(0.05)" })));
       await world.admin(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND pid <> pg_backend_pid()`,
       );
       // Sometimes before the news of it arrived, sometimes after.
-      if (round > 0) await wait(round * 50);
+      if (round > 0) await expect.poll(sessions).toBe(0);
       expect((await server.call("query", { sql: "SELECT 1" })).text).toContain("[[1]]");
     }
   });
 
   it("that are lost in the middle say so, and the next call works", async () => {
     const slow = server.call("query", { sql: "SELECT pg_sleep(900)" });
-    await expect.poll(() => running("pg_sleep(900)"), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => running("pg_sleep(900)")).toBe(1);
     await world.admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND query LIKE '%pg_sleep(900)%'`,
     );
@@ -173,7 +174,8 @@ describe("connections", () => {
       expect((await other.call("query", { sql: "SELECT 1" })).isError).toBe(false);
       const { next_cursor } = await other.data("query", { sql: "SELECT n FROM generate_series(1, 1000) n" });
       const slow = other.call("query", { sql: "SELECT pg_sleep(600)" });
-      await wait(200);
+      const sleeping = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+      await expect.poll(() => naive(own.url, sleeping)).toHaveLength(1);
       await own.restart();
       expect((await slow).text).toMatch(/was lost|cannot be reached/);
       expect((await other.call("query", { sql: "SELECT 2" })).text).toContain("[[2]]");
