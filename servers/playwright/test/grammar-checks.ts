@@ -1,7 +1,7 @@
 /** An assertion that holds on the page of grammar-page.ts, one that does not, and what is said to be there instead. */
 export type CheckForm = readonly [holds: string, fails: string, actual: string];
 
-/** Every form of the assertion language. grammar.test.ts proves that none is missing. */
+/** Every form of the assertion language. grammar.long.test.ts proves that none is missing. */
 export const CHECKS: readonly CheckForm[] = [
   // The page.
   ["title is 'Docs'", "title is 'Other'", 'the title is "Docs"'],

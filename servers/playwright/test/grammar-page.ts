@@ -66,7 +66,7 @@ const answer = (status: number, type: string, body: string) => (_: unknown, resp
 
 /** The page that has something for every form of the language, and what it loads. */
 export function grammarSite(): Promise<Site> {
-  let times = 0;
+  const visited = new Set<string>();
   return serve({
     "/": page(BODY),
     "/docs": page("<h1>The docs</h1>"),
@@ -80,11 +80,12 @@ export function grammarSite(): Promise<Site> {
       "image/svg+xml",
       '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>',
     ),
-    // The first visitor gets a page, the next ones an end of the connection.
+    // The first visitor of each address gets a page; for later ones the connection is closed.
     "/once": (request, response) => {
-      times += 1;
-      if (times === 1) response.writeHead(200, { "content-type": "text/html" }).end(page("<h1>Once</h1>"));
-      else request.socket.destroy();
+      const address = request.url ?? "";
+      if (visited.has(address)) return void request.socket.destroy();
+      visited.add(address);
+      response.writeHead(200, { "content-type": "text/html" }).end(page("<h1>Once</h1>"));
     },
   });
 }

@@ -170,7 +170,7 @@ export const STEPS: readonly StepForm[] = [
   {
     steps: ["reload"],
     effect: "#loads is 'loaded 2'",
-    at: "/once",
+    at: "/once?reload",
     fails: ["reload"],
     reason: "net::ERR_EMPTY_RESPONSE",
   },
@@ -178,7 +178,7 @@ export const STEPS: readonly StepForm[] = [
     steps: ["goto /next"],
     effect: "url contains '/next'",
     at: "/next",
-    fails: ["goto /once", "goto /once"],
+    fails: ["goto /once?goto", "goto /once?goto"],
     reason: "net::ERR_EMPTY_RESPONSE",
   },
   {

@@ -10,7 +10,7 @@ let lab: TestTester;
 beforeAll(async () => {
   lab = await makeTester();
 });
-afterAll(() => lab.close());
+afterAll(() => lab?.close());
 
 describe("secrets", () => {
   it("come back in no answer and no artifact, however the page twists them", async () => {
@@ -25,7 +25,7 @@ describe("secrets", () => {
       url,
       steps: [
         "fill label 'Password' with secret 'PASSWORD'",
-        "wait for 300ms",
+        "wait for network idle",
         "expect title contains 'hunter2'",
         "click button 'Go'",
       ],

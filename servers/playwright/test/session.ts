@@ -52,8 +52,7 @@ export async function folderOf(name: string): Promise<string> {
 
 /** Opens a session; it, its browser and its folder are gone after the tests of the file. */
 export async function session(options: ConnectOptions = {}): Promise<Session> {
-  const { executablePath, env } = await bringBrowser();
-  Object.assign(process.env, env);
+  const { executablePath } = await bringBrowser();
   const folder = await folderOf("session");
   const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
   if (runs === undefined || baselines === undefined || root === undefined) throw new Error("no folders");

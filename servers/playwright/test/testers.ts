@@ -24,14 +24,14 @@ export type { TesterOptions } from "../src/browser/tester.ts";
 
 /** The options of a tester on this machine's browser, its gate open. */
 export async function testerOptions(folder: string): Promise<TesterOptions> {
-  const { executablePath, env } = await bringBrowser();
+  const { executablePath } = await bringBrowser();
   return {
     launch: {
       executablePath,
       cdpEndpoint: undefined,
       wsEndpoint: undefined,
       sandbox: true,
-      env: { ...process.env, ...env },
+      env: process.env,
     },
     policy: { gateFor: async () => openGate },
     runs: new RunStore(join(folder, "runs")),
@@ -54,7 +54,8 @@ export async function makeTester(options: Partial<TesterOptions> = {}): Promise<
   const tester = new Tester({ ...(await testerOptions(folder)), ...options });
   const run: TestTester["run"] = (request, signal = new AbortController().signal) =>
     tester.run(
-      { steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 60_000, ...request },
+      // Only what hangs should end by this.
+      { steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000, ...request },
       { signal, progress: () => undefined },
     );
   return {

@@ -29,6 +29,7 @@ export interface TesterOptions {
   readonly log: (sentence: string) => void;
   /** Called when there are new artifacts. */
   readonly changed: () => void;
+  readonly stepMs?: Equipment["stepMs"];
   readonly idleMs?: number;
   readonly recycleAfter?: number;
 }

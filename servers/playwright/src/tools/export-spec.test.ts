@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 
 describe("pw_export_spec", () => {
-  it("writes a spec; test/export.test.ts runs such under the real playwright test", async () => {
+  it("writes a spec; test/export.long.test.ts runs such under the real playwright test", async () => {
     const { text } = await talk.good("pw_export_spec", {
       title: "a `title` with 'quotes' and \\ slashes",
       url: "http://localhost:3000/docs",

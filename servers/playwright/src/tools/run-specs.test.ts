@@ -83,13 +83,13 @@ describe("pw_run_specs", () => {
     const running = talk.call("pw_run_specs", { files: ["slow"] }, stop.signal);
     running.catch(() => undefined);
     const marks = join(home, "pids.txt");
-    await expect.poll(() => existsSync(marks), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(marks)).toBe(true);
     const pids = (await readFile(marks, "utf8")).split(" ").map(Number);
     expect(pids).toHaveLength(2);
     expect(pids.every(isRunning)).toBe(true);
     stop.abort();
     await expect(running).rejects.toThrow();
-    await expect.poll(() => pids.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
   });
 
   it("takes nothing for an option of the command", async () => {

@@ -14,7 +14,7 @@ export interface KeeperOptions {
 /** A browser that one run may use until it releases it. */
 export interface Lease {
   readonly launched: Launched;
-  /** Gives it back; a `broken` one is ended at once. */
+  /** Gives it back; a `broken` one gets no further run, and is ended after its last. */
   release(broken?: boolean): Promise<void>;
 }
 
@@ -75,7 +75,8 @@ export class Keeper {
         released = true;
         held.users -= 1;
         if (broken || held.runs >= this.#options.recycleAfter) this.#retire(held);
-        if (broken || (held.retired && held.users === 0)) await this.#end(held);
+        // Other runs may still be using it: on a busy machine a slow close is no sign that it hangs.
+        if (held.retired && held.users === 0) await this.#end(held);
         this.#watchIdle();
       },
     };

@@ -6,10 +6,13 @@ import { createInterface } from "node:readline";
 import { chromium } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
-import { page, type Site } from "../../../test/lab.ts";
+import { openGate, page, type Site } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { makeTester, testerOptions } from "../../../test/testers.ts";
+import { devicesOf } from "../run/devices.ts";
+import { RoomMaker } from "../run/room.ts";
 import { candidatesOf } from "./candidates.ts";
+import { Keeper } from "./keeper.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 
 let browser: Awaited<ReturnType<typeof bringBrowser>>;
@@ -24,7 +27,7 @@ const options = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
   cdpEndpoint: undefined,
   wsEndpoint: undefined,
   sandbox: true,
-  env: { ...process.env, ...browser.env },
+  env: process.env,
   ...given,
 });
 
@@ -42,7 +45,7 @@ describe("a browser is found", () => {
       if (name.includes("1200")) await symlink(browser.executablePath, path);
       else await writeFile(path, "no program", { mode: 0o755 });
     }
-    const env = { ...process.env, ...browser.env, PLAYWRIGHT_BROWSERS_PATH: registry };
+    const env = { ...process.env, PLAYWRIGHT_BROWSERS_PATH: registry };
     const found = await candidatesOf({ executablePath: undefined, env, platform: "linux" });
     expect(found.slice(0, 3).map(({ place }) => place.slice(registry.length + 1))).toEqual([
       "chromium_headless_shell-1200/chrome-headless-shell-linux64/chrome-headless-shell",
@@ -137,7 +140,7 @@ describe("a browser that runs elsewhere", () => {
         `--user-data-dir=${profile}`,
         "about:blank",
       ],
-      { env: { ...process.env, ...browser.env }, stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"] },
     );
     if (child.stderr === null) throw new Error("no stderr");
     let endpoint: string | undefined;
@@ -155,9 +158,7 @@ describe("a browser that runs elsewhere", () => {
   it("is used by --ws-endpoint, and left running", async () => {
     const server = await chromium.launchServer({
       executablePath: browser.executablePath,
-      env: Object.fromEntries(
-        Object.entries({ ...process.env, ...browser.env }).map(([k, v]) => [k, v ?? ""]),
-      ),
+      env: Object.fromEntries(Object.entries(process.env).map(([k, v]) => [k, v ?? ""])),
     });
     try {
       const wsEndpoint = server.wsEndpoint();
@@ -201,11 +202,30 @@ describe("one browser", () => {
     await tester.close();
   });
 
+  it("one of whose runs ends slowly serves the others to their end, and no further one", async () => {
+    const keeper = new Keeper({ launch: () => launch(options()), log: () => undefined });
+    const maker = new RoomMaker(keeper, { ignoreHttpsErrors: false, closeMs: 0 });
+    const [device] = await devicesOf([]);
+    if (device === undefined) throw new Error("no device");
+    const open = () => maker.open({ device, gate: openGate, recording: undefined });
+    const [slow, other] = [await open(), await open()];
+    await slow.close();
+    await other.page.goto(web.url);
+    expect(await other.page.title()).toBe("Docs");
+    const next = await open();
+    expect(next.context.browser()).not.toBe(other.context.browser());
+    const ended = new Promise((resolve) => other.context.browser()?.once("disconnected", resolve));
+    await other.close();
+    await ended;
+    await next.close();
+    await keeper.close();
+  });
+
   it("is closed when nobody needs it, and started again when somebody does", async () => {
     const tester = await makeTester({ idleMs: 100 });
     await tester.run(url());
     const first = (await tester.tester.keeper.running())?.browser;
-    await expect.poll(() => first?.isConnected() ?? false, { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => first?.isConnected() ?? false).toBe(false);
     expect((await tester.run(url())).passed).toBe(true);
     await tester.close();
   });

@@ -7,8 +7,8 @@ import { quoted } from "../language/target.ts";
 import { refusedUrl } from "../refusal.ts";
 import { Deadline } from "../run/deadline.ts";
 import { devicesOf, slugOf } from "../run/devices.ts";
-import { settle } from "../run/judge.ts";
 import { arrive, browserGone, endOf, refusalOf } from "../run/navigate.ts";
+import { Quiet } from "../run/quiet.ts";
 import { PageRecord } from "../run/record.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Room } from "../run/room.ts";
@@ -122,7 +122,7 @@ async function look(looking: Looking): Promise<Omit<Inspection, "run_id" | "arti
   const { request, url, room, record, deadline, folder } = looking;
   const { page } = room;
   await arrive(url, room, record, deadline);
-  await settle({ record, deadline });
+  await new Quiet(page, record, deadline).settled();
   refusalOf(record, room);
   const tree = await deadline.race(page.locator("body").ariaSnapshot({ timeout: 5_000 }));
   const { png } = await photograph(page, {}, deadline);

@@ -1,4 +1,4 @@
-import type { Page } from "playwright";
+import type { ElementHandle, Page } from "playwright";
 import { SEVERITIES, type Severity, type Target } from "../language/ast.ts";
 import { type Outcome, shown } from "./checks.ts";
 import { locatorOf } from "./locate.ts";
@@ -13,12 +13,10 @@ export interface Violation {
 
 const MOST_ELEMENTS = 10;
 
-/** What axe-core finds wrong in the page or in the first element of a target, worst first. */
-export async function violationsOf(page: Page, target?: Target): Promise<Violation[]> {
+/** What axe-core finds wrong in the page or in the given element, worst first. */
+export async function violationsOf(page: Page, scope: ElementHandle | null = null): Promise<Violation[]> {
   const { source } = (await import("axe-core")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
-  const scope =
-    target === undefined ? null : await locatorOf(page, target).first().elementHandle({ timeout: 2_000 });
   const found = await page.evaluate(judge, scope);
   return found
     .map((one) => ({
@@ -50,8 +48,11 @@ async function judge(
 
 /** Judges that there is no violation of at least this severity. */
 export async function a11yOutcome(page: Page, least: Severity, target?: Target): Promise<Outcome> {
+  // The page has settled: what is not there now is not waited for.
+  const [scope] = target === undefined ? [null] : await locatorOf(page, target).first().elementHandles();
+  if (scope === undefined) return { passed: false, actual: "nothing matches what is to be checked" };
   const from = SEVERITIES.indexOf(least);
-  const found = (await violationsOf(page, target)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
+  const found = (await violationsOf(page, scope)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
   if (found.length === 0) return { passed: true, actual: "there are none" };
   const lines = found.slice(0, 5).map(({ id, impact, count, elements }) => {
     const more = count > 1 ? ` and ${count - 1} more` : "";

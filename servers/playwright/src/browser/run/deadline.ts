@@ -10,7 +10,16 @@ export class Deadline {
   constructor(milliseconds: number, caller: AbortSignal) {
     this.totalMs = milliseconds;
     this.#ends = performance.now() + milliseconds;
-    this.signal = AbortSignal.any([caller, AbortSignal.timeout(milliseconds)]);
+    // Not AbortSignal.any() over AbortSignal.timeout(): Node.js loses that timer at the first garbage collection.
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    const timer = setTimeout(() => controller.abort(), milliseconds).unref();
+    const cancel = () => {
+      clearTimeout(timer);
+      controller.abort(caller.reason);
+    };
+    if (caller.aborted) cancel();
+    else caller.addEventListener("abort", cancel, { once: true });
     this.#over = new Promise((_resolve, reject) => {
       const fail = () => reject(this.error(caller));
       if (this.signal.aborted) fail();

@@ -4,32 +4,40 @@ import { a11yOutcome } from "./a11y.ts";
 import { absenceOutcome } from "./absence.ts";
 import { isWaiting, lookAt, type Outcome } from "./checks.ts";
 import { metricOutcome } from "./metrics.ts";
+import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
 import { type Comparing, visualOutcome } from "./visual.ts";
 
 export interface Judging extends Comparing {
   readonly record: PageRecord;
+  readonly quiet: Quiet;
 }
 
 /** How long an assertion waits for what it says, without a time of its own. */
 export const WAIT_MS = 5_000;
 /** Pauses between two looks. */
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
-/** How long nothing may be under way before the page counts as settled, and how long that is waited for. */
-const QUIET_MS = 100;
-const SETTLE_MS = 3_000;
 
 /** Judges every assertion: those that wait first and side by side, then, when the page has settled, the others. */
 export async function judgeAll(assertions: readonly Assertion[], stage: Judging): Promise<Outcome[]> {
   const outcomes = new Map<Assertion, Outcome>();
   const waiting = assertions.filter(({ check }) => isWaiting(check));
+  const late = assertions.filter(({ check }) => !isWaiting(check));
+  let settled = late.length === 0;
+  const settling = settled
+    ? undefined
+    : stage.quiet.settled().finally(() => {
+        settled = true;
+      });
+  // Awaited below; where another wait fails first, that is the error to report.
+  settling?.catch(() => undefined);
   await Promise.all(
     waiting.map(async (assertion) => {
       outcomes.set(assertion, await until(assertion, stage));
     }),
   );
-  const late = assertions.filter((assertion) => !outcomes.has(assertion));
-  if (late.length > 0) await settle(stage);
+  // A check that had to wait longer saw the page change after it was quiet.
+  if (late.length > 0) await (settled ? stage.quiet.settled() : settling);
   for (const assertion of late) outcomes.set(assertion, await untilLate(assertion, stage));
   return assertions.flatMap((assertion) => outcomes.get(assertion) ?? []);
 }
@@ -83,15 +91,4 @@ function look({ check }: Assertion, stage: Judging): Promise<Outcome> {
   if (check.kind === "metric") return metricOutcome(check, page, record);
   if (check.kind === "screenshot") return visualOutcome(check, stage);
   return lookAt(check, page, record);
-}
-
-/** Waits until nothing is under way for a moment: an error that comes 50 ms after the load still counts. */
-export async function settle({ record, deadline }: Pick<Judging, "record" | "deadline">): Promise<void> {
-  const began = performance.now();
-  for (;;) {
-    const waited = performance.now() - began;
-    const missing = QUIET_MS - Math.min(waited, record.quietMs);
-    if (missing <= 0 || waited >= SETTLE_MS) return;
-    await deadline.sleep(Math.max(5, missing));
-  }
 }

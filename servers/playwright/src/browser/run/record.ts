@@ -51,7 +51,7 @@ export class PageRecord {
   forbidden: string | undefined;
   readonly #inFlight = new Set<Request>();
   readonly #finished: Request[] = [];
-  #quietSince = performance.now();
+  #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
 
@@ -84,20 +84,30 @@ export class PageRecord {
     });
     context.on("page", (popup) => {
       if (popup === page) return;
+      this.#activity += 1;
       this.#popups += 1;
       if (this.#popups <= MOST_POPUPS) return;
       this.notes.add(`more than ${MOST_POPUPS} popups; the rest was closed`);
       popup.close().catch(() => undefined);
     });
+    page.on("frameattached", () => {
+      this.#activity += 1;
+    });
     page.on("framenavigated", (frame) => {
+      this.#activity += 1;
       if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:)/i.test(frame.url()))
         this.forbidden = clip(frame.url(), 200);
     });
   }
 
-  /** Milliseconds for which no request was on its way. */
-  get quietMs(): number {
-    return this.#inFlight.size > 0 ? 0 : performance.now() - this.#quietSince;
+  /** Requests on their way. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Grows with every request that begins or ends and every document that appears: while it stays, nothing happens. */
+  get activity(): number {
+    return this.#activity;
   }
 
   /** Bytes that all answers up to now cost on the wire, headers included. */
@@ -126,6 +136,7 @@ export class PageRecord {
   #onRequest(page: Page, request: Request): void {
     if (isOfMainFrame(page, request)) this.wanted = request.url();
     this.counts.requests += 1;
+    this.#activity += 1;
     this.#inFlight.add(request);
     const line: RequestLine = {
       url: clip(request.url(), URL_CHARS),
@@ -146,7 +157,7 @@ export class PageRecord {
 
   #onDone(request: Request): void {
     this.#inFlight.delete(request);
-    if (this.#inFlight.size === 0) this.#quietSince = performance.now();
+    this.#activity += 1;
   }
 }
 

@@ -10,7 +10,7 @@ export interface Room {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
-  /** Ends it, at the latest after two seconds; a context that does not end takes its browser with it. */
+  /** Ends it; one that takes more than two seconds is not waited for, and its browser gets no further run. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface RoomOptions {
 
 export interface RoomMakerOptions {
   readonly ignoreHttpsErrors: boolean;
-  /** How long a context may take to end before its browser is ended instead. */
+  /** How long a context may take to end before its browser is replaced. */
   readonly closeMs?: number;
 }
 

@@ -9,6 +9,7 @@ import { type Device, slugOf } from "./devices.ts";
 import { Evidence, type EvidenceKind } from "./evidence.ts";
 import { judgeAll, until } from "./judge.ts";
 import { arrive, browserGone, endOf, refusalOf } from "./navigate.ts";
+import { Quiet } from "./quiet.ts";
 import { PageRecord } from "./record.ts";
 import type { CheckResult, RunReport } from "./report.ts";
 import type { Room, RoomMaker } from "./room.ts";
@@ -37,6 +38,8 @@ export interface Equipment {
   readonly gate: Gate;
   readonly baselines: BaselineStore;
   readonly secrets: Secrets;
+  /** The longest that one action of a step waits for its element. */
+  readonly stepMs?: number | undefined;
   readonly readUpload: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
 }
 
@@ -100,16 +103,18 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   const { page } = room;
   await deadline.race(evidence.begin(room.context));
   await arrive(state.url, room, record, deadline);
+  const quiet = new Quiet(page, record, deadline);
   const judging = {
     page,
     record,
+    quiet,
     deadline,
     baselines: equipment.baselines,
     device: device.name,
     folder,
     secretFields,
   };
-  const failedStep = await steps(state, record, (assertion) => until(assertion, judging));
+  const failedStep = await steps(state, record, quiet, (assertion) => until(assertion, judging));
   refusalOf(record, room);
   state.progress(`judging ${script.assertions.length} assertions`);
   const outcomes = failedStep === undefined ? await judgeAll(script.assertions, judging) : [];
@@ -149,13 +154,16 @@ async function play(state: State, record: PageRecord): Promise<Column> {
 async function steps(
   state: State,
   record: PageRecord,
+  quiet: Quiet,
   waitUntil: (assertion: Assertion) => ReturnType<typeof until>,
 ): Promise<string | undefined> {
   const { room, deadline, equipment, evidence, script, secretFields } = state;
   const stage = {
     page: room.page,
     record,
+    quiet,
     deadline,
+    stepMs: equipment.stepMs,
     secrets: equipment.secrets,
     gate: equipment.gate,
     file: equipment.readUpload,

@@ -7,6 +7,7 @@ import type { Gate } from "../network/gate.ts";
 import { type Outcome, shown } from "./checks.ts";
 import type { Deadline } from "./deadline.ts";
 import { locatorOf } from "./locate.ts";
+import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -14,7 +15,10 @@ import type { Secrets } from "./secrets.ts";
 export interface Stage {
   readonly page: Page;
   readonly record: PageRecord;
+  readonly quiet: Quiet;
   readonly deadline: Deadline;
+  /** The longest that one action waits for its element. */
+  readonly stepMs: number | undefined;
   readonly secrets: Secrets;
   readonly gate: Gate;
   /** Reads a file that may be uploaded. */
@@ -31,9 +35,11 @@ export class StepFailed extends Error {
   override readonly name = "StepFailed";
 }
 
-/** The longest that one action waits for its element, and the share of the run's time that it may take. */
+/** The longest that one action waits for its element without another limit, and its share of the run's time. */
 const STEP_MS = 10_000;
 const ACTING_SHARE = 0.7;
+/** A network counts as idle after this long without a request, as in Playwright. */
+const IDLE_MS = 500;
 
 /**
  * Does one step.
@@ -44,7 +50,7 @@ const ACTING_SHARE = 0.7;
 export async function perform({ action }: Step, stage: Stage): Promise<void> {
   const { page, deadline } = stage;
   // One budget for finding the element and acting on it; a part of the run's time is left for its verdict.
-  const until = performance.now() + Math.min(STEP_MS, deadline.leftMs * ACTING_SHARE);
+  const until = performance.now() + Math.min(stage.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE);
   const left = (): number => Math.max(1, until - performance.now());
   const timeout = left();
   const one = (all: Locator): Promise<Locator> => firstVisible(all, left());
@@ -102,7 +108,10 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
       return;
     }
     case "wait for load":
-      return page.waitForLoadState(action.state === "idle" ? "networkidle" : "load", { timeout });
+      if (action.state === "load") return page.waitForLoadState("load", { timeout });
+      if (!(await stage.quiet.settled({ quietMs: IDLE_MS, atMostMs: timeout })))
+        throw new StepFailed(`requests kept the network busy for ${Math.round(timeout / 1_000)} s`);
+      return;
     case "scroll":
       if (typeof action.to !== "string")
         return acted(action.to, on(action.to).first().scrollIntoViewIfNeeded({ timeout }));

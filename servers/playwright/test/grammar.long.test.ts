@@ -15,17 +15,21 @@ import { makeTester, type TestTester } from "./testers.ts";
 
 let site: Site;
 let lab: TestTester;
+/** Its steps wait for a short time only: for elements that never come. */
+let hasty: TestTester;
 let file: string;
 
 beforeAll(async () => {
   site = await grammarSite();
-  lab = await makeTester({ ignoreHttpsErrors: true, concurrency: 16 });
+  lab = await makeTester({ ignoreHttpsErrors: true, stepMs: 200_000 });
+  hasty = await makeTester({ stepMs: 1_000 });
   file = join(lab.folder, "notes.txt");
   await writeFile(file, "notes\n");
 });
 afterAll(async () => {
-  await lab.close();
-  await site.close();
+  await lab?.close();
+  await hasty?.close();
+  await site?.close();
 });
 
 /** What the language calls an assertion: without the word before it. */
@@ -37,9 +41,12 @@ const withFile = (text: string) => text.replace(FILE, file);
 const soon = (text: string) =>
   / within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text) ? text : `${text} within 400ms`;
 
+/** Assertions that hold have all the time that a busy machine may need. */
+const patient = (text: string) => (soon(text) === text ? text : `${text} within 200s`);
+
 describe.concurrent("assertions", () => {
   it("of every form hold where they should", async () => {
-    const texts = [...CHECKS, ...ABSENCES].map(([holds]) => holds);
+    const texts = [...CHECKS, ...ABSENCES].map(([holds]) => patient(holds));
     const report = await lab.run({ url: site.url, assertions: texts });
     expect(report.assertions).toEqual(passing(texts));
     expect(report.passed).toBe(true);
@@ -56,7 +63,7 @@ describe.concurrent("assertions", () => {
 
   it("of every form say the opposite with not before them", async () => {
     const opposite = (text: string) => (text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`);
-    const texts = CHECKS.map(([, fails]) => opposite(fails));
+    const texts = CHECKS.map(([, fails]) => patient(opposite(fails)));
     const report = await lab.run({ url: site.url, assertions: texts });
     expect(report.assertions).toEqual(passing(texts));
   });
@@ -102,28 +109,31 @@ describe.concurrent("assertions", () => {
 
 describe.concurrent("steps", () => {
   it("of every form do what they say", async () => {
-    const steps = STEPS.flatMap((form) => [...form.steps, `expect ${form.effect}`]).map(withFile);
-    const report = await lab.run({ url: site.url, steps, timeoutMs: 90_000 });
+    const steps = STEPS.flatMap((form) => [...form.steps, `expect ${form.effect} within 200s`]).map(withFile);
+    const report = await lab.run({ url: site.url, steps });
     expect(report.failed_step).toBeUndefined();
     const pictures = report.artifacts?.map(({ name }) => name) ?? [];
     expect(pictures).toEqual(expect.arrayContaining(["home-1.png", "home-menu.png"]));
     expect(JSON.stringify(report)).not.toContain("hunter2");
-  }, 120_000);
+  });
 
   it("of every form say why they cannot be done", async () => {
     const failing = STEPS.flatMap(({ fails, reason, at = "/" }) =>
       fails === undefined || reason === undefined ? [] : [{ fails, reason, at }],
     );
     const reports = await Promise.all(
-      failing.map(({ fails, at }) =>
-        lab.run({ url: site.url + at, steps: fails.map(withFile), timeoutMs: 90_000 }),
+      failing.map(({ fails, at, reason }) =>
+        (/nothing matches|: $/.test(reason) ? hasty : lab).run({
+          url: site.url + at,
+          steps: fails.map(withFile),
+        }),
       ),
     );
     for (const [index, { fails, reason }] of failing.entries()) {
       expect(reports[index]?.passed, fails.join()).toBe(false);
       expect(reports[index]?.failed_step, fails.join()).toContain(reason);
     }
-  }, 120_000);
+  });
 
   it("that need what the server has not are errors with a hint", async () => {
     const run = (step: string) => lab.run({ url: site.url, steps: [step] });

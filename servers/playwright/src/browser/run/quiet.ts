@@ -1,0 +1,141 @@
+import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
+import type { Deadline } from "./deadline.ts";
+import type { PageRecord } from "./record.ts";
+
+/** How long nothing may happen before a page counts as settled, and how long it gets to come to that. */
+const SETTLED = { quietMs: 100, atMostMs: 3_000 };
+/** A quiet time is this many ticks in a row, and one more because a blocked thread can swallow one. */
+const TICKS = 5;
+const WORLD = "refmcp-quiet";
+
+export interface QuietTime {
+  readonly quietMs: number;
+  /** Page time after which the wait is given up. */
+  readonly atMostMs: number;
+}
+
+/**
+ * Waits until a page is quiet, measured by timers that run in the page. On our own clock a page whose thread is busy
+ * would look quiet while the timer that is about to throw has not had its turn.
+ */
+export class Quiet {
+  readonly #page: Page;
+  readonly #record: PageRecord;
+  readonly #deadline: Deadline;
+  readonly #clock: PageClock;
+
+  constructor(page: Page, record: PageRecord, deadline: Deadline) {
+    this.#page = page;
+    this.#record = record;
+    this.#deadline = deadline;
+    this.#clock = new PageClock(page.context());
+  }
+
+  /**
+   * Waits until no request was under way and no document changed for a while. Errors of that time are in the record.
+   *
+   * @returns false where the page was still active when the time was over.
+   */
+  async settled({ quietMs, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
+    const tickMs = quietMs / TICKS;
+    let calm = 0;
+    let activity = -1;
+    for (let past = 0; past < atMostMs; past += tickMs) {
+      if (calm === 0) activity = this.#record.activity;
+      const ticked = await this.#deadline.race(this.#tick(calm === 0, tickMs, calm === TICKS));
+      // Without a document there is no page time, for example during a navigation.
+      if (!ticked) await this.#deadline.sleep(tickMs);
+      const active = !ticked || this.#record.inFlight > 0 || this.#record.activity !== activity;
+      calm = active ? 0 : calm + 1;
+      if (calm > TICKS) return true;
+    }
+    return false;
+  }
+
+  /** Whether all documents were there for a tick. */
+  async #tick(first: boolean, milliseconds: number, last: boolean): Promise<boolean> {
+    try {
+      if (first) await this.#clock.find();
+      await this.#clock.tick(milliseconds);
+      if (last) await this.#clock.catchUp();
+      return true;
+    } catch (error) {
+      if (this.#page.isClosed()) throw error;
+      return false;
+    }
+  }
+}
+
+/** A document with a thread of its own: a page's, or that of a frame in another process. */
+interface Root {
+  readonly session: CDPSession;
+  readonly frame: Frame;
+  /** A JavaScript world that the page cannot reach: it shares the thread, not the globals. */
+  readonly world: number;
+}
+
+/** The clocks of all documents of a run. */
+class PageClock {
+  readonly #context: BrowserContext;
+  readonly #sessions = new Map<Page | Frame, CDPSession>();
+  #roots: readonly Root[] = [];
+
+  constructor(context: BrowserContext) {
+    this.#context = context;
+  }
+
+  /** Looks which documents there are now. */
+  async find(): Promise<void> {
+    const roots = this.#context.pages().flatMap((page) => {
+      const main = page.mainFrame();
+      const others = page.frames().filter((frame) => frame !== main);
+      return [this.#root(page, main), ...others.map((frame) => this.#root(frame, frame))];
+    });
+    this.#roots = (await Promise.all(roots)).filter((root) => root !== undefined);
+  }
+
+  async #root(owner: Page | Frame, frame: Frame): Promise<Root | undefined> {
+    let session = this.#sessions.get(owner);
+    if (session === undefined) {
+      try {
+        session = await this.#context.newCDPSession(owner);
+      } catch (error) {
+        // A frame in its parent's process shares the parent's thread and session.
+        if (owner === frame) return undefined;
+        throw error;
+      }
+      this.#sessions.set(owner, session);
+    }
+    try {
+      const { frameTree } = await session.send("Page.getFrameTree");
+      const { executionContextId: world } = await session.send("Page.createIsolatedWorld", {
+        frameId: frameTree.frame.id,
+        worldName: WORLD,
+      });
+      return { session, frame, world };
+    } catch (error) {
+      // The document moved to another process: its session is replaced at the next look.
+      this.#sessions.delete(owner);
+      throw error;
+    }
+  }
+
+  /** Lets each document's own timers run for this long. */
+  async tick(milliseconds: number): Promise<void> {
+    // Where scripts are off (a sandboxed document) no timer fires, and trying to run one is logged as an error.
+    const expression = `matchMedia("(scripting: none)").matches || new Promise((done) => setTimeout(done, ${milliseconds}, true))`;
+    await Promise.all(
+      this.#roots.map(({ session, world }) =>
+        session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true }),
+      ),
+    );
+  }
+
+  /**
+   * Waits for an answer on the session that reports console lines, errors and requests: what happened in the page
+   * before is reported before. `title()` is read in Playwright's isolated world, so no page can stop it.
+   */
+  async catchUp(): Promise<void> {
+    await Promise.all(this.#roots.map(({ frame }) => frame.title()));
+  }
+}

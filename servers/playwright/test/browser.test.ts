@@ -1,0 +1,135 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { aptInstall } from "../../../scripts/lib/apt.mjs";
+import { bringBrowser, NoBrowser } from "./browser.mjs";
+
+let said: string[];
+const say = (line: string): void => {
+  said.push(line);
+};
+beforeEach(() => {
+  said = [];
+});
+
+describe("aptInstall", () => {
+  /** A program in place of apt-get that writes down how it is called and prints what apt prints. */
+  async function apt(script: string): Promise<{ path: string; calls(): Promise<string[]> }> {
+    const folder = await mkdtemp(join(tmpdir(), "refmcp-apt-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, "apt-get");
+    const log = join(folder, "log");
+    await writeFile(path, `#!/bin/sh\necho "$@" >> '${log}'\n${script}\n`);
+    await chmod(path, 0o755);
+    const lines = async () => (await readFile(log, "utf8").catch(() => "")).split("\n");
+    return {
+      path,
+      calls: async () =>
+        (await lines()).filter((line) => line !== "").map((line) => line.replace(/^.*Timeout=300 /, "")),
+    };
+  }
+  const SIMULATION = `case "$*" in *--assume-no*)
+    echo 'Need to get 208 kB/311 kB of archives.'
+    echo 'After this operation, 725 kB of additional disk space will be used.'
+    echo Abort.; exit 1;; esac`;
+  const INSTALL = "install -y --no-install-recommends pgbouncer";
+
+  it("announces the exact command and its size before it installs", async () => {
+    const { path, calls } = await apt(SIMULATION);
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
+    expect(said).toEqual([
+      `Installing system packages, as root: apt-get ${INSTALL} (208 kB/311 kB to download, 725 kB on disk; --no-system-packages refuses this)`,
+    ]);
+    expect(await calls()).toEqual(["install --assume-no --no-install-recommends pgbouncer", INSTALL]);
+  });
+
+  it.each([
+    ["to a user who is not root", { isRoot: false, env: {} }, "apt is used only as root"],
+    [
+      "where the user refuses it",
+      { isRoot: true, env: { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" } },
+      "--no-system-packages was given",
+    ],
+  ])("does nothing %s", async (_, options, reason) => {
+    const { path, calls } = await apt(SIMULATION);
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, ...options })).toBe(reason);
+    expect([said, await calls()]).toEqual([[], []]);
+  });
+
+  it("says and does nothing where the packages are installed", async () => {
+    const { path, calls } = await apt("echo '0 upgraded, 0 newly installed, 0 to remove.'");
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
+    expect([said, await calls()]).toEqual([[], ["install --assume-no --no-install-recommends pgbouncer"]]);
+  });
+
+  it("announces apt-get update where there is no list of packages yet", async () => {
+    const { path } = await apt(`case "$*" in
+      *update) touch "$0.updated"; exit 0;; esac
+      [ -e "$0.updated" ] || { echo 'E: Unable to locate package' >&2; exit 100; }
+      ${SIMULATION}`);
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
+    expect(said[0]).toBe("Updating the list of Debian packages, as root: apt-get update");
+    expect(said[1]).toContain(INSTALL);
+  });
+
+  it("reports a failure, and fails in CI, where nothing may be skipped for it", async () => {
+    const { path } = await apt(`${SIMULATION}\necho 'E: no space left' >&2; exit 100`);
+    const options = { say, apt: path, isRoot: true };
+    expect(await aptInstall(["pgbouncer"], { ...options, env: {} })).toBe("apt failed: E: no space left");
+    await expect(aptInstall(["pgbouncer"], { ...options, env: { CI: "true" } })).rejects.toThrow(
+      "failed: E: no space left",
+    );
+  });
+});
+
+describe("bringBrowser", () => {
+  const none = async () => undefined;
+  const apt = async () => "apt is used only as root";
+
+  it("uses a browser that is there, and installs nothing", async () => {
+    const unwanted = async () => expect.fail("it installs");
+    const found = await bringBrowser({ say, find: async () => "/b", apt: unwanted, download: unwanted });
+    expect([found, said]).toEqual([{ executablePath: "/b" }, []]);
+  });
+
+  it("takes Playwright's installer where apt may not be used", async () => {
+    const places = [undefined, "/cache/shell"];
+    const find = async () => places.shift();
+    expect(await bringBrowser({ say, find, apt, download: none })).toEqual({
+      executablePath: "/cache/shell",
+    });
+  });
+
+  it("says that what was installed does not start", async () => {
+    const failed = bringBrowser({ say, find: none, apt, download: none });
+    await expect(failed).rejects.toMatchObject({
+      note: expect.stringContaining("(apt is used only as root; the installed one does not start"),
+    });
+  });
+
+  it("says in one sentence why there is none and how to get one; a test that needs it is skipped", async ({
+    task,
+  }) => {
+    const download = async () => "Playwright's installer failed: getaddrinfo ENOTFOUND host";
+    const skipped: unknown = await bringBrowser({ say, find: none, apt, download }).catch(
+      (error: unknown) => error,
+    );
+    expect(skipped).not.toBeInstanceOf(NoBrowser);
+    expect(skipped).toMatchObject({
+      code: "VITEST_PENDING",
+      note: expect.stringMatching(/^No browser starts/),
+    });
+    expect(task.result?.state).toBe("run");
+    const key = Symbol.for("refmcp.skip");
+    const skip: unknown = Reflect.get(globalThis, key);
+    Reflect.deleteProperty(globalThis, key);
+    try {
+      await expect(bringBrowser({ say, find: none, apt, download })).rejects.toThrow(
+        /^No browser starts on this machine, and none could be installed \(apt is used only as root; Playwright's installer failed: .*\)\. Install Chrome, Edge or Chromium, or run: npx playwright install --with-deps chromium-headless-shell$/,
+      );
+    } finally {
+      Reflect.set(globalThis, key, skip);
+    }
+  });
+});
