@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
@@ -10,7 +12,7 @@ const bomb = gzipSync(Buffer.alloc(50_000_000), { level: 9 });
 describe("an answer that never ends", () => {
   it("without headers is given up", async () => {
     const hanging = await rawSite(() => undefined);
-    const web = await webOf([hanging], { timeout: 1 });
+    const web = await webOf([hanging], { timeout: 1, ignoreRobotsTxt: true });
     expect(await failureOf(run(web, "fetch", { url: hanging.origin }))).toMatchObject({ kind: "timeout" });
   });
 
@@ -20,7 +22,7 @@ describe("an answer that never ends", () => {
       const timer = setInterval(() => socket.write("x"), 50);
       socket.on("close", () => clearInterval(timer));
     });
-    const web = await webOf([dripping], { timeout: 1 });
+    const web = await webOf([dripping], { timeout: 1, ignoreRobotsTxt: true });
     expect(await failureOf(run(web, "fetch", { url: dripping.origin }))).toMatchObject({
       kind: "timeout",
       hint: expect.stringContaining("--timeout"),
@@ -43,15 +45,16 @@ describe("an answer that never ends", () => {
   });
 
   it("ends at once where the caller cancels", async () => {
-    let closed: (() => void) | undefined;
-    const gone = new Promise<void>((resolve) => {
-      closed = resolve;
+    let ask: (socket: Socket) => void = () => {};
+    const asked = new Promise<Socket>((resolve) => {
+      ask = resolve;
     });
-    const hanging = await rawSite((socket) => socket.on("close", () => closed?.()));
+    const hanging = await rawSite((socket) => ask(socket));
     const web = await webOf([hanging]);
     const call = fakeCall();
     const failing = failureOf(run(web, "fetch", { url: hanging.origin }, call));
-    setTimeout(() => call.cancel(), 100);
+    const gone = once(await asked, "close");
+    call.cancel();
     expect(await failing).toMatchObject({ kind: "cancelled" });
     await gone;
   });

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   link,
@@ -17,13 +17,13 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { type Connected, type ConnectOptions, connectInMemory, type Era } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
+import { resistsSwaps } from "./swap-attacks.ts";
 
 const SECRET = "TOP-SECRET-OUTSIDE";
-const SWAPPER = fileURLToPath(new URL("swapper.mjs", import.meta.url));
 let top = "";
 let root = "";
 let outside = "";
@@ -63,30 +63,6 @@ async function call(
     text: content.map((block) => (block.type === "text" ? block.text : "")).join("\n"),
     failed: isError === true,
   };
-}
-
-/** Runs `work` while another process swaps `name`; how often it swapped. */
-async function whileSwapping(
-  name: string,
-  kind: "file" | "directory",
-  target: string,
-  work: () => Promise<void>,
-): Promise<number> {
-  const child = spawn(process.execPath, [SWAPPER, name, kind, target], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  await once(child.stdout, "data");
-  let last = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    last += chunk.toString();
-  });
-  try {
-    await work();
-  } finally {
-    child.stdin.end();
-    await once(child, "close");
-  }
-  return Number(last.trim());
 }
 
 describe("what lies outside", () => {
@@ -151,64 +127,10 @@ describe("what lies outside", () => {
     expect(await readdir(outside)).toEqual(["secret.txt"]);
     expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe(SECRET);
   });
-
-  it("is not read through a link that is swapped in meanwhile: 20,000 reads (CVE-2025-53109)", {
-    timeout: 240_000,
-  }, async () => {
-    await writeFile(join(root, "file.txt"), "honest");
-    const client = await connect();
-    const seen = { honest: 0, refused: 0, leaked: 0 };
-    const swaps = await whileSwapping(
-      join(root, "file.txt"),
-      "file",
-      join(outside, "secret.txt"),
-      async () => {
-        for (let i = 0; i < 20_000; i += 20) {
-          const answers = await Promise.all(
-            Array.from({ length: 20 }, () => call(client, "read_text_file", { path: "file.txt" })),
-          );
-          for (const { text } of answers) {
-            if (text.includes(SECRET)) seen.leaked += 1;
-            else if (text.startsWith("honest")) seen.honest += 1;
-            else seen.refused += 1;
-          }
-        }
-      },
-    );
-    expect(seen.leaked).toBe(0);
-    // Both sides were met, so the race was real.
-    expect(seen.honest).toBeGreaterThan(0);
-    expect(seen.refused).toBeGreaterThan(0);
-    expect(swaps).toBeGreaterThan(100);
-  });
-
-  it("is not written through a folder that is swapped for a link meanwhile: 10,000 writes", {
-    timeout: 240_000,
-  }, async () => {
-    await mkdir(join(root, "folder"));
-    const client = await connect({ args: [root, "--no-journal", "--confirm", "never"] });
-    let written = 0;
-    let refused = 0;
-    const swaps = await whileSwapping(join(root, "folder"), "directory", outside, async () => {
-      for (let i = 0; i < 10_000; i += 20) {
-        const answers = await Promise.all(
-          Array.from({ length: 20 }, (_, lane) =>
-            call(client, "write_file", { path: `folder/new-${lane}.txt`, content: `${i}` }),
-          ),
-        );
-        for (const { failed } of answers) {
-          if (failed) refused += 1;
-          else written += 1;
-        }
-      }
-    });
-    expect(await readdir(outside)).toEqual(["secret.txt"]);
-    expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe(SECRET);
-    expect(written).toBeGreaterThan(0);
-    expect(refused).toBeGreaterThan(0);
-    expect(swaps).toBeGreaterThan(100);
-  });
 });
+
+// attacks.long.test.ts has ten times as many.
+resistsSwaps({ reads: 2_000, writes: 1_000 });
 
 describe("what is no regular file", () => {
   it("is refused at once: pipe, device, socket", async () => {
@@ -288,9 +210,7 @@ describe("the client's roots", () => {
 });
 
 describe("large and strange content", () => {
-  it("is answered at once and capped: 300 MB, one line of 100 MB, 8 GB of nothing", {
-    timeout: 120_000,
-  }, async () => {
+  it("is answered at once and capped: 300 MB, one line of 100 MB, 8 GB of nothing", async () => {
     const block = Buffer.alloc(1024 * 1024, "0123456789abcde\n");
     const file = await open(join(root, "large.txt"), "w");
     for (let i = 0; i < 300; i++) await file.write(block);

@@ -8,6 +8,8 @@ export interface GitServer {
   readonly port: number;
   /** Method and path of every request so far. */
   readonly requests: readonly string[];
+  /** Resolves when it has stalled, as the options ask for. */
+  readonly stalled: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,10 @@ export interface GitServerOptions {
 /** A real git server on loopback: `git http-backend` behind Node's http. */
 export async function serveGit(root: string, options: GitServerOptions = {}): Promise<GitServer> {
   const requests: string[] = [];
+  let stall = () => {};
+  const stalled = new Promise<void>((resolve) => {
+    stall = resolve;
+  });
   const server = createServer((request, response) => {
     requests.push(`${request.method ?? ""} ${request.url ?? ""}`);
     const expected = options.login && `Basic ${Buffer.from(options.login).toString("base64")}`;
@@ -34,8 +40,9 @@ export async function serveGit(root: string, options: GitServerOptions = {}): Pr
       response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
     } else if (options.stallOn !== undefined && request.url?.endsWith(options.stallOn)) {
       request.resume();
+      stall();
     } else {
-      backend(root, request, response, options.stallAfter ?? Number.POSITIVE_INFINITY);
+      backend(root, request, response, options.stallAfter ?? Number.POSITIVE_INFINITY, stall);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -44,6 +51,7 @@ export async function serveGit(root: string, options: GitServerOptions = {}): Pr
     url: `http://127.0.0.1:${port}`,
     port,
     requests,
+    stalled,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -52,7 +60,13 @@ export async function serveGit(root: string, options: GitServerOptions = {}): Pr
   };
 }
 
-function backend(root: string, request: IncomingMessage, response: ServerResponse, stallAfter: number): void {
+function backend(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stallAfter: number,
+  stall: () => void,
+): void {
   const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
   const header = (name: string) => String(request.headers[name] ?? "");
   const child = spawn("git", ["http-backend"], {
@@ -99,6 +113,7 @@ function backend(root: string, request: IncomingMessage, response: ServerRespons
     if (sent > stallAfter) return;
     sent += body.length;
     response.write(body);
+    if (sent > stallAfter) stall();
   });
   child.on("close", () => {
     if (sent <= stallAfter) response.end();

@@ -105,12 +105,13 @@ export interface Matrix {
   readonly place: Scratch;
   /** A fresh repository `repo` in the folder, always under the same name, and its upstream beside the folder. */
   copy(base: Base, folder: string, dirty: boolean, withUpstream?: boolean): string;
-  /** What every call answers and leaves in a copy of its own; reading tools share one. */
+  /** What every call, or every call of some tools, answers and leaves in a copy of its own; reading tools share one. */
   run(
     folder: string,
     base: Base,
     plant: (root: string) => void,
     check: (call: string) => void,
+    only?: readonly string[],
   ): Promise<Map<string, Found>>;
   dispose(): Promise<void>;
 }
@@ -155,12 +156,12 @@ export async function matrix(): Promise<Matrix> {
     return root;
   };
 
-  const run: Matrix["run"] = async (folder, base, plant, check) => {
+  const run: Matrix["run"] = async (folder, base, plant, check, only) => {
     const found = new Map<string, Found>();
     const calls = [
       ...tools.map(({ name }): ToolCall => ({ tool: name, args: ARGUMENTS[name] ?? {} })),
       ...(base.calls ?? []),
-    ];
+    ].filter(({ tool }) => only?.includes(tool) ?? true);
     const isReading = ({ tool }: ToolCall) => tools.find(({ name }) => name === tool)?.effect === "read";
     plant(copy(base, folder, true));
     for (const call of [...calls.filter(isReading), ...calls.filter((one) => !isReading(one))]) {

@@ -150,7 +150,11 @@ describe("a repository reaches nothing outside of the allowed directories", () =
   });
 });
 
-describe.runIf(process.getuid?.() === 0)("a repository of another user", () => {
+describe("a repository of another user", () => {
+  beforeEach((context) => {
+    if (process.getuid?.() !== 0) context.skip("needs root");
+  });
+
   it("is not opened, unless the user has said that it is safe (CVE-2022-24765)", async () => {
     const { root, over } = insideAndOutside(place);
     chownSync(root, 12_345, 12_345);

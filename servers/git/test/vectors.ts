@@ -8,6 +8,8 @@ import { hooksInto, promisor, set } from "./traps.ts";
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
   readonly name: string;
+  /** The tools that would run the program first; the long suite takes all tools. */
+  readonly meets: readonly string[];
   /** What the harmless twin has too, for example a submodule. */
   readonly base?: Base;
   /** Sets the trap: `program` must be run by plain git. */
@@ -21,11 +23,13 @@ export interface Vector {
 export const VECTORS: readonly Vector[] = [
   {
     name: "core.fsmonitor",
+    meets: ["git_status", "git_add"],
     plant: (root, program) => set(root, ["core.fsmonitor", program]),
     springs: [["status"]],
   },
   {
     name: "core.fsmonitor through include.path",
+    meets: ["git_status"],
     plant(root, program) {
       writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["include.path", "more"]);
@@ -34,6 +38,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.fsmonitor in config.worktree",
+    meets: ["git_status"],
     plant(root, program) {
       set(root, ["extensions.worktreeConfig", "true"]);
       writeFileSync(join(root, ".git", "config.worktree"), `[core]\n\tfsmonitor = ${program}\n`);
@@ -42,11 +47,13 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "hooks",
+    meets: ["git_commit", "git_checkout"],
     plant: (root, program) => hooksInto(join(root, ".git", "hooks"), program),
     springs: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "core.hooksPath",
+    meets: ["git_commit"],
     plant(root, program) {
       hooksInto(join(root, ".git", "elsewhere"), program);
       set(root, ["core.hooksPath", ".git/elsewhere"]);
@@ -55,21 +62,25 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "diff.external",
+    meets: ["git_diff", "git_show"],
     plant: (root, program) => set(root, ["diff.external", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "diff driver command",
+    meets: ["git_diff"],
     plant: (root, program) => set(root, ["diff.evil.command", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "textconv",
+    meets: ["git_diff", "git_grep"],
     plant: (root, program) => set(root, ["diff.evil.textconv", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "clean and smudge filter",
+    meets: ["git_add", "git_restore"],
     plant: (root, program) =>
       set(
         root,
@@ -81,22 +92,26 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "filter named a=b",
+    meets: ["git_add", "git_restore"],
     plant: (root, program) => set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
     springs: [["checkout", "stash@{0}", "--", "README.md"]],
   },
   {
     name: "filter process",
+    meets: ["git_add", "git_restore"],
     plant: (root, program) => set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
     springs: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "gpg.program with log.showSignature",
+    meets: ["git_log", "git_merge"],
     plant: (root, program) =>
       set(root, ["gpg.program", program], ["log.showSignature", "true"], ["merge.verifySignatures", "true"]),
     springs: [["log", "-1"]],
   },
   {
     name: "gpg.program with commit.gpgSign",
+    meets: ["git_commit", "git_create_tag"],
     plant: (root, program) =>
       set(
         root,
@@ -111,6 +126,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "gpg.ssh.defaultKeyCommand",
+    meets: ["git_commit", "git_create_tag"],
     plant: (root, program) =>
       set(
         root,
@@ -124,6 +140,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote with uploadpack",
+    meets: ["git_show"],
     base: PARTIAL,
     plant(root, program) {
       set(root, ...promisor(root), ["remote.evil.uploadpack", program]);
@@ -132,6 +149,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote over ext::",
+    meets: ["git_show"],
     base: PARTIAL,
     plant: (root, program) =>
       set(
@@ -144,12 +162,14 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote with core.sshCommand",
+    meets: ["git_show"],
     base: PARTIAL,
     plant: (root, program) => set(root, ...promisor("ssh://host.invalid/x"), ["core.sshCommand", program]),
     springs: [["show", "partial:gone.txt"]],
   },
   {
     name: "promisor remote with core.gitProxy",
+    meets: ["git_show", "git_fetch"],
     base: PARTIAL,
     plant: (root, program) => set(root, ...promisor("git://host.invalid/x"), ["core.gitProxy", program]),
     springs: [["show", "partial:gone.txt"]],
@@ -157,11 +177,13 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "merge driver",
+    meets: ["git_merge"],
     plant: (root, program) => set(root, ["merge.evil.driver", `${program} %A`]),
     springs: [["merge", "feature"]],
   },
   {
     name: "branch.mergeOptions",
+    meets: ["git_merge"],
     plant(root, program) {
       set(root, ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"], ["gpg.program", program]);
       set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
@@ -170,6 +192,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "configuration of a submodule",
+    meets: ["git_status", "git_add"],
     base: SUBMODULE,
     plant(root, program) {
       const config = ["config", "-f", ".git/modules/sub/config"];
@@ -183,6 +206,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "submodule opened by .gitmodules",
+    meets: ["git_status", "git_add"],
     base: SUBMODULE,
     plant(root, program) {
       for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process"])
@@ -193,6 +217,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "submodule.update command",
+    meets: ["git_checkout", "git_pull"],
     base: SUBMODULE,
     plant(root, program) {
       set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
@@ -202,12 +227,14 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "editor and sequence editor",
+    meets: ["git_commit", "git_rebase"],
     plant: (root, program) =>
       set(root, ["core.editor", program], ["sequence.editor", program], ["commit.verbose", "true"]),
     springs: [["commit", "--amend"]],
   },
   {
     name: "pager and aliases",
+    meets: ["git_status", "git_log"],
     plant: (root, program) =>
       set(
         root,
@@ -222,6 +249,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "remote uploadpack, receivepack and ssh",
+    meets: ["git_fetch", "git_push"],
     base: OVER_SSH,
     plant: (root, program) =>
       set(
@@ -234,6 +262,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "url.insteadOf ext::",
+    meets: ["git_fetch"],
     plant: (root, program) =>
       set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"], ["protocol.ext.allow", "always"]),
     springs: [["fetch", "origin"]],
@@ -241,12 +270,14 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.alternateRefsCommand",
+    meets: ["git_fetch"],
     base: BORROWING,
     plant: (root, program) => set(root, ["core.alternateRefsCommand", program]),
     springs: [["fetch", "origin"]],
   },
   {
     name: "remote.vcs helper",
+    meets: ["git_fetch"],
     plant(root, program) {
       set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
       set(root, ["protocol.ext.allow", "always"]);
@@ -256,6 +287,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "trailer command",
+    meets: ["git_commit"],
     plant: (root, program) =>
       set(
         root,
@@ -267,12 +299,14 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "credential.helper",
+    meets: ["git_fetch"],
     base: BEHIND_LOGIN,
     plant: (root, program) => set(root, ["credential.helper", program]),
     springs: [["fetch", "origin"]],
   },
   {
     name: "credential helper of a URL, named as a shell command",
+    meets: ["git_fetch"],
     base: BEHIND_LOGIN,
     plant: (root, program) =>
       set(
@@ -284,6 +318,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.askPass",
+    meets: ["git_fetch"],
     base: LOCKED,
     plant: (root, program) => set(root, ["core.askPass", program]),
     springs: [["fetch", "origin"]],

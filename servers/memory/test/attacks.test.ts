@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectInMemory } from "@refmcp/core/testing";
+import { connectInMemory, nodeBoundByPermissions } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { startServer } from "./process.ts";
@@ -116,14 +116,13 @@ describe("when the disk says no", () => {
     expect(JSON.parse(answer?.text ?? "{}")).toMatchObject({
       total: { entities: kept.length, observations: kept.length },
     });
-  }, 60_000);
+  });
 
   it("a read-only file in a read-only folder can still be read", async () => {
     await calls(["--file", file], ["create_entities", fact("kept", ["a fact"])]);
     await chmod(file, 0o444);
     await chmod(folder, 0o555);
-    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
-    const reading = await startServer(["--file", file], uid === undefined ? {} : { uid });
+    const reading = await startServer(["--file", file], { command: nodeBoundByPermissions() });
     expect((await reading.call("search_nodes", { query: "fact" })).text).toContain('"kept"');
     const { text, isError } = await reading.call("create_entities", fact("new"));
     expect(isError).toBe(true);

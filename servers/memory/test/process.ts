@@ -15,20 +15,18 @@ export interface ServerProcess {
 
 export interface StartOptions {
   readonly command?: readonly string[];
-  readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts the built server and opens a session. */
 export async function startServer(
   args: readonly string[],
-  { command = [process.execPath], uid, env = {} }: StartOptions = {},
+  { command = [process.execPath], env = {} }: StartOptions = {},
 ): Promise<ServerProcess> {
   const [program = process.execPath, ...before] = command;
   const child = spawn(program, [...before, BIN, ...args], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { ...process.env, ...env },
-    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const waiting = new Map<number, { resolve(message: unknown): void; reject(error: Error): void }>();
   let next = 0;

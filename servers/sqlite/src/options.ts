@@ -7,6 +7,7 @@ export const options = defineOptions({
     env: ["SQLITE_DB_PATH"],
     heading: "Databases",
     ask: true,
+    title: "Database file",
     description: "The database file; made where there is none and --allow-ddl is given.",
   },
   db: {
@@ -19,11 +20,13 @@ export const options = defineOptions({
   allowWrite: {
     type: "flag",
     heading: "Safety",
+    title: "Allow changing data",
     description: "Offer write_query and run_transaction, which change data.",
   },
   allowDdl: {
     type: "flag",
     heading: "Safety",
+    title: "Allow changing the schema",
     description: "Offer create_table, and let writing tools change the schema.",
   },
   maxMemoryMb: {

@@ -109,7 +109,7 @@ function removeFrame(document: Document): void {
  * finds them, and what stands outside of the body, or in a page without one, would be lost.
  */
 function inOneBody(html: string): string {
-  const content = html.replace(/<!doctype[^>]*>|<\/?(?:html|head|body)(?:\s[^>]*)?>/gi, "");
+  const content = html.replace(/<!doctype[^<>]*>|<\/?(?:html|head|body)(?:\s[^<>]*)?>/gi, "");
   return `<!doctype html><html><head></head><body>${content}</body></html>`;
 }
 
@@ -172,7 +172,7 @@ function rendered(html: string, letters: number, { url, format, includeLinks }: 
 /** Markdown that has less than this share of the text's letters has lost some. */
 const KEPT_SHARE = 0.9;
 
-const lettersIn = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
 
 function textOf(element: { textContent: string | null }): string {
   return (element.textContent ?? "").replace(/\s+/g, " ").trim();

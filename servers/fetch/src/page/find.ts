@@ -42,12 +42,12 @@ export function findIn(text: string, words: string, context: number): { excerpts
     } else spans.push({ start: Math.max(start, last?.end ?? 0), end, first: index, matches: 1 });
     if (total === MOST_MATCHES) break;
   }
-  const excerpts = spans.map(({ start, end, first, matches }) => ({
-    index: start,
-    text: text.slice(start, end),
-    matches,
-    section: headings.findLast((heading) => heading.index <= first)?.title,
-  }));
+  // Headings and spans are both in text order, so one pass finds the heading above each span.
+  let above = -1;
+  const excerpts = spans.map(({ start, end, first, matches }) => {
+    while ((headings[above + 1]?.index ?? Number.POSITIVE_INFINITY) <= first) above += 1;
+    return { index: start, text: text.slice(start, end), matches, section: headings[above]?.title };
+  });
   return { excerpts, total };
 }
 

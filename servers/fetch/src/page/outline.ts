@@ -8,6 +8,8 @@ export interface Heading {
 }
 
 const MOST_HEADINGS = 20_000;
+/** How much of a heading's line is read; titles are cut to 200 characters. */
+const READ_CHARS = 2_000;
 
 /** The headings of a markdown text, outside of code. */
 export function outlineOf(markdown: string): Heading[] {
@@ -19,9 +21,10 @@ export function outlineOf(markdown: string): Heading[] {
     if (mark !== undefined && fence === undefined) fence = mark;
     else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
     else if (fence === undefined) {
-      const [, level, title] = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line) ?? [];
-      if (level !== undefined && title !== undefined && title !== "" && headings.length < MOST_HEADINGS)
-        headings.push({ level: level.length, title: plain(title), index });
+      const [begin = "", level] = /^ {0,3}(#{1,6})[ \t]/.exec(line.slice(0, 20)) ?? [];
+      const title = level === undefined ? "" : plain(line.slice(begin.length, begin.length + READ_CHARS));
+      if (level !== undefined && title !== "" && headings.length < MOST_HEADINGS)
+        headings.push({ level: level.length, title, index });
     }
     index += line.length + 1;
   }
@@ -42,10 +45,16 @@ export function sectionOf(markdown: string, title: string): { start: number; end
 
 const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
 
-/** A heading without links and emphasis. */
+/**
+ * A heading without its closing marks, links and emphasis. Every step is linear: a page can hold a heading of nothing but
+ * `#` or `[`.
+ */
 function plain(title: string): string {
+  let end = title.trimEnd().length;
+  while (title[end - 1] === "#") end -= 1;
   return title
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .slice(0, end)
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
     .replace(/[*_`]+/g, "")
     .trim()
     .slice(0, 200);

@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod } from "node:fs/promises";
-import { setTimeout } from "node:timers/promises";
 import { rgPath } from "@vscode/ripgrep";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { makeTree, type Tree } from "../../test/tree.ts";
 import { IgnoreScope } from "./ignore.ts";
 import type { Locate, Located } from "./locate.ts";
@@ -67,7 +66,15 @@ describe("locateByRipgrep", () => {
 
   it("believes it where nothing changed, and counts nothing again", async () => {
     const tree = await makeTree({ a: "x\n", "b/new\nline": "x\nx\n", c: "y\n" });
-    await setTimeout(1_100);
+    const now = vi.spyOn(Date, "now");
+    onTestFinished(() => now.mockRestore());
+    /** The search begins so long after the last change of the tree. */
+    const after = (milliseconds: number) => {
+      now.mockReturnValue(
+        Math.max(...["", "b"].map((path) => statSync(tree.at(path)).ctimeMs)) + milliseconds,
+      );
+    };
+    after(1_100);
     class NoPool extends ScanPool {
       override run(): never {
         throw new Error("counted again");
@@ -79,6 +86,7 @@ describe("locateByRipgrep", () => {
     ];
     expect(await locate(tree, rgPath, { pool: new NoPool() })).toEqual(expected);
     await tree.add({ d: "x" });
+    after(900);
     await expect(locate(tree, rgPath, { pool: new NoPool() })).rejects.toThrow("counted again");
     expect(await locate(tree, rgPath)).toEqual([...expected, { path: "d", lines: 1 }]);
   });
@@ -100,10 +108,13 @@ describe("locateByRipgrep", () => {
     const program = await script(tree, `echo $$ > "${tree.outside}/pid"; exec sleep 60`);
     const controller = new AbortController();
     const running = locate(tree, program, { signal: controller.signal });
-    await setTimeout(300);
+    const ended = expect(running).rejects.toThrow("taken back");
+    const pidFile = `${tree.outside}/pid`;
+    const said = () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : "");
+    await expect.poll(said).toMatch(/^\d+\n$/);
     controller.abort(new Error("taken back"));
-    await expect(running).rejects.toThrow("taken back");
-    const pid = execFileSync("cat", [`${tree.outside}/pid`], { encoding: "utf8" }).trim();
+    await ended;
+    const pid = said().trim();
     expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
   });
 });

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readdir, rm, stat, symlink, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
@@ -159,7 +160,8 @@ describe("a journal on another file system", () => {
     "takes and gives back files and directories by copying",
     async () => {
       const { root, at, put, list, read } = await scratch();
-      const other = await mkdtemp("/dev/shm/refmcp-journal-");
+      const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
+      const other = await mkdtemp(join(parent, "refmcp-journal-"));
       try {
         expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
         const files = new Files({

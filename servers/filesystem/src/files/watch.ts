@@ -5,7 +5,7 @@ import type { FSWatcher } from "chokidar";
 /** How many files and directories may be watched at once; each holds a handle of the system. */
 export const MOST_WATCHED = 256;
 /** Events that come closer together than this, in milliseconds, are one. */
-const QUIET_MS = 100;
+export const QUIET_MS = 100;
 const POLL_MS = 1000;
 
 /**

@@ -144,7 +144,7 @@ const NOW = /\b(now|today|seconds?|minutes?|tea|noon|midnight)\b/i;
 
 /**
  * git takes any text for a date and reads nonsense as "now", which would give a wrong list without a word. So its own
- * reading is asked for, and what came out as this very second without saying so is refused.
+ * reading is asked for, and what came out as the time at which it was asked, without saying so, is refused.
  */
 async function dateArgs(
   repository: Repository,
@@ -156,9 +156,10 @@ async function dateArgs(
   // git takes a day without a time for that day at the present time of day; a day counts whole here.
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const moment = isDay ? `${text}T${name === "since" ? "00:00:00" : "23:59:59"}` : text;
+  const before = Math.floor(Date.now() / 1000);
   const parsed = isText ? await repository.run(["rev-parse", `--${name}=${moment}`]) : undefined;
   const seconds = Number(/=(\d+)/.exec(parsed?.stdout.toString("utf8") ?? "")?.[1] ?? Number.NaN);
-  const isNow = Math.abs(seconds - Date.now() / 1000) < 5;
+  const isNow = seconds >= before && seconds <= Date.now() / 1000;
   if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {
     throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is no date.`, {
       code: "bad_date",

@@ -121,12 +121,15 @@ export function runGit(run: GitRun): Promise<GitResult> {
     child.on("exit", () => {
       moving = false;
       const lingering = setInterval(() => {
-        if (moving) moving = false;
-        else {
-          signalGroup(child, "SIGKILL");
-          child.stdout?.destroy();
-          child.stderr?.destroy();
-        }
+        // After the next look at the pipes: on a busy machine what git wrote may still be in them when the timer is due.
+        setImmediate(() => {
+          if (moving) moving = false;
+          else {
+            signalGroup(child, "SIGKILL");
+            child.stdout?.destroy();
+            child.stderr?.destroy();
+          }
+        });
       }, LINGER_MS);
       child.once("close", () => clearInterval(lingering));
     });

@@ -37,11 +37,12 @@ describe("git_clone", () => {
   });
 
   it("stops when the call ends, and takes everything away", async () => {
-    const { url } = await upstream({ stallAfter: 10 });
+    const { url, server } = await upstream({ stallAfter: 10 });
     const call = fakeCall();
-    const work = callTool(over(), "git_clone", { url, path: place.path("stalled") }, call);
-    setTimeout(() => call.cancel(), 700);
-    expect((await failureOf(work)).kind).toBe("cancelled");
+    const failed = failureOf(callTool(over(), "git_clone", { url, path: place.path("stalled") }, call));
+    await server.stalled;
+    call.cancel();
+    expect((await failed).kind).toBe("cancelled");
     // The directory goes once git has ended; nothing is left of it then.
     expect(readdirSync(place.folder)).not.toContain("stalled");
   });

@@ -56,8 +56,10 @@ describe("git_fetch", () => {
     const before = git(root, "for-each-ref");
     const call = fakeCall();
     const work = callTool(over(), "git_fetch", { repo_path: root }, call);
-    setTimeout(() => call.cancel(), 700);
-    expect((await failureOf(work)).kind).toBe("cancelled");
+    const failed = failureOf(work);
+    await slow.stalled;
+    call.cancel();
+    expect((await failed).kind).toBe("cancelled");
     expect(git(root, "for-each-ref")).toBe(before);
     expect((await callTool(over(), "git_status", { repo_path: root })).data.clean).toBe(true);
   });

@@ -48,9 +48,7 @@ describe("git_push", () => {
     const call = fakeCall();
     const work = callTool(over(), "git_push", { repo_path: root }, call);
     const failed = failureOf(work);
-    await expect
-      .poll(() => deaf.requests.some((line) => line.startsWith("POST")), { timeout: 10_000 })
-      .toBe(true);
+    await deaf.stalled;
     call.cancel();
     expect((await failed).kind).toBe("cancelled");
     expect(git(bare, "for-each-ref")).toBe(before);

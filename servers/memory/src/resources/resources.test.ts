@@ -58,9 +58,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     else await connected.client.listen({ resourceSubscriptions: uris });
     const other = await startServer(["--file", `${folder}/memory.db`]);
     await other.call("add_observations", { observations: [{ entityName: "Ada", contents: ["new"] }] });
-    await expect
-      .poll(() => [...updated].sort(), { timeout: 15_000 })
-      .toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
+    await expect.poll(() => [...updated].sort()).toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
     await other.stop();
   });
 });

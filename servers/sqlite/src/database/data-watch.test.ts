@@ -1,7 +1,7 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
 import { MOST_WATCHED } from "./data-watch.ts";
 
@@ -19,7 +19,7 @@ it.each(["DELETE", "WAL"])(
     try {
       for (const count of [1, 2]) {
         writer.exec("INSERT INTO users (name) VALUES ('Otto')");
-        await vi.waitFor(() => expect(told).toBe(count), { timeout: 20_000 });
+        await expect.poll(() => told).toBe(count);
       }
     } finally {
       stop();

@@ -117,8 +117,17 @@ export interface Failure {
   readonly line: number | undefined;
 }
 
+/** Why a runner cannot work at all: SQLite itself could not be loaded. */
+export interface Unavailable {
+  readonly message: string;
+  readonly hint: string | undefined;
+  /** For the log. */
+  readonly cause: string;
+}
+
 export type Reply<Answer> =
   | { readonly ready: true }
+  | { readonly unavailable: Unavailable }
   | { readonly failed: Failure }
   | { readonly answer: Answer };
 

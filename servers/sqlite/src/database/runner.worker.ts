@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { ToolError } from "@refmcp/core/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import { Executor } from "./execute.ts";
 import type { Job, Progress, Reply } from "./protocol.ts";
@@ -28,21 +29,30 @@ setInterval(() => {
 const workerData = { most: Number(process.argv[2]) * 1_048_576, server: Number(process.argv[3]) };
 new Worker(WATCHDOG, { eval: true, workerData }).unref();
 
-const executor = new Executor(await loadSqlite());
 const send = (reply: Reply<unknown>) => process.send?.(reply);
 
-process.on("message", (job: Job) => {
-  const progress: Progress = { at: 0, line: undefined };
-  try {
-    send({ answer: executor.execute(job, progress) });
-  } catch (error) {
-    const code =
-      error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-    send({
-      failed: { message: error instanceof Error ? error.message : String(error), code, ...progress },
-    });
-  }
-});
+function serve(executor: Executor): void {
+  process.on("message", (job: Job) => {
+    const progress: Progress = { at: 0, line: undefined };
+    try {
+      send({ answer: executor.execute(job, progress) });
+    } catch (error) {
+      const code =
+        error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+      send({
+        failed: { message: error instanceof Error ? error.message : String(error), code, ...progress },
+      });
+    }
+  });
+  send({ ready: true });
+}
+
 // The server is gone: nobody needs this process.
 process.on("disconnect", () => process.exit());
-send({ ready: true });
+try {
+  serve(new Executor(await loadSqlite()));
+} catch (error) {
+  if (!(error instanceof ToolError)) throw error;
+  // The server reports it and ends this process.
+  send({ unavailable: { message: error.message, hint: error.hint, cause: String(error.cause) } });
+}

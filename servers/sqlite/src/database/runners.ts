@@ -177,15 +177,20 @@ export class Runners {
       const at = this.#idle.indexOf(runner);
       if (at >= 0) this.#idle.splice(at, 1);
     });
-    const isReady = await Promise.race([
-      once(child, "message").then(() => true),
-      once(child, "close").then(() => false),
-    ]).catch(() => false);
-    if (!isReady)
-      throw new ToolError("unavailable", "SQLite could not be started.", {
-        hint: "Run npm rebuild better-sqlite3 where this server is installed; better-sqlite3 13 needs Node.js 22.",
+    const first = await Promise.race([
+      once(child, "message").then(([message]): Reply<never> => message),
+      once(child, "close").then((): undefined => undefined),
+    ]).catch((): undefined => undefined);
+    if (first === undefined)
+      throw new ToolError("unavailable", "The process that runs SQLite ended while it started.", {
+        hint: "Repeat the call.",
         cause: runner.said,
       });
+    if ("unavailable" in first) {
+      child.kill("SIGKILL");
+      const { message, hint, cause } = first.unavailable;
+      throw new ToolError("unavailable", message, { ...(hint !== undefined && { hint }), cause });
+    }
     child.unref();
     child.channel?.unref();
     return runner;

@@ -140,19 +140,24 @@ function checkOwner(db: Database, file: string): void {
     throw new ToolError(
       "unavailable",
       `${file} was written by a newer version of this server (format ${version}; this one knows ${SCHEMA_VERSION}).`,
-      { hint: "Update this server: npx -y @refmcp/server-memory@latest. Nothing in the file was changed." },
+      { hint: "Update this server to its newest version. Nothing in the file was changed." },
     );
   }
 }
 
+/** Whether the schema is there. Reading it needs no lock, so a process that writes for long keeps nobody from opening. */
+function isMade(db: Database, file: string): boolean {
+  if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_items'").get();
+  if (known === undefined) throw damaged(file);
+  return true;
+}
+
 function migrate(db: Database, file: string): void {
+  if (isMade(db, file)) return;
   db.transaction(() => {
-    const version = db.pragma("user_version", { simple: true });
-    if (version === SCHEMA_VERSION) {
-      const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_items'").get();
-      if (known === undefined) throw damaged(file);
-      return;
-    }
+    // Another process may have made it meanwhile.
+    if (isMade(db, file)) return;
     db.exec(SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);

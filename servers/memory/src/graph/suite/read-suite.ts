@@ -206,13 +206,18 @@ export function readSuite(given: Given): void {
     const heard: Touched[] = [];
     const stop = await watch.listen((touched) => heard.push(touched));
     await create(other, [entity("A"), entity("B")]);
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => heard.length).toBe(1);
     expect(heard[0]).toEqual(new Set(["A", "B"]));
     await create(given.store, [entity("C")]);
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => heard.length).toBe(2);
+    let heardOn = 0;
+    const stopLast = await watch.listen(() => {
+      heardOn += 1;
+    });
     stop();
     await forget(other, ["A"]);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await expect.poll(() => heardOn).toBe(1);
+    stopLast();
     expect(heard).toHaveLength(2);
   });
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-export const title = "reads a page of a site that runs here, and refuses one that it must not reach.";
+export const title = "reads a web page, and refuses an address that it may not reach.";
 
 const part = (index) =>
   `<h2>Station ${index}</h2><p>At kilometre ${index * 3} the path crosses the river; the inn there has ${index + 2} rooms and a view of the valley.</p>`;
@@ -9,26 +9,36 @@ const PAGE = `<!doctype html><html lang="en"><head><title>The river path</title>
 ${Array.from({ length: 10 }, (_, index) => part(index + 1)).join("\n")}
 </main><footer>Imprint, cookies, newsletter</footer><script>track()</script></body></html>`;
 
-/** @param {any} stage see scripts/lib/stage.mjs */
-export async function scene({ say, connect }) {
+/** @param {any} harness see scripts/lib/demo.mjs */
+export async function demo({ say, check, connect }) {
+  let visits = 0;
   const site = createServer((request, response) => {
     const isPage = request.url === "/path";
+    if (isPage) visits += 1;
     response.writeHead(isPage ? 200 : 404, { "content-type": "text/html" }).end(isPage ? PAGE : "");
   });
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${site.address().port}`;
   try {
-    say(
-      "A page with menu, footer and script, on this machine; the user allowed its host. First its beginning:",
-    );
+    say("A page with a menu, a footer and a script, served by this machine; the user allowed its host.");
     const fetch = await connect("fetch", { era: "modern", args: ["--allow-host", host] });
     const url = `http://${host}/path`;
-    await fetch.call("fetch", { url, max_length: 320 });
-    say("Instead of reading on: words, and one section. All of it comes from one download.");
-    await fetch.call("fetch_find", { url, query: "9 rooms", context: 40 });
-    await fetch.call("fetch", { url, section: "Station 10" });
-    say("What was not allowed is not reached, in no spelling: this is the machine's own address again.");
-    await fetch.call("fetch", { url: "http://0x7f.1:22/" });
+    await fetch.call(
+      "fetch",
+      { url, max_length: 320 },
+      /# The river path\n[\s\S]*Station 1\n(?![\s\S]*Imprint)/,
+    );
+    say("Search the page or read one section, without another download.");
+    await fetch.call(
+      "fetch_find",
+      { url, query: "9 rooms", context: 40 },
+      { matches: 1, places: [{ section: "Station 7", text: /9 rooms/ }] },
+    );
+    await fetch.call("fetch", { url, section: "Station 10" }, /Station 10\n\nAt kilometre 30 .*12 rooms/);
+    const asked = visits;
+    say("Another port of this machine is blocked, even when its address is written in another way.");
+    await fetch.call("fetch", { url: "http://0x7f.1:22/" }, { fails: /127\.0\.0\.1[\s\S]*--allow-host/ });
+    check("one download for three calls", asked === 1);
     await fetch.close();
   } finally {
     site.closeAllConnections();

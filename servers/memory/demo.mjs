@@ -1,0 +1,69 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export const title = "remembers in one session what another recalls, and can undo.";
+
+/** @param {any} harness see scripts/lib/demo.mjs */
+export async function demo({ folder, say, check, connect }) {
+  const official = join(folder, "memory.jsonl");
+  const lines = [
+    { type: "entity", name: "Ada", entityType: "person", observations: ["lives in London"] },
+    { type: "entity", name: "Analytical Engine", entityType: "machine", observations: [] },
+  ];
+  await writeFile(official, `${lines.map((line) => JSON.stringify(line)).join("\n")}\n{"type":"entity","na`);
+
+  const before = await readFile(official, "utf8");
+
+  say(
+    "A memory file of the official server, its last line cut off by a crash. It is imported and left unchanged.",
+  );
+  const first = await connect("memory", { era: "legacy", args: ["--file", official, "--root", folder] });
+  const cafe = {
+    name: "Café Babbage",
+    entityType: "place",
+    observations: ["opens at nine", "has the best tea"],
+  };
+  await first.call("create_entities", { entities: [cafe] }, { entities: [cafe] });
+  const meets = { from: "Ada", to: "Café Babbage", relationType: "meets friends at" };
+  await first.call("create_relations", { relations: [meets] }, { relations: [meets] });
+  await first.close();
+  check("the official server's file is unchanged", (await readFile(official, "utf8")) === before);
+
+  say("A new process and a newer protocol revision: everything is there, and found without the accent.");
+  const second = await connect("memory", { era: "modern", args: ["--file", official, "--root", folder] });
+  await second.call(
+    "search_nodes",
+    { query: "cafe tea" },
+    { entities: [cafe], relations: [meets], total: 1 },
+  );
+  await second.call(
+    "find_related",
+    { name: "Ada" },
+    {
+      entities: [
+        { name: "Ada", distance: 0 },
+        { name: "Café Babbage", distance: 1 },
+      ],
+    },
+  );
+
+  say("A deletion can be undone, and a misspelled name gets a suggestion.");
+  const { structuredContent } = await second.call(
+    "delete_entities",
+    { entityNames: ["Café Babbage"] },
+    { deleted: { entities: 1, observations: 2, relations: 1 } },
+  );
+  const { change_id } = structuredContent;
+  await second.call("undo_memory_change", { change_id }, { undone: change_id });
+  await second.call("open_nodes", { names: ["Café Babbage"] }, { entities: [cafe] });
+  await second.call(
+    "add_observations",
+    { observations: [{ entityName: "Cafe Babage", contents: ["is closed on Mondays"] }] },
+    { fails: /"Cafe Babage"[\s\S]*"Café Babbage"/ },
+  );
+
+  say("The graph as a picture.");
+  await second.call("export_graph", { format: "svg", path: "graph.svg" }, { format: "svg" });
+  check("graph.svg is a picture", (await readFile(join(folder, "graph.svg"), "utf8")).includes("<svg"));
+  await second.close();
+}

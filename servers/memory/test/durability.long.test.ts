@@ -1,0 +1,2 @@
+// The same writers and kills, five times as many.
+import "./durability.test.ts";

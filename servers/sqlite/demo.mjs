@@ -1,0 +1,52 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export const title = "builds a table from a CSV file that another server read, and answers questions.";
+
+/** @param {any} harness see scripts/lib/demo.mjs */
+export async function demo({ folder, say, connect }) {
+  const cities = ["London,8.9", "Turin,0.84", '"Washington, D.C.",0.68', "Paris,2.1"];
+  await writeFile(join(folder, "data.csv"), `city,millions\n${cities.join("\n")}\n`);
+
+  say("The filesystem server reads data.csv; it knows nothing about databases.");
+  const files = await connect("filesystem", { era: "legacy", args: [folder] });
+  const { content } = await files.call("read_text_file", { path: "data.csv" }, '"Washington, D.C.",0.68');
+  await files.close();
+  const text = content.map((block) => block.text ?? "").join("");
+  const rows = [...text.matchAll(/^(?:"([^"]*)"|([A-Z][^",\n]*)),([\d.]+)\r?$/gm)].map(
+    ([, quoted, plain, millions]) => [quoted ?? plain, Number(millions)],
+  );
+
+  say("The host passes the rows to the SQLite server: a table, and all rows in one transaction.");
+  const args = ["--db-path", join(folder, "cities.db"), "--allow-write", "--allow-ddl", "--root", folder];
+  const sqlite = await connect("sqlite", { era: "modern", args, elicit: () => ({ action: "decline" }) });
+  await sqlite.call(
+    "create_table",
+    { query: "CREATE TABLE cities (city TEXT PRIMARY KEY, millions REAL NOT NULL)" },
+    { committed: true },
+  );
+  const statements = rows.map((params) => ({ query: "INSERT INTO cities VALUES (?, ?)", params }));
+  await sqlite.call("run_transaction", { statements }, { committed: true, affected_rows: [1, 1, 1, 1] });
+
+  say("What would make a query faster, and what takes up space in the file?");
+  await sqlite.call(
+    "explain_query",
+    { query: "SELECT city FROM cities WHERE millions > 1" },
+    { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON cities \(millions\)/] },
+  );
+  await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });
+
+  say("A question; then a misspelled table, and a change that would lose data: the user says no.");
+  await sqlite.call(
+    "read_query",
+    {
+      query: "SELECT city, millions FROM cities WHERE millions > 1 ORDER BY millions DESC",
+      format: "markdown",
+    },
+    { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
+  );
+  await sqlite.call("read_query", { query: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
+  await sqlite.call("write_query", { query: "DELETE FROM cities" }, { fails: /declined/ });
+  await sqlite.call("read_query", { query: "SELECT count(*) AS n FROM cities" }, { rows: [[4]] });
+  await sqlite.close();
+}
