@@ -1,14 +1,44 @@
-import { defineConfig } from "vitest/config";
+import { readFileSync, statfsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { configDefaults, defineConfig } from "vitest/config";
+import { SuiteReport } from "./vitest.report.ts";
 
-/** What all packages' tests have in common. `npm test` reads the JSON reports for its closing line. */
+// The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
+// package, `vitest run FILE.long.test.ts` one of them.
+const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
+
+/**
+ * Tests write much and keep nothing. In memory that takes half the system time; it is used where there is room, and where
+ * programs may run, which Docker does not allow there.
+ */
+function memoryFolder(): { TMPDIR?: string } {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
+    const options = mounts.find((line) => line.split(" ")[1] === "/dev/shm")?.split(" ")[3] ?? "noexec";
+    return options.split(",").includes("noexec") || bavail * bsize < 4e9 ? {} : { TMPDIR: "/dev/shm" };
+  } catch {
+    return {};
+  }
+}
+
+/** What all packages' tests have in common. */
 export default defineConfig({
   test: {
-    // Only what hangs should end by these; a busy machine is slow.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    // Only what hangs should end by these; a busy machine is slow, and long tests download and compile.
+    testTimeout: isLong ? 1_200_000 : 300_000,
+    hookTimeout: isLong ? 1_200_000 : 300_000,
+    // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
+    expect: { poll: { timeout: 60_000 } },
     include: ["**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
-    reporters: ["default", "json"],
-    outputFile: { json: ".refmcp/report.json" },
+    setupFiles: [fileURLToPath(new URL("vitest.skip.ts", import.meta.url))],
+    exclude: [...configDefaults.exclude, "**/dist/**", ...(isLong ? [] : ["**/*.long.test.ts"])],
+    env: {
+      REFMCP_LONG: isLong ? "1" : "",
+      REFMCP_CONTRACT: isLong ? "stdio" : "memory",
+      ...memoryFolder(),
+    },
+    // `npm test` reads the report.
+    reporters: ["default", new SuiteReport(isLong ? "report-long" : "report")],
   },
 });

@@ -6,13 +6,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build, install, ROOT } from "./lib/setup.mjs";
+import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
 await install();
 await build();
 
 const wanted = process.argv.slice(2);
-const folders = ["test", ...(await readdir(join(ROOT, "servers"))).sort().map((name) => `servers/${name}`)];
+const folders = ["test", ...serverNames().map((name) => `servers/${name}`)];
 const sections = [];
 for (const folder of folders) {
   const bench = join(ROOT, folder, "bench");

@@ -1,10 +1,11 @@
-// Bundles the server in the current directory into dist/: `bin.js` (a door that npx starts), `server.js` (the
-// server), one `*.worker.js` for each worker, and the parts that they share or load on first use; core, SDK and
-// every pure-JavaScript dependency are inside.
+// Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server), one
+// `*.worker.js` for each worker, and the parts that they share or load on first use; core, SDK and every
+// pure-JavaScript dependency are inside. THIRD_PARTY_NOTICES next to it has their licenses.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundledPackages, notices } from "./notices.mjs";
 
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
 // What stays a dependency is native or huge; npm installs it beside the bundle.
@@ -42,7 +43,8 @@ const shared = {
   platform: "node",
   target: "node20.19",
   minify: true,
-  legalComments: "none",
+  // They go to THIRD_PARTY_NOTICES.
+  legalComments: "external",
   external,
   plugins: [httpApart],
   // The SDK's default JSON Schema validator (Ajv, a third of the start-up time) is never used: zod checks.
@@ -56,9 +58,10 @@ const shared = {
   logLevel: "warning",
 };
 
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   ...shared,
   write: false,
+  metafile: true,
   entryPoints: {
     server: "src/bin.ts",
     ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
@@ -68,10 +71,14 @@ const { outputFiles } = await build({
   splitting: true,
   chunkNames: "part-[hash]",
 });
+const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
+const owner = `${manifest.name} ${manifest.version}`;
+const thirdParty = await notices(owner, bundledPackages(metafile), comments);
 // Only now: sources that do not build leave the last bundle as it is.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
-for (const { path, contents } of outputFiles) await writeFile(path, contents);
+for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
+await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
 const door = `#!/usr/bin/env node
 const [major, minor] = process.versions.node.split(".").map(Number);

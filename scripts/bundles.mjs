@@ -1,15 +1,26 @@
-// `pnpm bundles`: an MCP bundle (.mcpb) of each server in dist-bundles/, made by the official packer. Hosts such as
-// Claude Desktop install it with a double click.
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { build, install, ROOT, step } from "./lib/setup.mjs";
+// `pnpm bundles [NAME…]`: an MCP bundle (.mcpb) of each server, or of the named ones, in dist-bundles/, made by the
+// official packer. Hosts such as Claude Desktop install it with a double click.
+import { stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { build, install, ROOT, serverNames, step } from "./lib/setup.mjs";
 import { makeBundle } from "./release/bundle.mjs";
 
+const names = serverNames();
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `There is no server "${unknown.join('", "')}". The servers are ${names.join(", ")}.\n`,
+  );
+  process.exit(1);
+}
 await install();
 await build();
-for (const name of (await readdir(join(ROOT, "servers"))).sort()) {
+for (const name of wanted.length > 0 ? wanted : names) {
   await step(`Bundling ${name}`, async () => {
-    await makeBundle(name, join(ROOT, "dist-bundles"));
+    const bundle = await makeBundle(name, join(ROOT, "dist-bundles"));
+    const megabytes = ((await stat(bundle)).size / 1e6).toFixed(1);
+    process.stdout.write(`${relative(process.cwd(), bundle)} (${megabytes} MB)\n`);
     return 0;
   });
 }

@@ -7,7 +7,7 @@ await install();
 await build();
 const test = join(ROOT, "test");
 const vitest = join(test, "node_modules", "vitest", "vitest.mjs");
-const config = join("conformance", "vitest.config.ts");
+const files = ["conformance/fixture.long.test.ts", "conformance/servers.long.test.ts"];
 await step("Running the official programs", () =>
-  run(process.execPath, [vitest, "run", "--config", config, ...process.argv.slice(2)], { cwd: test }),
+  run(process.execPath, [vitest, "run", ...files, ...process.argv.slice(2)], { cwd: test }),
 );

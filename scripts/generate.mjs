@@ -1,22 +1,23 @@
 // `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the rooms'
-// indexes, the tables in the READMEs, docs/tools.md and docs/hosts.md, server.json for the MCP Registry and
-// manifest.json for MCP bundles. With `--check` it writes nothing and fails where something is not current.
-import { readdir, readFile } from "node:fs/promises";
+// indexes, the tables in the READMEs, docs/tools.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
+// and icon.png for MCP bundles. With `--check` it writes nothing and fails where something is not current.
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
-import { hostParts } from "./generate/host-pages.mjs";
+import { icon } from "./generate/icon.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
-import { readmeParts, serversPart } from "./generate/readme.mjs";
+import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { indexRooms } from "./generate/rooms.mjs";
 import { toolsPage } from "./generate/tools-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
-import { build, install, ROOT } from "./lib/setup.mjs";
+import { isPublished } from "./lib/published.mjs";
+import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
 await install();
 const pages = new Pages({ check: process.argv.includes("--check") });
-const names = (await readdir(join(ROOT, "servers"))).sort();
+const names = serverNames();
 for (const name of names)
   await indexRooms(join(ROOT, "servers", name), (file, text) => pages.put(file, text));
 await build();
@@ -30,13 +31,13 @@ for (const name of names) {
 }
 
 for (const server of servers) {
-  await pages.fill(join(server.folder, "README.md"), await readmeParts(server));
   await pages.put(join(server.folder, "package.json"), await packageManifest(server));
   await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
   await pages.putJson(join(server.folder, "manifest.json"), bundleManifest(server));
+  await pages.put(join(server.folder, "icon.png"), icon(server.name));
 }
-await pages.fill(join(ROOT, "README.md"), { servers: await serversPart(servers) });
 await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));
-await pages.fill(join(ROOT, "docs", "hosts.md"), await hostParts(servers));
+const parts = await pageParts(servers, { published: await isPublished() });
+for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 
 if (!pages.finish()) process.exitCode = 1;

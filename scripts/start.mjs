@@ -1,44 +1,89 @@
-// `npm start`: sets everything up, then plays the main job as a host would: starts every server over stdio, runs a
-// real session on real input in a temporary folder, and ends with the configuration entry to paste.
-import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+// `npm start [-- NAME … --verbose --no-system-packages]`: sets everything up, then plays the servers' demos (those of
+// the named servers, else all) as a host would, over stdio on real input in temporary folders, and ends with an entry
+// to paste. It fails where a demo does not show what it promises.
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build, install, ROOT } from "./lib/setup.mjs";
+import { promisify } from "node:util";
+import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
+
+const verbose = process.argv.includes("--verbose");
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const all = serverNames();
+const unknown = named.filter((name) => !all.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`No server is named ${unknown.join(", ")}. There are: ${all.join(", ")}.\n`);
+  process.exit(2);
+}
 
 await install();
 await build();
 
-const { bold, dim, green, perform, print } = await import("./lib/stage.mjs");
-const servers = (await readdir(join(ROOT, "servers"))).sort();
-const started = performance.now();
-let calls = 0;
-for (const name of servers) {
-  const scene = join(ROOT, "servers", name, "scene.mjs");
-  if (!existsSync(scene)) continue;
-  calls += await perform(name, await import(pathToFileURL(scene).href));
+const { bold, dim, green, play, print, red, yellow } = await import("./lib/demo.mjs");
+const marks = { passed: green("✓"), failed: red("✗"), skipped: yellow("–") };
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+print("");
+// On a terminal: which demo runs, until its line is printed.
+const live = process.stdout.isTTY === true && !verbose;
+const clear = () => live && process.stdout.write("\r\u001b[2K");
+const outcomes = [];
+for (const name of named.length > 0 ? named : all) {
+  const module = await import(pathToFileURL(join(ROOT, "servers", name, "demo.mjs")).href);
+  if (live) process.stdout.write(dim(`  ${name} …`));
+  const announce = (line) => {
+    clear();
+    print(`  ${line}`);
+  };
+  const outcome = await play(name, module, { verbose, announce });
+  clear();
+  outcomes.push(outcome);
+  const { state, calls, ms, reason } = outcome;
+  const spent = state === "skipped" ? "skipped" : `${counted(calls, "call")}, ${seconds(ms)}`;
+  print(`${verbose ? "\n" : ""}${marks[state]} ${bold(name)}: ${module.title} ${dim(`(${spent})`)}`);
+  if (reason !== undefined) print(reason.replaceAll(/^/gm, "    "));
 }
 
-const entry = (command, args) => ({ command, args });
-const local = {};
-const published = {};
-for (const name of servers) {
-  const manifest = JSON.parse(await readFile(join(ROOT, "servers", name, "package.json"), "utf8"));
-  const args = manifest.refmcp?.exampleArguments ?? [];
-  local[name] = entry("node", [join(ROOT, "servers", name, "dist", "bin.js"), ...args]);
-  published[name] = entry("npx", ["-y", manifest.name, ...args]);
-}
+const of = (state) => outcomes.filter((outcome) => outcome.state === state);
+const listed = (some) => some.map(({ name }) => name).join(", ");
+const [passed, failed, skipped] = [of("passed"), of("failed"), of("skipped")];
+const isRed = failed.length > 0 || skipped.some(({ required }) => required);
+const calls = outcomes.reduce((sum, outcome) => sum + outcome.calls, 0);
+const took = outcomes.reduce((sum, outcome) => sum + outcome.ms, 0);
+const summary = [
+  `${counted(passed.length, "demo")} passed`,
+  ...(failed.length > 0 ? [`${failed.length} failed (${listed(failed)})`] : []),
+  ...(skipped.length > 0 ? [`${skipped.length} skipped (${listed(skipped)})`] : []),
+].join(", ");
 print(
-  `\n${green("✓")} ${bold(`${servers.length === 1 ? "1 server" : `${servers.length} servers`}, ${calls} calls`)} in ${((performance.now() - started) / 1000).toFixed(1)} s, both protocol eras.`,
+  `\n${marks[isRed ? "failed" : passed.length > 0 ? "passed" : "skipped"]} ${bold(summary)}: ${counted(calls, "call")} in ${seconds(took)}.`,
 );
-print(
-  `\n${bold("To use this clone")}, paste into your host's configuration (Claude Desktop, Claude Code, Cursor, …):\n`,
+if (!verbose) print(dim("  To see every call and answer: npm start -- --verbose"));
+
+// Printed by the server itself, as for any other server and host.
+const bin = (name) => join("servers", name, "dist", "bin.js");
+const { stdout: entry } = await promisify(execFile)(process.execPath, [
+  join(ROOT, bin("filesystem")),
+  ROOT,
+  "--print-config",
+  "claude-desktop",
+]);
+const { HOST_NAMES } = await import(
+  pathToFileURL(join(ROOT, "packages", "core", "dist", "serve", "hosts.js")).href
 );
-print(JSON.stringify({ mcpServers: local }, undefined, 2));
-print(`\n${bold("To use the published packages")}:\n`);
-print(JSON.stringify({ mcpServers: published }, undefined, 2));
-print(
-  dim(
-    `\nFor another host: node servers/${servers[0]}/dist/bin.js --print-config vscode (or codex, zed, gemini, windsurf, …).`,
-  ),
-);
+print(`
+${bold("Use it:")} add this to claude_desktop_config.json (Claude Desktop: Settings > Developer > Edit Config).
+The last path is the folder that the server may use. Here it is this clone; replace it with your own.
+
+${entry}
+Then ask: "What is in that folder?"
+
+${bold("Other servers and hosts:")} this command prints the entry and says where it goes.
+
+  node servers/NAME/dist/bin.js [OPTIONS] --print-config HOST
+
+  NAME     ${all.join(", ")}
+  HOST     ${HOST_NAMES.join(", ")}
+  OPTIONS  see servers/NAME/README.md; for example: node ${bin("sqlite")} --db-path my.db --print-config vscode`);
+process.exitCode = isRed ? 1 : 0;

@@ -1,14 +1,13 @@
 // `pnpm surface`: what each server's tools cost a model in `tools/list`, the dearest first.
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultTools, tokensOf } from "./generate/surface.mjs";
 import { command } from "./lib/bench-kit.mjs";
-import { build, install, ROOT } from "./lib/setup.mjs";
+import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
 await install();
 await build();
 let all = 0;
-for (const name of (await readdir(join(ROOT, "servers"))).sort()) {
+for (const name of serverNames()) {
   const bin = join(ROOT, "servers", name, "dist", "bin.js");
   const server = JSON.parse(await command(process.execPath, [bin, "--describe"]));
   const offered = defaultTools(server);

@@ -1,45 +1,192 @@
-// `npm test`: installs what the tests need, then runs them all and prints one closing line.
-import { readFile } from "node:fs/promises";
+// `npm test`: installs what the tests need, checks the types, runs every suite and ends with one line of counts.
+// `npm run test:all` (`--all`) runs the long suites too. `--no-system-packages` lets no test install one. Everything
+// else goes to turbo: `npm test -- --filter=@refmcp/server-git`.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
-import { build, install, packageFolders, ROOT, turbo } from "./lib/setup.mjs";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { build, install, ROOT, turboQuietly } from "./lib/setup.mjs";
+
+// setup.mjs has taken --no-system-packages.
+const given = process.argv.slice(2);
+const forTurbo = given.filter((argument) => argument !== "--all");
+const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
+
+/** About how many seconds a suite takes by itself on 2 idle cores, for the estimate; one that is not here takes `OTHER`. */
+const SECONDS = {
+  "@refmcp/core#test": 90,
+  "@refmcp/server-fetch#test": 60,
+  "@refmcp/server-filesystem#test": 100,
+  "@refmcp/server-filesystem#test:long": 90,
+  "@refmcp/server-git#test": 140,
+  "@refmcp/server-git#test:long": 250,
+  "@refmcp/server-memory#test": 60,
+  "@refmcp/server-playwright#test": 160,
+  "@refmcp/server-playwright#test:long": 60,
+  "@refmcp/server-postgres#test": 110,
+  "@refmcp/server-sqlite#test": 90,
+  "@refmcp/test#test": 100,
+  "@refmcp/test#test:long": 700,
+};
+const OTHER = 30;
+// A suite starts processes of its own and waits for them a good part of the time.
+const ATONCE = 2 * availableParallelism();
+const PROGRESS_MS = 30_000;
+const LOOK_MS = 1_000;
+let lastLine = Date.now();
 
 await install();
 await build();
-// Each suite starts processes of its own and waits for them a good part of the time: one suite more than cores.
-const atOnce = `--concurrency=${availableParallelism() + 1}`;
-const code = await turbo(["run", "typecheck", "test", "--continue", atOnce, ...process.argv.slice(2)]);
+const run = ["run", ...TASKS, `--concurrency=${ATONCE}`, ...forTurbo];
+const planned = await plan();
+const suites = planned.filter(({ task }) => task !== "typecheck");
+for (const { report, progress } of suites)
+  for (const file of [report, progress]) rmSync(file, { force: true });
+const waiting = suites.filter(({ isCached }) => !isCached);
+say(
+  waiting.length === 0
+    ? `${count(suites.length, "suite")}, nothing changed since ${suites.length === 1 ? "it" : "they"} passed.`
+    : `${count(suites.length, "suite")}, about ${minutes(estimate(waiting))} on ${count(availableParallelism(), "core")}.`,
+);
 
-let passed = 0;
-const failures = [];
-for (const folder of await packageFolders()) {
-  const report = await readFile(join(ROOT, folder, ".refmcp", "report.json"), "utf8").catch(() => undefined);
-  if (report === undefined) continue;
-  const { numPassedTests, testResults } = JSON.parse(report);
-  passed += numPassedTests;
-  failures.push(...testResults.flatMap((suite) => failuresOf(folder, suite)));
+const look = setInterval(() => {
+  showEnded();
+  if (Date.now() - lastLine >= PROGRESS_MS) showProgress();
+}, LOOK_MS);
+const started = Date.now();
+const { code, output } = await turboQuietly([...run, "--continue", "--output-logs=none", "--summarize"]);
+clearInterval(look);
+showEnded();
+
+const exitCodes = await exitCodesSince(started);
+const reports = suites.flatMap(({ result }) => result ?? []);
+const passed = reports.reduce((sum, report) => sum + report.passed, 0);
+const skipped = reports.flatMap((report) => report.skipped);
+const failed = reports.flatMap((report) => report.failed);
+for (const { id, directory, task, result } of planned) {
+  if ((exitCodes.get(id) ?? 0) === 0) continue;
+  // A report has the reasons, unless the suite ended before it could write one.
+  if (result !== undefined && result.failed.length > 0) continue;
+  const log = join(ROOT, directory, ".turbo", `turbo-${task.replace(":", "$colon$")}.log`);
+  failed.push({
+    file: directory,
+    name: task,
+    reason: lastLines(existsSync(log) ? readFileSync(log, "utf8") : output),
+  });
 }
-if (failures.length > 0) process.stdout.write(`\n${failures.join("\n")}\n`);
-process.stdout.write(`\n${passed} passed, ${failures.length} failed\n`);
-process.exit(code);
+if (code !== 0 && failed.length === 0)
+  failed.push({ file: "turbo", name: run.join(" "), reason: lastLines(output) });
 
-/** The failed tests of one file of vitest's report: file, name and the first lines of the reason. */
-function failuresOf(folder, suite) {
-  const file = relative(ROOT, suite.name);
-  const failed = suite.assertionResults.filter(({ status }) => status === "failed");
-  // Not loaded, or its set-up failed.
-  if (failed.length === 0 && suite.status === "failed")
-    return [`✗ ${file || folder}: does not run\n${opening(suite.message)}`];
-  return failed.map(
-    ({ fullName, failureMessages }) => `✗ ${file}: ${fullName}\n${opening(failureMessages.join("\n"))}`,
-  );
+if (skipped.length > 0) say("");
+for (const reason of new Set(skipped.map((one) => one.reason))) {
+  const alike = skipped.filter((one) => one.reason === reason);
+  const [{ file, name }] = alike;
+  const files = [...new Set(alike.map((one) => one.file))].join(", ");
+  const what = alike.length === 1 ? `${file}: ${name}` : `${count(alike.length, "test")} of ${files}`;
+  say(`- skipped: ${what}: ${reason}`);
+}
+for (const { file, name, reason } of failed) say(`\n✗ ${file}: ${name}\n${indented(reason)}`);
+const counts = [`${passed} passed`, `${failed.length} failed`];
+if (skipped.length > 0) counts.push(`${skipped.length} skipped`);
+say(`\n${counts.join(", ")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** What turbo is going to do: the tasks that a package really has, and whether their last result still holds. */
+async function plan() {
+  const { code: failure, output: text, stdout } = await turboQuietly([...run, "--dry=json"]);
+  if (failure !== 0) {
+    process.stderr.write(text);
+    process.exit(failure);
+  }
+  return JSON.parse(stdout)
+    .tasks.filter(({ task, command }) => TASKS.includes(task) && command !== "<NONEXISTENT>")
+    .map(({ taskId: id, task, directory, cache }) => {
+      const file = join(ROOT, directory, ".refmcp", task === "test:long" ? "report-long" : "report");
+      const isCached = cache.status === "HIT";
+      return { id, task, directory, isCached, report: `${file}.json`, progress: `${file}.progress.json` };
+    });
 }
 
-/** @param {string} text */
-function opening(text) {
-  return text
-    .split("\n")
-    .slice(0, 12)
-    .map((line) => `    ${line}`)
+/** The exit codes of the tasks, from the summary that turbo wrote. */
+async function exitCodesSince(time) {
+  const folder = join(ROOT, ".turbo", "runs");
+  const codes = new Map();
+  for (const file of existsSync(folder) ? await readdir(folder) : []) {
+    const path = join(folder, file);
+    if ((await stat(path)).mtimeMs < time) continue;
+    for (const { taskId, execution } of readJson(path).tasks) codes.set(taskId, execution?.exitCode);
+    rmSync(path);
+  }
+  return codes;
+}
+
+/** A line for each suite whose report has appeared. */
+function showEnded() {
+  for (const suite of suites) {
+    if (suite.result !== undefined) continue;
+    suite.result = readJson(suite.report);
+    if (suite.result === undefined) continue;
+    const { passed, failed, skipped, seconds } = suite.result;
+    const parts = [`${passed} passed`];
+    if (failed.length > 0) parts.push(`${failed.length} failed`);
+    if (skipped.length > 0) parts.push(`${skipped.length} skipped`);
+    const time = suite.isCached ? "unchanged since it passed" : minutes(seconds);
+    say(`${failed.length === 0 ? "✓" : "✗"} ${nameOf(suite)}: ${parts.join(", ")} (${time})`);
+  }
+}
+
+function showProgress() {
+  const running = suites.flatMap((suite) => {
+    const at = suite.result === undefined ? readJson(suite.progress) : undefined;
+    return at === undefined ? [] : `${nameOf(suite)} ${at.done} of ${count(at.files, "file")}`;
+  });
+  say(`  ${minutes((Date.now() - started) / 1000)}: ${running.join(" · ") || "checking types"}`);
+}
+
+function nameOf({ directory, task }) {
+  return task === "test:long" ? `${directory} (long)` : directory;
+}
+
+/** Suites run side by side; together they take as long as the longest at least. */
+function estimate(some) {
+  const all = some.map(({ id }) => SECONDS[id] ?? OTHER);
+  const sum = all.reduce((total, seconds) => total + seconds, 0);
+  return Math.max(...all, sum / Math.min(2, availableParallelism()));
+}
+
+/** A file of JSON; undefined where it is not there, or is being written at this moment. */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function minutes(seconds) {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** The end of a task's log, without what pnpm prints around it. */
+function lastLines(text) {
+  const lines = stripVTControlCharacters(text).split("\n");
+  return lines
+    .filter((line) => line.trim() !== "" && !/^(> | ELIFECYCLE )/.test(line))
+    .slice(-40)
     .join("\n");
+}
+
+function indented(text) {
+  return text.replaceAll(/^/gm, "    ");
+}
+
+function say(line) {
+  lastLine = Date.now();
+  process.stdout.write(`${line}\n`);
 }

@@ -1,13 +1,12 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import type { World } from "@refmcp/core/testing";
+import { ROOT, serverNames } from "../scripts/lib/setup.mjs";
 
-/** The root of the clone. */
-export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+export { ROOT };
 
 /** The names of all servers, sorted. */
-export const SERVERS: readonly string[] = readdirSync(join(ROOT, "servers")).sort();
+export const SERVERS: readonly string[] = serverNames();
 
 /** The folder of a server. */
 export function serverFolder(name: string): string {

@@ -1,7 +1,8 @@
 // manifest.json of an MCP bundle (.mcpb), which hosts such as Claude Desktop install with one click
-// (https://github.com/modelcontextprotocol/mcpb, manifest version 0.3).
+// (https://github.com/modelcontextprotocol/mcpb, manifest version 0.4).
+import { bundleRuntime } from "../release/bundle.mjs";
 import { needsDirectory } from "./launch.mjs";
-import { firstSentence, kebab } from "./markdown.mjs";
+import { firstSentence } from "./markdown.mjs";
 
 /** The types that a host has a form field for. */
 const FIELDS = { directory: "directory", file: "file", integer: "number", flag: "boolean" };
@@ -9,12 +10,15 @@ const FIELDS = { directory: "directory", file: "file", integer: "number", flag: 
 /** @param server what `--describe` prints, with the package's manifest */
 export function bundleManifest(server) {
   const { name, title, version, description, manifest, tools, options } = server;
-  const asked = options.filter(({ ask }) => ask);
-  const readOnly = options.filter(({ key }) => key === "readOnly");
-  const inArguments = asked.filter(({ positional }) => positional);
-  const inEnvironment = [...asked.filter(({ positional }) => !positional), ...readOnly];
+  const has = (key) => options.some((option) => option.key === key);
+  // Where nothing is changed, or only what the form allows, there is nothing to make read-only.
+  const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
+  const form = options.filter(({ key, title }) => title !== undefined && !(key === "readOnly" && isReadOnly));
+  const isOffered = (needs) => needs === undefined || form.some(({ key }) => key === needs);
+  const inArguments = form.filter(({ positional }) => positional);
+  const inEnvironment = form.filter(({ positional }) => !positional);
   return {
-    manifest_version: "0.3",
+    manifest_version: "0.4",
     name: `refmcp-${name}`,
     display_name: title,
     version,
@@ -23,6 +27,8 @@ export function bundleManifest(server) {
     repository: { type: "git", url: "https://github.com/refmcp/refmcp" },
     documentation: `https://github.com/refmcp/refmcp/blob/main/servers/${name}/README.md`,
     license: manifest.license,
+    icon: "icon.png",
+    icons: [{ src: "icon.png", size: "512x512" }],
     server: {
       type: "node",
       entry_point: "dist/bin.js",
@@ -33,32 +39,30 @@ export function bundleManifest(server) {
         env: Object.fromEntries(inEnvironment.map((option) => [option.variables[0], placeholder(option)])),
       },
     },
-    tools: tools.map((tool) => ({ name: tool.name, description: firstSentence(tool.description) })),
+    tools: tools
+      .filter(({ toolset, needs }) => server.toolsets[toolset]?.default !== false && isOffered(needs))
+      .map((tool) => ({ name: tool.name, description: firstSentence(tool.description) })),
     // Options decide which of them there are.
     tools_generated: true,
     prompts_generated: server.prompts.length > 0,
     compatibility: {
       platforms: ["darwin", "linux", "win32"],
-      runtimes: { node: manifest.engines.node },
+      runtimes: { node: bundleRuntime(manifest) },
     },
-    user_config: Object.fromEntries(
-      [...asked, ...readOnly].map((option) => [fieldName(option), field(option, server)]),
-    ),
+    user_config: Object.fromEntries(form.map((option) => [option.key, field(option, server)])),
   };
 }
 
-const fieldName = ({ key }) => key;
-
-function placeholder(option) {
-  return `\${user_config.${fieldName(option)}}`;
+function placeholder({ key }) {
+  return `\${user_config.${key}}`;
 }
 
 function field(option, server) {
-  const { key, type, description, repeatable, positional } = option;
+  const { title, type, description, repeatable, positional } = option;
   const required = positional ? needsDirectory(server) : option.ask;
   return {
     type: FIELDS[type] ?? "string",
-    title: titleOf(key),
+    title,
     description,
     required,
     ...(repeatable && { multiple: true }),
@@ -66,10 +70,4 @@ function field(option, server) {
     // A placeholder without a value would reach the server as it is.
     ...(!required && { default: repeatable ? [] : type === "flag" ? false : (option.default ?? "") }),
   };
-}
-
-/** readOnly → Read only */
-function titleOf(key) {
-  const words = kebab(key).replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

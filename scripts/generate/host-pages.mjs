@@ -1,12 +1,26 @@
 // The generated parts of docs/hosts.md: each host's file and format, with a server that takes a directory.
-import { hostEntries } from "./launch.mjs";
-import { code, fenced, table } from "./markdown.mjs";
+import { hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { code, fenced, listed, table } from "./markdown.mjs";
 
-/** The parts of docs/hosts.md, by name. */
-export async function hostParts(servers) {
+const FROM_A_CLONE =
+  "> **Not published to npm yet.** Until then, run the servers from a clone: `git clone https://github.com/refmcp/refmcp.git`, then `npm start` in it.";
+
+/**
+ * The parts of docs/hosts.md, by name.
+ *
+ * @param {{ published: boolean }} state whether npm has the packages
+ */
+export async function hostParts(servers, state) {
   const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
-  const entries = await hostEntries(example);
+  const entries = await hostEntries(example, state);
+  const links = await installLinks(example, state);
   return {
+    start: [
+      ...(state.published ? [] : [FROM_A_CLONE]),
+      "How to have a host (the program that runs the assistant) start a server. The quickest way is to have the server print its entry, with the options you want:",
+      fenced("sh", printCommand(example, "vscode", state, ["--read-only"])),
+      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}.`,
+    ].join("\n\n"),
     places: table(
       ["Host", "For a project", "For all projects", "Format"],
       entries.map((entry) => [
@@ -16,7 +30,7 @@ export async function hostParts(servers) {
         entry.format.toUpperCase(),
       ]),
     ),
-    entries: entries.map(section).join("\n\n"),
+    entries: entries.map((entry) => section(entry, links[entry.host])).join("\n\n"),
   };
 }
 
@@ -27,7 +41,7 @@ function places({ locations }, scope) {
     .join("<br>");
 }
 
-function section({ title, format, text, shellCommand, link, windowsText, notes }) {
+function section({ title, format, text, shellCommand, windowsText, notes }, link) {
   return [
     `### ${title}`,
     fenced(format, text),

@@ -6,50 +6,99 @@ import { ROOT } from "../lib/setup.mjs";
 /** Core as it was built; the generator builds first. */
 const built = (file) => import(pathToFileURL(join(ROOT, "packages", "core", "dist", "serve", file)).href);
 
-/** What stands in an entry for a value of the user's own. */
-const SAMPLES = { directory: "/path/to/your/folder", file: "/path/to/your/file" };
+/** Stands for a value of the user's own in an entry that is shown. */
+const SHOWN = {
+  project: () => "/path/to/your/project",
+  directory: () => "/path/to/your/folder",
+  file: () => "/path/to/your/file",
+};
+/** The variable that VS Code and Cursor replace by the folder that is open. */
+const openFolder = () => "$" + "{workspaceFolder}";
+/** An entry that is installed with one click cannot be edited first. */
+const IN_VSCODE = {
+  project: openFolder,
+  directory: openFolder,
+  file: (option) => `\${input:${inputName(option)}}`,
+};
 
 /**
- * The arguments of an entry that somebody can paste and edit: those of `refmcp.exampleArguments` in package.json, else the
- * options that the server asks for. Directories are one of them only where nothing else is: beside a database they are
- * for imports and exports.
+ * The arguments of an entry: those of `refmcp.exampleArguments` in package.json, else the options that the server asks for.
+ * Directories are one of them only where nothing else is: beside a database they are for imports and exports.
  */
-export function exampleArguments({ manifest, options }) {
+export function exampleArguments({ manifest, options }, values = SHOWN) {
   const given = manifest.refmcp?.exampleArguments;
   if (given !== undefined) return given;
   const asked = options.filter(({ ask }) => ask);
-  const own = asked.filter(({ positional, type }) => !(positional && type === "directory"));
-  if (own.length === 0) return asked.length === 0 ? [] : ["/path/to/your/project"];
+  const own = ownOptions({ options });
+  if (own.length === 0) return asked.length === 0 ? [] : [values.project()];
   return own
-    .filter(({ type }) => SAMPLES[type] !== undefined)
-    .map(({ flag, type }) => `--${flag}=${SAMPLES[type]}`);
+    .filter(({ type }) => SHOWN[type] !== undefined)
+    .map((option) => `--${option.flag}=${values[option.type](option)}`);
 }
+
+const ownOptions = ({ options }) =>
+  options.filter(({ ask, positional, type }) => ask && !(positional && type === "directory"));
 
 /** Whether the server does nothing without a directory as its argument. */
 export function needsDirectory(server) {
   return exampleArguments(server).some((argument) => !argument.startsWith("-"));
 }
 
-/** What core needs to know to make a host's entry. */
-export function launchOf(server) {
+/** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path */
+const inputName = ({ variables: [name] }) => name.toLowerCase().replaceAll("_", "-");
+
+/**
+ * What core needs to know to make a host's entry.
+ *
+ * @param {{ published: boolean }} state not published: the entry starts a clone
+ */
+export function launchOf(server, { published }) {
   const secrets = server.options.filter(({ ask, type }) => ask && type === "secret");
   return {
     serverKey: server.name,
     packageName: server.packageName,
     args: exampleArguments(server),
     env: secrets.map(({ variables: [name], description }) => ({ name, secret: true, description })),
+    ...(!published && {
+      command: { command: "/path/to/node", args: [`/path/to/refmcp/${binOf(server)}`] },
+    }),
   };
 }
 
-/** The entry of a server for each of the eight hosts, in their order. */
-export async function hostEntries(server) {
-  const { hostEntry } = await built("host-entry.js");
-  const { HOST_NAMES } = await built("hosts.js");
-  return HOST_NAMES.map((host) => hostEntry(host, launchOf(server)));
+/** What node runs in a clone, from its root. */
+export const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
+
+/** A command that prints the server's entry for a host. */
+export function printCommand(server, host, { published }, more = []) {
+  const start = published ? ["npx", "-y", server.packageName] : ["node", binOf(server)];
+  return [...start, ...exampleArguments(server), ...more, "--print-config", host].join(" ");
 }
 
-/** The links that install a server with one click. */
-export async function installLinks(server) {
+/** The names that `--print-config` takes. */
+export async function hostNames() {
+  return (await built("hosts.js")).HOST_NAMES;
+}
+
+/** The entry of a server for each host, in their order. */
+export async function hostEntries(server, state) {
+  const { hostEntry } = await built("host-entry.js");
+  return (await hostNames()).map((host) => hostEntry(host, launchOf(server, state)));
+}
+
+/**
+ * The links that install a published server with one click. Cursor asks for nothing, so there is none for a server that
+ * needs a file.
+ *
+ * @returns {Promise<{ vscode?: string, cursor?: string }>}
+ */
+export async function installLinks(server, { published }) {
+  if (!published) return {};
   const { cursorLink, vscodeLink } = await built("host-entry.js");
-  return { vscode: vscodeLink(launchOf(server)), cursor: cursorLink(launchOf(server)) };
+  const files = ownOptions(server).filter(({ type }) => type === "file");
+  const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
+  const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
+  return {
+    vscode: vscodeLink({ ...launch, inputs }),
+    ...(files.length === 0 && { cursor: cursorLink(launch) }),
+  };
 }

@@ -14,6 +14,11 @@ export function fenced(language, text) {
 
 export const code = (text) => `\`${text}\``;
 
+/** a, b and c */
+export function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
 export function firstSentence(text) {
   return /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
 }

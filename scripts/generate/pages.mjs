@@ -6,6 +6,14 @@ import { ROOT } from "../lib/setup.mjs";
 
 const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
+/** A page's text with its marked parts replaced. */
+export function filled(text, parts, page) {
+  return text.replace(MARKED, (_, start, name, end) => {
+    if (parts[name] === undefined) throw new Error(`${page}: nothing is generated for ${name}.`);
+    return `${start}\n${parts[name].trim()}\n\n${end}`;
+  });
+}
+
 export class Pages {
   #check;
   #stale = [];
@@ -15,13 +23,14 @@ export class Pages {
     this.#check = check;
   }
 
-  /** Writes a whole file, or notes that it is not current. */
-  async put(file, text) {
-    if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+  /** Writes a whole file, text or bytes, or notes that it is not current. */
+  async put(file, content) {
+    const before = await readFile(file).catch(() => undefined);
+    if (before?.equals(Buffer.from(content))) return;
     this.#stale.push(relative(ROOT, file).replaceAll("\\", "/"));
     if (this.#check) return;
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    await writeFile(file, content);
   }
 
   async putJson(file, value) {
@@ -34,12 +43,7 @@ export class Pages {
    */
   async fill(page, parts) {
     if (!existsSync(page)) return;
-    const before = await readFile(page, "utf8");
-    const after = before.replace(MARKED, (_, start, name, end) => {
-      if (parts[name] === undefined) throw new Error(`${page}: nothing is generated for ${name}.`);
-      return `${start}\n${parts[name].trim()}\n\n${end}`;
-    });
-    await this.put(page, after);
+    await this.put(page, filled(await readFile(page, "utf8"), parts, page));
   }
 
   /** Says what was not current; false where that is a failure. */

@@ -1,27 +1,67 @@
 // The generated parts of the READMEs: how to install a server, and what it offers.
-import { hostEntries, installLinks } from "./launch.mjs";
-import { code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
+import { comparedPart, officialPart } from "./compatibility.mjs";
+import { hostEntries, hostNames, installLinks, printCommand } from "./launch.mjs";
+import { code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
 import { defaultTools, thousands, tokensOf } from "./surface.mjs";
 
-/** The parts of one server's README, by name. */
-export async function readmeParts(server) {
+const NOT_YET = "> **Not published to npm yet.** Until then, run";
+const NEEDS = "You need Node.js 20.19 or newer";
+const CLONE = "git clone https://github.com/refmcp/refmcp.git\ncd refmcp";
+
+/**
+ * The parts of one server's README, by name.
+ *
+ * @param {{ published: boolean }} state whether npm has the packages
+ */
+export async function readmeParts(server, state) {
   return {
-    install: await installPart(server),
+    official: await officialPart(server),
+    install: state.published ? await installPart(server) : await clonePart(server),
     options: server.optionTable,
     tools: toolsPart(server),
     resources: resourcesPart(server),
     prompts: promptsPart(server),
+    compared: await comparedPart(server),
   };
 }
 
-/** The root README's table of all servers, and what they cost together. */
-export async function serversPart(servers) {
+/** The parts of the root README, by name. */
+export async function rootParts(servers, state) {
+  const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
+  return { start: await startPart(example, state), servers: await serversPart(servers, state) };
+}
+
+/** The first thing to do: paste an entry, or make a clone that prints one. */
+async function startPart(example, state) {
+  const [first, ...others] = await hostEntries(example, state);
+  const entry = fenced(first.format, first.text);
+  const hosts = listed([first, ...others].map(({ title }) => title));
+  if (state.published)
+    return [
+      "Paste this into your assistant's configuration, replacing the path with a folder of your own:",
+      entry,
+      `Restart the assistant and ask it what is in that folder. That's it. ${NEEDS}.`,
+      `[docs/hosts.md](docs/hosts.md) shows where ${hosts} keep their configuration, and has one-click installs. ${code(printCommand(example, "HOST", state))} prints the entry for your host.`,
+    ].join("\n\n");
+  const other = { ...example, name: "git" };
+  return [
+    `${NOT_YET} the servers from a clone. ${NEEDS}, npm and git.`,
+    fenced("sh", `${CLONE}\nnpm start`),
+    "`npm start` installs and builds everything, plays a short demo of every server, and prints an entry to paste into your assistant's configuration. The entry has this form, with the paths of your machine:",
+    entry,
+    "Restart the assistant and ask it what is in that folder. For another folder, server or host, have the server print its entry:",
+    fenced("sh", printCommand(other, "vscode", state)),
+    `[docs/hosts.md](docs/hosts.md) shows where ${hosts} keep their configuration.`,
+  ].join("\n\n");
+}
+
+/** The table of all servers, and what they cost together. */
+async function serversPart(servers, state) {
   const rows = [];
   let all = 0;
   let tokens = 0;
   for (const server of servers) {
     const tools = defaultTools(server);
-    const { vscode, cursor } = await installLinks(server);
     all += tools.length;
     tokens += tokensOf(tools);
     rows.push([
@@ -29,35 +69,51 @@ export async function serversPart(servers) {
       server.description,
       String(tools.length),
       thousands(tokensOf(tools)),
-      `[VS Code](${vscode}) [Cursor](${cursor})`,
+      ...(state.published ? [linksText(await installLinks(server, state), " ")] : []),
     ]);
   }
-  rows.push(["all", "", String(all), thousands(tokens), ""]);
-  return table(["Server", "What it is for", "Tools", "Tokens", "Install"], rows);
+  const install = state.published ? ["Install"] : [];
+  rows.push(["all", "", String(all), thousands(tokens), ...install.map(() => "")]);
+  return table(["Server", "What it is for", "Tools", "Tokens", ...install], rows);
+}
+
+function linksText({ vscode, cursor }, between, words = "") {
+  const links = { "VS Code": vscode, Cursor: cursor };
+  return Object.entries(links)
+    .filter(([, link]) => link !== undefined)
+    .map(([host, link]) => `[${words}${host}](${link})`)
+    .join(between);
+}
+
+/** How to start an unpublished server. */
+async function clonePart(server) {
+  const state = { published: false };
+  const [first, ...others] = await hostNames();
+  return [
+    `${NOT_YET} it from a clone. ${NEEDS}, npm and git.`,
+    fenced("sh", `${CLONE}\nnpm start\n${printCommand(server, first, state)}`),
+    `${code("npm start")} installs and builds everything. The last command prints the entry to paste into ${(await hostEntries(server, state))[0].title}, and where it goes; for other hosts, use ${others.map(code).join(", ")}. [The hosts](../../docs/hosts.md) has more about each.`,
+  ].join("\n\n");
 }
 
 async function installPart(server) {
-  const { vscode, cursor } = await installLinks(server);
-  const entries = await hostEntries(server);
+  const state = { published: true };
+  const entries = await hostEntries(server, state);
   const [first] = entries;
   const same = entries.filter(({ text }) => text === first.text);
   const others = entries.filter(({ text }) => text !== first.text);
   const commands = entries.filter(({ shellCommand }) => shellCommand !== undefined);
   return [
-    `[Install in VS Code](${vscode}) · [Install in Cursor](${cursor})`,
-    `${listed(same.map(({ title }) => title))} take this entry:`,
+    linksText(await installLinks(server, state), " · ", "Install in "),
+    `${listed(same.map(({ title }) => title))} ${same.length === 1 ? "takes" : "take"} this entry:`,
     fenced(first.format, first.text),
     "Or from a shell:",
     fenced("sh", commands.map(({ shellCommand }) => shellCommand).join("\n")),
     `<details><summary>${listed(others.map(({ title }) => title))}</summary>`,
     ...others.flatMap(({ title, format, text }) => [`${title}:`, fenced(format, text)]),
     "</details>",
-    `Where it goes, and what Windows wants instead of \`npx\`: [the hosts](../../docs/hosts.md), or \`npx -y ${server.packageName} --print-config HOST\`.`,
+    `[The hosts](../../docs/hosts.md) has where it goes, and what Windows needs instead of ${code("npx")}. ${code(printCommand(server, "HOST", state))} prints the entry for your host.`,
   ].join("\n\n");
-}
-
-function listed(words) {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 function toolsPart({ tools }) {

@@ -41,18 +41,27 @@ function toolSection(tool, { toolsets }) {
     ...(tool.aliases.length === 0 ? [] : [`also as ${tool.aliases.map(code).join(", ")}`]),
     `about ${tokensOf([tool])} tokens`,
   ];
-  const rows = Object.entries(tool.inputSchema.properties ?? {}).map(([name, property]) => [
-    code(name) + ((tool.inputSchema.required ?? []).includes(name) ? " (required)" : ""),
-    typeOf(property),
-    property.description ?? "",
-    property.default === undefined ? "" : code(JSON.stringify(property.default)),
-  ]);
+  const rows = argumentRows(tool.inputSchema, "");
   return [
     `### ${tool.name}`,
     tool.description,
     `${facts.join("; ")}.`,
     rows.length === 0 ? "No arguments." : table(["Argument", "Type", "What it is", "Default"], rows),
   ];
+}
+
+/** A row for each property, and for each field of the objects in it: `edits`, `edits[].oldText`. */
+function argumentRows({ properties = {}, required = [] }, prefix) {
+  return Object.entries(properties).flatMap(([name, property]) => [
+    [
+      code(prefix + name) + (required.includes(name) ? " (required)" : ""),
+      typeOf(property),
+      property.description ?? "",
+      property.default === undefined ? "" : code(JSON.stringify(property.default)),
+    ],
+    ...argumentRows(property, `${prefix}${name}.`),
+    ...argumentRows(property.items ?? {}, `${prefix}${name}[].`),
+  ]);
 }
 
 /** A property's type in a few words: `array of string`, `"a" | "b"`, `integer 1 to 10`. */

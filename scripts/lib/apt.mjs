@@ -1,6 +1,7 @@
-// Installs programs that tests and scenes need, where this is Debian or one of its children.
+// Installs programs that tests and demos need, on Debian and its descendants.
 import { execFile } from "node:child_process";
-import { access, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,46 +9,65 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * Installs packages by apt, one process at a time; the caller looks whether they are there now.
+ * Installs packages by apt: as root only (a container, CI), never through sudo, and not where the user said
+ * `--no-system-packages`. The exact command and its size are announced first. One process at a time; the caller looks
+ * whether the program is there now.
  *
  * @param {readonly string[]} packages
+ * @param {{ say: (line: string) => void, env?: NodeJS.ProcessEnv, apt?: string, isRoot?: boolean }} options
+ * @returns {Promise<string | undefined>} why nothing was installed
+ * @throws in CI, where apt could be used and failed: tests that need the program must not be skipped there
  */
-export async function aptInstall(packages) {
-  const before = await aptCommand();
-  if (before === undefined) return;
-  await alone("refmcp-apt", async () => {
-    const apt = (...args) => {
-      const [program, ...rest] = [...before, "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", ...args];
-      // RUNLEVEL: a package that brings a service does not start it.
-      const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-      return run(program, rest, { env, maxBuffer: 1e8 });
-    };
-    const install = () => apt("install", "-y", "--no-install-recommends", ...packages);
-    // A fresh machine has no list of packages, others have one that is good enough.
-    await install().catch(() =>
-      apt("update")
-        .then(install)
-        .catch(() => undefined),
-    );
-  });
+export async function aptInstall(
+  packages,
+  { say, env = process.env, apt = "/usr/bin/apt-get", isRoot = process.getuid?.() === 0 },
+) {
+  if (process.platform !== "linux" || !existsSync(apt)) return "this system has no apt";
+  if (!isRoot) return "apt is used only as root";
+  if (env.REFMCP_NO_SYSTEM_PACKAGES === "1") return "--no-system-packages was given";
+  const options = {
+    // RUNLEVEL: a package that brings a service does not start it. LC_ALL: the output is read below.
+    env: { ...env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1", LC_ALL: "C" },
+    maxBuffer: 1e8,
+  };
+  const get = (...args) => run(apt, ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], options);
+  const what = ["install", "-y", "--no-install-recommends", ...packages];
+  try {
+    await alone("refmcp-apt", async () => {
+      // A fresh machine has no list of packages.
+      let size = await sizeOf(get, what);
+      if (size === undefined) {
+        say("Updating the list of Debian packages, as root: apt-get update");
+        await get("update");
+        size = await sizeOf(get, what);
+      }
+      if (size === "") return;
+      if (size === undefined) throw new Error(`apt has no package ${packages.join(" ")}`);
+      say(
+        `Installing system packages, as root: apt-get ${what.join(" ")} (${size}; --no-system-packages refuses this)`,
+      );
+      await get(...what);
+    });
+  } catch (error) {
+    const [reason = "it failed"] = String(error.stderr || error.message)
+      .trim()
+      .split("\n")
+      .slice(-1);
+    if (env.CI === "true" || env.CI === "1") throw new Error(`apt-get ${what.join(" ")} failed: ${reason}`);
+    return `apt failed: ${reason}`;
+  }
+  return undefined;
 }
 
-/** What stands before apt-get, or undefined where apt or the right to use it is missing. */
-async function aptCommand() {
-  if (process.platform !== "linux" || !(await isThere("/usr/bin/apt-get"))) return undefined;
-  if (process.getuid?.() === 0) return [];
-  return run("sudo", ["-n", "true"]).then(
-    () => ["sudo", "-n"],
-    () => undefined,
-  );
+/** By apt's own simulation, how much it would download and occupy: "" for nothing; undefined where it cannot install. */
+async function sizeOf(get, [command, , ...rest]) {
+  // It answers its own question with no, and fails.
+  const { stdout } = await get(command, "--assume-no", ...rest).catch((error) => error);
+  if (/ 0 newly installed/.test(stdout)) return "";
+  const [, download] = /^Need to get (.+) of archives/m.exec(stdout) ?? [];
+  const [, disk] = /^After this operation, (.+) of additional disk space/m.exec(stdout) ?? [];
+  return download === undefined ? undefined : `${download} to download${disk ? `, ${disk} on disk` : ""}`;
 }
-
-/** @param {string} path */
-const isThere = (path) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /**
  * Runs `work` while no other process runs work of this name; a lock that its owner left behind is broken.

@@ -1,31 +1,10 @@
 // What benchmarks share: peers from npm, a raw client over stdio, medians and tables.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { ROOT } from "./setup.mjs";
 
-const PEERS = join(ROOT, "node_modules", ".cache", "refmcp-peers");
-
-/**
- * Installs packages from npm into a cache of the benchmarks, exact versions only; the workspace does not depend
- * on them.
- *
- * @param {Record<string, string>} packages name → version
- * @returns {Promise<(path: string) => string>} a path below the `node_modules` of the cache
- */
-export async function peers(packages) {
-  const specs = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
-  const folder = join(PEERS, specs.join("+").replaceAll("/", "_"));
-  if (!existsSync(join(folder, "done"))) {
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, "package.json"), '{"private":true}');
-    await command("npm", ["install", "--no-audit", "--no-fund", "--silent", ...specs], { cwd: folder });
-    await writeFile(join(folder, "done"), "");
-  }
-  return (path) => join(folder, "node_modules", path);
-}
+/** Servers to compare with, which the workspace doesn't depend on. */
+export { npmPackages as peers } from "./npm-programs.mjs";
 
 /** Runs a command to its end; rejects where it fails. Resolves with its stdout. */
 export function command(program, args, options = {}) {
@@ -119,6 +98,11 @@ export class RawClient {
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
 
+  /** Processor time that the server has used, in milliseconds; NaN off Linux. */
+  cpu() {
+    return processorTime(this.child.pid);
+  }
+
   async close() {
     const gone = new Promise((resolve) => this.child.once("exit", resolve));
     this.child.stdin.end();
@@ -126,6 +110,13 @@ export class RawClient {
     await gone;
     clearTimeout(timer);
   }
+}
+
+/** Processor time of a process and its threads, in milliseconds with a resolution of 10; NaN off Linux. */
+export async function processorTime(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+  return (Number(user) + Number(system)) * 10;
 }
 
 /** Runs `work` a few times after one warm-up; its own milliseconds, or what it returns when that is a number. */

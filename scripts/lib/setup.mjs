@@ -2,7 +2,8 @@
 // npm and git only; pnpm comes through npx in the version that package.json pins.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,6 +14,13 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`refmcp needs Node.js 20.19 or newer; this is ${process.version}.\n`);
   process.exit(1);
+}
+
+// `npm start` and `npm test` take --no-system-packages, also without the "--" before it: npm makes a setting of its own of
+// it then. What they start reads the variable.
+if (process.argv.includes("--no-system-packages") || process.env.npm_config_system_packages === "") {
+  process.argv = process.argv.filter((argument) => argument !== "--no-system-packages");
+  process.env.REFMCP_NO_SYSTEM_PACKAGES = "1";
 }
 
 /**
@@ -83,6 +91,36 @@ export function turbo(args, options) {
 }
 
 /**
+ * Runs turbo without showing its output.
+ *
+ * @param {string[]} args
+ * @returns {Promise<{ code: number, stdout: string, output: string }>} `output` is stdout and stderr together
+ */
+export async function turboQuietly(args) {
+  const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  // Where nothing is run, turbo doesn't look for pnpm, and starts a second earlier without it.
+  const [command, ...before] = args.some((argument) => argument.startsWith("--dry"))
+    ? [process.execPath, join(ROOT, "node_modules", "turbo", "bin", "turbo")]
+    : ["npx", "-y", packageManager, "exec", "turbo"];
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...before, ...args], {
+      cwd: ROOT,
+      shell: process.platform === "win32",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stdout = "";
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk) => {
+      stdout += chunk;
+      output += chunk;
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk) => (output += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code: code ?? 1, stdout, output }));
+  });
+}
+
+/**
  * Runs one step with a line that tells the seconds while it takes long, and ends the process where it fails.
  *
  * @param {string} title
@@ -105,10 +143,21 @@ export async function step(title, work) {
 /** The folders of the workspace's packages. */
 export async function packageFolders() {
   const found = [];
-  for (const group of ["packages", "servers"]) {
-    for (const name of (await readdir(join(ROOT, group))).sort()) found.push(`${group}/${name}`);
-  }
+  for (const group of ["packages", "servers"])
+    for (const name of packageNames(group)) found.push(`${group}/${name}`);
   return [...found, "test"];
+}
+
+/** The names of all servers, sorted. */
+export function serverNames() {
+  return packageNames("servers");
+}
+
+/** A folder without a package.json is a leftover of another branch: only ignored files such as dist/ are in it. */
+function packageNames(group) {
+  return readdirSync(join(ROOT, group))
+    .filter((name) => !name.startsWith(".") && existsSync(join(ROOT, group, name, "package.json")))
+    .sort();
 }
 
 async function fingerprintOf(files) {

@@ -2,17 +2,12 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../lib/setup.mjs";
+import { ROOT, serverNames } from "../lib/setup.mjs";
 
 /** A name that cannot be used; the message is for the person who typed it. */
 export class NameError extends Error {}
 
 export const SERVERS = join(ROOT, "servers");
-
-/** The names of all servers, sorted. */
-export async function serverNames() {
-  return (await readdir(SERVERS)).sort();
-}
 
 /**
  * Checks the name of a new server.
@@ -27,6 +22,10 @@ export function checkServerName(name) {
     );
   if (["sample", "core"].includes(name))
     throw new NameError(`"${name}" is a name of ours; choose another one.`);
+  if (existsSync(join(SERVERS, name)) && !serverNames().includes(name))
+    throw new NameError(
+      `servers/${name} has no package.json: another branch left it behind. Delete the folder, then try again.`,
+    );
   if (existsSync(join(SERVERS, name)))
     throw new NameError(`servers/${name} is there already. To add a tool to it: pnpm new tool ${name} NAME`);
 }
@@ -39,7 +38,7 @@ export function checkServerName(name) {
  * @throws {NameError} where the server is not there, or the tool's name has another form or is taken.
  */
 export async function checkToolName(server, tool) {
-  const servers = await serverNames();
+  const servers = serverNames();
   if (!servers.includes(server))
     throw new NameError(`There is no server "${server}". There are: ${servers.join(", ")}.`);
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(tool) || tool.length < 3 || tool.length > 40)

@@ -1,63 +1,116 @@
-// One server as an MCP bundle: what npm would install, the manifest, and nothing else.
+// One server as an MCP bundle: what npm would install, the manifest and an icon, for all platforms.
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../lib/setup.mjs";
-import { pack, unpack } from "./pack.mjs";
+import { LICENSE_FILE, notices } from "../notices.mjs";
 
 const execute = promisify(execFile);
 const fromTests = createRequire(join(ROOT, "test", "package.json"));
+/** The official program. As a function it prints to stdout in any case. */
+const PACKER = join(dirname(fromTests.resolve("@anthropic-ai/mcpb")), "cli", "cli.js");
 
 /**
- * Makes the bundle of a server that is built.
+ * Native dependencies: the package that has prebuilt binaries for all platforms, what of it runs, and where. Its binaries
+ * are made for Node-API 10, and crash older versions of Node.js (its own `engines` says >=22).
+ */
+const PREBUILT = {
+  "better-sqlite3": {
+    from: join(ROOT, "node_modules", "better-sqlite3-prebuilt"),
+    files: ["lib", "prebuilds", "package.json"],
+    node: "^22.14.0 || >=23.6.0",
+  },
+};
+
+/**
+ * The versions of Node.js that a server's bundle runs on.
  *
- * A server with dependencies (native or huge ones) gets them installed for this machine, so that its bundle is for
- * this platform only, and says so.
+ * @param {{ engines: { node: string }, dependencies?: Record<string, string> }} manifest the server's package.json
+ */
+export function bundleRuntime({ engines, dependencies = {} }) {
+  const native = Object.keys(dependencies).find((name) => name in PREBUILT);
+  return native === undefined ? engines.node : PREBUILT[native].node;
+}
+
+/**
+ * Makes the bundle of a server that is built. Its dependencies come from this workspace, in the locked versions.
  *
  * @param {string} name
  * @param {string} destination the folder for the bundle
- * @param {{ dependencies?: boolean }} [options] `dependencies: false` leaves them out: for a look at the rest, since
- *   native ones may have to be compiled
  * @returns {Promise<string>} the bundle's path
  */
-export async function makeBundle(name, destination, options = {}) {
-  const scratch = await mkdtemp(join(tmpdir(), "refmcp-bundle-"));
+export async function makeBundle(name, destination) {
+  const source = join(ROOT, "servers", name);
+  const { devDependencies, scripts, ...published } = await readJson(join(source, "package.json"));
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-bundle-"));
   try {
-    const folder = await unpack(await pack(`servers/${name}`, scratch), scratch);
-    const manifest = JSON.parse(await readFile(join(ROOT, "servers", name, "manifest.json"), "utf8"));
-    // npm looks up development dependencies even where it installs none.
-    const { devDependencies, ...published } = JSON.parse(
-      await readFile(join(folder, "package.json"), "utf8"),
-    );
-    await writeFile(join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
-    const { dependencies = {}, version } = published;
-    let suffix = "";
-    if (Object.keys(dependencies).length > 0 && options.dependencies !== false) {
-      await execute("npm", ["install", "--omit=optional", "--no-package-lock", "--no-audit", "--no-fund"], {
-        cwd: folder,
-        shell: process.platform === "win32",
-      });
-      manifest.compatibility.platforms = [process.platform];
-      suffix = `-${process.platform}-${process.arch}`;
-    }
-    await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    for (const file of [...published.files, "README.md", "manifest.json", "icon.png"])
+      await cp(join(source, file), join(folder, file), { recursive: true });
     await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
-    const output = join(destination, `refmcp-${name}-${version}${suffix}.mcpb`);
+    const packages = new Map();
+    await collect(source, published, packages);
+    const versions = {};
+    for (const [dependency, from] of packages) {
+      await copyPackage(from, join(folder, "node_modules", dependency), PREBUILT[dependency]?.files);
+      versions[dependency] = (await readJson(join(from, "package.json"))).version;
+    }
+    const manifest = { ...published, dependencies: versions };
+    await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    if (packages.size > 0)
+      await appendFile(
+        join(folder, "THIRD_PARTY_NOTICES"),
+        `\n${await notices("The folder node_modules", [...packages.values()])}`,
+      );
+    const output = join(destination, `refmcp-${name}-${published.version}.mcpb`);
     await mkdir(dirname(output), { recursive: true });
-    const { packExtension } = await officialPacker();
-    if (!(await packExtension({ extensionPath: folder, outputPath: output, silent: true })))
-      throw new Error(`The official packer refused ${name}; run npx mcpb validate on its manifest.json.`);
+    await execute(process.execPath, [PACKER, "pack", folder, output]);
     return output;
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** `@anthropic-ai/mcpb`, a dependency of the tests. */
-export async function officialPacker() {
-  return import(pathToFileURL(fromTests.resolve("@anthropic-ai/mcpb")).href);
+/** Adds the folders of all packages that a package needs at run time, by name. */
+async function collect(folder, { dependencies = {} }, found) {
+  for (const name of Object.keys(dependencies)) {
+    const place = PREBUILT[name]?.from ?? lookUp(name, folder);
+    const from = await realpath(place);
+    const other = found.get(name);
+    if (other === from) continue;
+    const manifest = await readJson(join(from, "package.json"));
+    if (other !== undefined) throw new Error(`The bundle would need two versions of ${name}.`);
+    if (manifest.os !== undefined || manifest.cpu !== undefined)
+      throw new Error(`${name} is for some platforms only, and a bundle is for all of them.`);
+    found.set(name, from);
+    // What a native package needs in addition is for compiling it.
+    if (PREBUILT[name] === undefined) await collect(from, manifest, found);
+  }
+}
+
+/** A package as Node.js finds it from a folder. Its package.json may not be exported, so require cannot resolve it. */
+function lookUp(name, folder) {
+  const place = join(folder, "node_modules", name);
+  if (existsSync(place)) return place;
+  if (dirname(folder) === folder) throw new Error(`${name} is not installed.`);
+  return lookUp(name, dirname(folder));
+}
+
+/** Copies what runs of a package, and its licenses; `only` names the files and folders, where it is not everything. */
+async function copyPackage(from, to, only) {
+  for (const file of await readdir(from)) {
+    const isLicense = LICENSE_FILE.test(file);
+    if (!isLicense && (only === undefined ? file === "node_modules" : !only.includes(file))) continue;
+    await cp(join(from, file), join(to, file), {
+      recursive: true,
+      filter: (path) => isLicense || !/\.(d\.[cm]?ts|map)$|^(readme|changelog)\b/i.test(basename(path)),
+    });
+  }
+}
+
+async function readJson(file) {
+  return JSON.parse(await readFile(file, "utf8"));
 }

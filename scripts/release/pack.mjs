@@ -26,9 +26,3 @@ export async function pack(folder, destination) {
   if (tarball === undefined) throw new Error(`Nothing was packed from ${folder}.`);
   return join(place, tarball);
 }
-
-/** Unpacks a tarball of npm; the path of the package in it. */
-export async function unpack(tarball, destination) {
-  await execute("tar", ["-xzf", tarball, "-C", destination]);
-  return join(destination, "package");
-}

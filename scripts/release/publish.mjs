@@ -1,6 +1,8 @@
 // Publishes every package whose version is not on npm yet; CI runs it on a tag `v1.2.3`. With `--dry-run` nothing
-// leaves this machine. Usage: node scripts/release/publish.mjs TAG [--dry-run]
-import { execFile } from "node:child_process";
+// leaves this machine. With `--by-hand` a person publishes, once, before npm can trust CI (see CONTRIBUTING.md): npm asks
+// for the second factor, and there is no provenance. Usage: node scripts/release/publish.mjs TAG [--dry-run | --by-hand]
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +13,7 @@ import { pack } from "./pack.mjs";
 const execute = promisify(execFile);
 const [tag, ...flags] = process.argv.slice(2);
 const dryRun = flags.includes("--dry-run");
+const byHand = flags.includes("--by-hand");
 
 /** The packages to publish, core first: the servers carry it inside, authors outside need it. */
 async function published() {
@@ -32,6 +35,15 @@ async function isPublished({ name, version }) {
   );
 }
 
+/** Runs `npm publish`; by hand in this terminal, where npm can ask. */
+async function publish(tarball) {
+  const args = ["publish", tarball, "--access", "public"];
+  if (dryRun) return execute("npm", [...args, "--dry-run"]);
+  if (!byHand) return execute("npm", [...args, "--provenance"]);
+  const [code] = await once(spawn("npm", args, { stdio: "inherit" }), "close");
+  if (code !== 0) throw new Error(`npm publish ${tarball} failed with exit code ${code}.`);
+}
+
 const packages = await published();
 const wrong = packages.filter(({ version }) => tag !== `v${version}`);
 if (wrong.length > 0) {
@@ -47,8 +59,7 @@ try {
       continue;
     }
     const tarball = await pack(one.folder, scratch);
-    const how = dryRun ? ["--dry-run"] : ["--provenance"];
-    await execute("npm", ["publish", tarball, "--access", "public", ...how]);
+    await publish(tarball);
     process.stdout.write(`${one.name} ${one.version}: ${dryRun ? "would be published" : "published"}\n`);
   }
 } finally {

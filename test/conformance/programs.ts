@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { nodeProgram, npmPackages } from "../../scripts/lib/npm-programs.mjs";
 
 const execute = promisify(execFile);
-
-/** The Node.js that the official programs need; it comes from the npm registry, as they do. */
-const NODE = "node@22";
 
 const manifest: { readonly version: string } = JSON.parse(
   readFileSync(
@@ -18,9 +16,13 @@ const manifest: { readonly version: string } = JSON.parse(
 /** The official programs, each in one version exactly, and the file that runs it. */
 export const PROGRAMS = {
   /** The version that the workspace has, whose schemas the protocol tests read. */
-  suite: { spec: `@modelcontextprotocol/conformance@${manifest.version}`, file: "dist/index.js" },
-  earlierSuite: { spec: "@modelcontextprotocol/conformance@0.1.16", file: "dist/index.js" },
-  inspector: { spec: "@modelcontextprotocol/inspector@2.12.0", file: "clients/launcher/build/index.js" },
+  suite: { name: "@modelcontextprotocol/conformance", version: manifest.version, file: "dist/index.js" },
+  earlierSuite: { name: "@modelcontextprotocol/conformance", version: "0.1.16", file: "dist/index.js" },
+  inspector: {
+    name: "@modelcontextprotocol/inspector",
+    version: "2.12.0",
+    file: "clients/launcher/build/index.js",
+  },
 } as const;
 
 /** What a program wrote, and its exit code. */
@@ -33,14 +35,11 @@ export interface Outcome {
 /** A program that is there to run. */
 export type Program = (args: readonly string[], cwd: string) => Promise<Outcome>;
 
-/** Gets a program through npx, with the Node.js that it needs; it is then run without npx, which takes a second. */
+/** Gets a program, and the Node.js that it needs. */
 export async function fetchProgram(name: keyof typeof PROGRAMS): Promise<Program> {
-  const { spec, file } = PROGRAMS[name];
-  const { stdout } = await execute("npx", ["-y", "-p", NODE, "-p", spec, "-c", "node -p process.execPath"]);
-  const node = stdout.trim();
-  // The program stands beside the node package: node_modules/node/bin/node.
-  const modules = join(dirname(node), "..", "..");
-  const script = join(modules, spec.slice(0, spec.lastIndexOf("@")), file);
+  const { name: packageName, version, file } = PROGRAMS[name];
+  const { program: node } = await nodeProgram(22);
+  const script = (await npmPackages({ [packageName]: version }))(join(packageName, file));
   return async (args, cwd) => {
     try {
       const done = await execute(node, [script, ...args], { cwd, maxBuffer: 2 ** 26 });

@@ -61,7 +61,7 @@ export async function listen({ file, args, env }: ServerProcess): Promise<Listen
 async function stop(child: ChildProcess, closed: Promise<unknown>): Promise<number | null> {
   child.kill("SIGTERM");
   // It only ends what hangs; the exit code is then null.
-  const killer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const killer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   await closed;
   clearTimeout(killer);
   return child.exitCode;

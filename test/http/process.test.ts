@@ -6,7 +6,8 @@ import { probeLauncher } from "../protocol/probe.ts";
 import { serverBin, serverWorld } from "../servers.ts";
 
 const launch = probeLauncher();
-const LONG = 20_000;
+/** It only ends what hangs. */
+const LONG = 60_000;
 const open: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {

@@ -23,8 +23,12 @@ export interface Clone {
   dispose(): Promise<void>;
 }
 
-/** Copies the files that git knows, or would, and commits them. */
-export async function cloneWorkspace(): Promise<Clone> {
+/**
+ * Copies the files that git knows, or would, and commits them.
+ *
+ * @param options.whole all of them; else what `pnpm new` needs
+ */
+export async function cloneWorkspace({ whole = false } = {}): Promise<Clone> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "refmcp-clone-")));
   const run: Clone["run"] = (folder, program, ...args) =>
     execute(program, args, {
@@ -37,7 +41,7 @@ export async function cloneWorkspace(): Promise<Clone> {
     maxBuffer: 64 * 1_048_576,
   });
   for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
-    if (LEFT_OUT.test(file) && !KEPT.test(file)) continue;
+    if (!whole && LEFT_OUT.test(file) && !KEPT.test(file)) continue;
     // A file that git knows may have been deleted.
     await cp(join(ROOT, file), join(root, file), { recursive: true }).catch(
       (error: NodeJS.ErrnoException) => {
@@ -45,7 +49,8 @@ export async function cloneWorkspace(): Promise<Clone> {
       },
     );
   }
-  await mkdir(join(root, "servers"), { recursive: true });
+  // What a switch of branches leaves behind disturbs nothing.
+  await mkdir(join(root, "servers", "leftover", "dist"), { recursive: true });
   const git = (...args: string[]) =>
     run(".", "git", "-c", "user.name=test", "-c", "user.email=test@localhost", ...args);
   await git("init", "--quiet");

@@ -4,8 +4,8 @@ import type { Fields, Revision } from "./revisions.ts";
 export type Outcome =
   /** Errors that name no request. */
   | { readonly kind: "refused"; readonly code: number; readonly count: number }
-  /** Exactly one answer with the id of this message: an error with this code, or any that is valid. */
-  | { readonly kind: "answered"; readonly message: Fields; readonly code: number | undefined }
+  /** Exactly one answer with the id of this message: an error with this code, a result, or any that is valid. */
+  | { readonly kind: "answered"; readonly message: Fields; readonly code: number | typeof RESULT | undefined }
   | { readonly kind: "silent" };
 
 export interface Case {
@@ -29,12 +29,17 @@ export function silent(name: string, line: string | Uint8Array): Case {
 }
 
 /** A message whose id is usable. @param code of the error; any valid answer where it is left out. */
-export function answered(name: string, message: Fields, code?: number): Case {
+export function answered(name: string, message: Fields, code?: number | typeof RESULT): Case {
   return answeredLine(name, JSON.stringify(message), message, code);
 }
 
 /** Like `answered`, for a line that is not just the message as JSON. */
-export function answeredLine(name: string, line: string, message: Fields, code?: number): Case {
+export function answeredLine(
+  name: string,
+  line: string,
+  message: Fields,
+  code?: number | typeof RESULT,
+): Case {
   return { name, line, outcome: { kind: "answered", message, code } };
 }
 
@@ -48,6 +53,8 @@ export function withText(message: Fields, text: string): string {
   return JSON.stringify(message).replace('"@"', () => text);
 }
 
+/** In place of an error code: the answer is a result. */
+export const RESULT = "result";
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;

@@ -7,12 +7,13 @@ import {
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
   nested,
+  RESULT,
   refused,
   silent,
   UNSUPPORTED_VERSION,
   withText,
 } from "./malformed-case.ts";
-import { type Fields, fieldsAt } from "./revisions.ts";
+import { type Fields, fieldsAt, MODERN } from "./revisions.ts";
 
 const VERSION = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
@@ -132,11 +133,11 @@ export const badIds: Group = (write) => [
 
 /** `_meta` of any revision. */
 export const badMeta: Group = (write) => [
-  ...[null, 5, "x", [], true].map((meta) => {
+  ...[5, "x", [], true].map((meta) => {
     const message = write("tools/list");
     return answered(`_meta ${JSON.stringify(meta)}`, { ...message, params: { _meta: meta } }, INVALID_PARAMS);
   }),
-  ...[null, {}, [], true, 1.5].map((progressToken) =>
+  ...[{}, [], true, 1.5].map((progressToken) =>
     answered(
       `the progress token ${JSON.stringify(progressToken)}`,
       write("tools/list", {}, { progressToken }),
@@ -163,6 +164,16 @@ export const badMeta: Group = (write) => [
 function deepMeta(message: Fields, text = nested(15_000)): [string, Fields] {
   return [withText(message, text), message];
 }
+
+/** Optional members that are null count as absent. */
+export const nullMeta: Group = (write, revision) => [
+  answered("the progress token null", write("tools/list", {}, { progressToken: null }), RESULT),
+  ...(revision === MODERN
+    ? [CLIENT_INFO, LOG_LEVEL].map((key) =>
+        answered(`${key.slice(key.indexOf("/") + 1)} null`, write("tools/list", {}, { [key]: null }), RESULT),
+      )
+    : [answered("_meta null", { ...write("tools/list"), params: { _meta: null } }, RESULT)]),
+];
 
 /** The claims of a modern request. */
 export const modernMeta: Group = (write) => [
@@ -208,8 +219,8 @@ export const modernMeta: Group = (write) => [
     { roots: "yes" },
     { sampling: [] },
   ]),
-  ...wrongClaims(write, CLIENT_INFO, [null, 5, {}, { name: "x" }, { name: 1, version: "1" }]),
-  ...wrongClaims(write, LOG_LEVEL, [null, 5, "loud", {}]),
+  ...wrongClaims(write, CLIENT_INFO, [5, {}, { name: "x" }, { name: 1, version: "1" }]),
+  ...wrongClaims(write, LOG_LEVEL, [5, "loud", {}]),
   answered("client information left out", claimless(write("tools/list"), CLIENT_INFO)),
   silent(
     "a notification of another version",

@@ -6,11 +6,12 @@ import {
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   nested,
+  RESULT,
   silent,
   type Writer,
   withText,
 } from "./malformed-case.ts";
-import type { Fields } from "./revisions.ts";
+import { type Fields, MODERN } from "./revisions.ts";
 
 /** Names each value by its JSON, cut short. */
 function each(
@@ -32,7 +33,7 @@ const NOT_OBJECTS = [null, 5, "x", true, []];
 /** Parameters of the methods that all revisions have. */
 export const badParameters: Group = (write) => [
   ...["tools/list", "resources/list", "resources/templates/list", "prompts/list"].flatMap((method) =>
-    each(write, method, "cursor", [null, 5, {}, [], "", "nonsense", "MQ==", "x".repeat(5000)]),
+    each(write, method, "cursor", [5, {}, [], "", "nonsense", "MQ==", "x".repeat(5000)]),
   ),
   ...each(write, "tools/call", "name", [
     ...NOT_STRINGS,
@@ -42,7 +43,7 @@ export const badParameters: Group = (write) => [
     "constructor",
     "x".repeat(5000),
   ]),
-  ...each(write, "tools/call", "arguments", NOT_OBJECTS, { name: "probe_echo" }),
+  ...each(write, "tools/call", "arguments", [5, "x", true, []], { name: "probe_echo" }),
   ...each(write, "resources/read", "uri", [
     ...NOT_STRINGS,
     "",
@@ -54,7 +55,7 @@ export const badParameters: Group = (write) => [
     "x".repeat(5000),
   ]),
   ...each(write, "prompts/get", "name", [...NOT_STRINGS, "", "nothing", "__proto__"]),
-  ...each(write, "prompts/get", "arguments", [...NOT_OBJECTS, { who: 5 }, { who: null }, {}], {
+  ...each(write, "prompts/get", "arguments", [null, 5, "x", true, [], { who: 5 }, { who: null }, {}], {
     name: "probe_greeting",
   }),
   answered(
@@ -117,13 +118,10 @@ function completions(write: Writer): Case[] {
       [undefined, null, "x", {}, { name: "who" }, { name: "who", value: 5 }],
       { ref },
     ),
-    ...each(
-      write,
-      "completion/complete",
-      "context",
-      [null, "x", { arguments: 5 }, { arguments: { tone: 5 } }],
-      { ref, argument },
-    ),
+    ...each(write, "completion/complete", "context", ["x", { arguments: 5 }, { arguments: { tone: 5 } }], {
+      ref,
+      argument,
+    }),
   ];
 }
 
@@ -189,6 +187,28 @@ export const legacyParameters: Group = (write, revision) => [
   ),
 ];
 
+/** Optional parameters that are null count as absent, since many JSON libraries write them so. */
+export const nullParameters: Group = (write, revision) => {
+  const ref = { type: "ref/prompt", name: "probe_greeting" };
+  const argument = { name: "who", value: "A" };
+  const requests: [method: string, params: Fields][] = [
+    ["tools/list", { cursor: null }],
+    ["resources/list", { cursor: null }],
+    ["resources/templates/list", { cursor: null }],
+    ["prompts/list", { cursor: null }],
+    ["tools/call", { name: "probe_count", arguments: null }],
+    ["completion/complete", { ref, argument, context: null }],
+    ["completion/complete", { ref, argument, context: { arguments: null } }],
+  ];
+  const modern: typeof requests = [
+    ["tools/call", { name: "probe_count", inputResponses: null, requestState: null }],
+    ["resources/read", { uri: "probe://count", inputResponses: null, requestState: null }],
+  ];
+  return [...requests, ...(revision === MODERN ? modern : [])].map(([method, params]) =>
+    answered(`${method} with ${JSON.stringify(params)}`, write(method, params), RESULT),
+  );
+};
+
 /** What only the modern era has. */
 export const modernParameters: Group = (write) => [
   ...["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].map(
@@ -203,8 +223,8 @@ export const modernParameters: Group = (write) => [
   ...["tools/call", "prompts/get", "resources/read"].flatMap((method) => {
     const others = { name: method === "tools/call" ? "probe_wipe" : "probe_tour", uri: "probe://count" };
     return [
-      ...each(write, method, "inputResponses", NOT_OBJECTS, others),
-      ...each(write, method, "requestState", [null, 5, {}, [], "", "forged", "a.b.c", "\ud800"], others),
+      ...each(write, method, "inputResponses", [5, "x", true, []], others),
+      ...each(write, method, "requestState", [5, {}, [], "", "forged", "a.b.c", "\ud800"], others),
     ];
   }),
   ...[null, 5, "x", [], {}, { action: "maybe" }, { roots: 5 }].map((response) =>

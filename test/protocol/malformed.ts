@@ -1,6 +1,12 @@
 import type { Case, Writer } from "./malformed-case.ts";
-import { badEnvelopes, badIds, badMeta, modernMeta } from "./malformed-envelope.ts";
-import { badParameters, legacyParameters, modernParameters, strangeResponses } from "./malformed-params.ts";
+import { badEnvelopes, badIds, badMeta, modernMeta, nullMeta } from "./malformed-envelope.ts";
+import {
+  badParameters,
+  legacyParameters,
+  modernParameters,
+  nullParameters,
+  strangeResponses,
+} from "./malformed-params.ts";
 import { badBytes, badJson, notMessages } from "./malformed-text.ts";
 import { MODERN, type Revision } from "./revisions.ts";
 
@@ -14,7 +20,9 @@ export function malformedLines(revision: Revision, write: Writer): Case[] {
     badEnvelopes,
     badIds,
     badMeta,
+    nullMeta,
     badParameters,
+    nullParameters,
     strangeResponses,
     ...era,
   ];

@@ -25,6 +25,7 @@ export const GOOD_CALLS: Readonly<Record<string, Fields>> = {
   probe_echo: { text: "a", times: 2, tone: "loud" },
   probe_extra: {},
   probe_form: {},
+  probe_gate: { gate: "any", open: true },
   probe_link: {},
   probe_log: {},
   probe_media: {},

@@ -44,7 +44,7 @@ describe.each(SERVERS)("the rooms of the %s server", (name) => {
     ).toEqual(FILES);
     expect(domains, "one folder holds the domain").toHaveLength(1);
     expect(folders).toContain("tools");
-    for (const file of ["README.md", "package.json", "tsconfig.json", "vitest.config.ts", "scene.mjs"]) {
+    for (const file of ["README.md", "package.json", "tsconfig.json", "vitest.config.ts", "demo.mjs"]) {
       expect(existsSync(join(folder, file)), file).toBe(true);
     }
     for (const file of ["contract.test.ts", "fixture.ts", "attacks.test.ts"]) {
@@ -110,7 +110,7 @@ describe.each(SERVERS)("the rooms of the %s server", (name) => {
       license: "MIT",
       engines: { node: ">=20.19" },
       bin: { [`refmcp-server-${name}`]: "dist/bin.js" },
-      files: ["dist"],
+      files: ["dist", "THIRD_PARTY_NOTICES"],
       mcpName: `io.github.refmcp/server-${name}`,
     });
     expect(name).toMatch(/^[a-z]{2,20}$/);

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { createConnection, createServer } from "node:net";
+import { processorTime } from "../../../scripts/lib/bench-kit.mjs";
 
 /** A server process that listens. */
 export class Listening {
@@ -36,12 +37,8 @@ export class Listening {
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
 
-  /** Milliseconds of processor time so far; NaN off Linux. */
-  async cpu() {
-    const stat = await readFile(`/proc/${this.child.pid}/stat`, "utf8").catch(() => "");
-    const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
-    // In ticks of 10 ms.
-    return (Number(user) + Number(system)) * 10;
+  cpu() {
+    return processorTime(this.child.pid);
   }
 
   async stop() {

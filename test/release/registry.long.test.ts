@@ -20,7 +20,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     expect(entry.packages).toMatchObject([{ registryType: "npm", identifier: manifest.name }]);
   });
 
-  it("names variables that the server has, with defaults that it takes", { timeout: 120_000 }, async () => {
+  it("names variables that the server has, with defaults that it takes", async () => {
     const [npm] = (await entryOf(name)).packages;
     const variables = npm?.environmentVariables ?? [];
     for (const variable of variables) {

@@ -98,7 +98,13 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     const { stdout } = await execute("tar", ["-tzf", await pack(serverFolder(name))]);
     const files = stdout.split("\n").filter((file) => file !== "");
     expect(files).toEqual(
-      expect.arrayContaining(["package/dist/bin.js", "package/dist/server.js", "package/README.md"]),
+      expect.arrayContaining([
+        "package/LICENSE",
+        "package/README.md",
+        "package/THIRD_PARTY_NOTICES",
+        "package/dist/bin.js",
+        "package/dist/server.js",
+      ]),
     );
     expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
   });

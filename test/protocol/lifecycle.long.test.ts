@@ -7,6 +7,8 @@ import { Recorder } from "./recorder.ts";
 import { type Fields, fieldsAt, LEGACY_REVISIONS, MODERN, REVISIONS } from "./revisions.ts";
 
 const launch = probeLauncher();
+/** A call that is answered when a second one, with `open`, says so. */
+const gate = (gate: string, open = false) => ({ name: "probe_gate", arguments: { gate, open } });
 const slow = (ms: number) => ({ name: "probe_slow", arguments: { ms } });
 const codeOf = (reply: Fields | undefined) => fieldsAt(reply, "error").code;
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
@@ -35,10 +37,12 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
 
   it("run beside each other and are answered in the order in which they are done", async () => {
     const { recorder } = talk;
-    const long = recorder.request("tools/call", slow(600));
-    const short = recorder.request("tools/call", slow(1));
-    expect(await Promise.race([long.then(() => "long"), short.then(() => "short")])).toBe("short");
-    await long;
+    const waiting = recorder.message("tools/call", gate("first"));
+    const answer = recorder.sendRequest(waiting);
+    await recorder.request("tools/call", slow(1));
+    expect(recorder.messages.filter(({ id }) => id === waiting.id)).toEqual([]);
+    await recorder.request("tools/call", gate("first", true));
+    await answer;
   });
 
   it("end without a word when they are cancelled", async () => {
@@ -58,13 +62,15 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
 
   it("with an id that is in flight are refused", async () => {
     const { recorder } = talk;
-    const call = recorder.message("tools/call", slow(300));
+    const call = recorder.message("tools/call", gate("in flight"));
     const from = recorder.messages.length;
     const isAnswer = (message: Fields) => !("method" in message) && message.id === call.id;
     for (const message of [call, { ...recorder.message("tools/list"), id: call.id }]) {
       recorder.expect(message);
       recorder.write(JSON.stringify(message));
     }
+    await recorder.find((message) => isAnswer(message) && "error" in message, from);
+    await recorder.request("tools/call", gate("in flight", true));
     await recorder.find((message) => isAnswer(message) && "result" in message, from);
     const answers = recorder.messages.slice(from).filter(isAnswer);
     expect(answers.map(codeOf)).toEqual([-32600, undefined]);
@@ -80,9 +86,14 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
 
   it("report progress that increases and ends with the answer, however careless the tool is", async () => {
     const meta = { progressToken: "careless", [LOG_LEVEL]: "debug" };
-    const notes = await during("probe_careless", meta);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const progress = notes.filter(({ method }) => method === "notifications/progress");
+    const { recorder } = talk;
+    const from = recorder.messages.length;
+    await during("probe_careless", meta);
+    // Opened by the tool's own late report.
+    await recorder.request("tools/call", gate("too late"));
+    const progress = recorder.messages
+      .slice(from)
+      .filter(({ method }) => method === "notifications/progress");
     expect(progress.map(({ params }) => fieldsAt(params).progress)).toEqual([1, 3, 4]);
   });
 

@@ -7,16 +7,14 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
 import { pack } from "../../scripts/release/pack.mjs";
 import { SERVERS, serverWorld } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/**
- * The versions of Node.js that the packed servers run on, from the npm registry: one beside the one that runs the tests;
- * `pnpm smoke`, which CI runs too, takes all that are promised.
- */
-const VERSIONS = (process.env["REFMCP_SMOKE_NODES"] ?? "24").split(",");
+/** The versions of Node.js that the packed servers run on, from the npm registry; `pnpm smoke 24` takes one of them. */
+const VERSIONS = nodesToTry(process.env["REFMCP_SMOKE_NODES"]);
 /** Long enough for downloads and a compiler on a slow machine; it only ends what hangs. */
 const LONG = 1_200_000;
 const tarballs: string[] = [];
@@ -32,6 +30,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, LONG);
 
+/** The versions that are asked for, or all but the one that runs the tests: `test/packed` installs with that one. */
+function nodesToTry(asked: string | undefined): number[] {
+  if (asked !== undefined) return asked.split(",").map(Number);
+  const running = Number(process.versions.node.split(".")[0]);
+  return Object.keys(NODES)
+    .map(Number)
+    .filter((major) => major !== running);
+}
+
 /** One world of each server for all versions: only reading tools are called. */
 async function worldOf(name: string): Promise<World> {
   const world = worlds.get(name) ?? (await serverWorld(name));
@@ -44,15 +51,20 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
   let home = "";
 
   beforeAll(async () => {
-    const { stdout } = await execute("npx", ["-y", `node@${version}`, "-p", "process.execPath"]);
-    node = stdout.trim();
+    const { program, folder: nodeFolder } = await nodeProgram(version);
+    node = program;
     home = await mkdtemp(join(folder, "home-"));
     const dependencies = Object.fromEntries(
       SERVERS.map((name, index) => [`@refmcp/server-${name}`, `file:${tarballs[index]}`]),
     );
     await writeFile(join(home, "package.json"), JSON.stringify({ private: true, dependencies }));
     // npm runs on this Node.js too, so that it chooses versions and builds native parts for it.
-    const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
+    const env = {
+      ...process.env,
+      PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+      // Its headers, for what has to be compiled.
+      npm_config_nodedir: nodeFolder,
+    };
     await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: home, env });
   }, LONG);
 

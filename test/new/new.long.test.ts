@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Clone, cloneWorkspace } from "./clone.ts";
@@ -54,7 +54,7 @@ describe("what pnpm new makes", () => {
       "run",
       "structure",
     );
-    expect(stdout).toContain("1 passed");
+    expect(stdout).toContain("2 passed");
   });
 
   it("passes its own tests, the contract with both tools among them", { timeout: LONG }, async () => {
@@ -83,6 +83,14 @@ describe("what pnpm new makes", () => {
     ]);
   });
 
+  it("has a demo that shows what it promises", { timeout: LONG }, async () => {
+    const script = `
+      const { play } = await import("./scripts/lib/demo.mjs");
+      process.stdout.write(JSON.stringify(await play("scratch", await import("./servers/scratch/demo.mjs"))));`;
+    const { stdout } = await clone.run(".", process.execPath, "--input-type=module", "--eval", script);
+    expect(JSON.parse(stdout)).toMatchObject({ state: "passed", calls: 2 });
+  });
+
   it("is what pnpm generate writes, and a change of the definition is noticed", {
     timeout: LONG,
   }, async () => {
@@ -97,9 +105,44 @@ describe("what pnpm new makes", () => {
       () => ({ stderr: "" }),
       (error) => error,
     );
-    expect(failed.stderr).toMatch(
-      /Not current: .*servers\/scratch\/server\.json.*README\.md.*docs\/tools\.md/s,
+    for (const file of ["servers/scratch/server.json", "README.md", "docs/tools.md"])
+      expect(failed.stderr).toMatch(new RegExp(`Not current: .*${file}`, "s"));
+  });
+});
+
+describe("npm test, of one package", () => {
+  const folder = "servers/scratch";
+  const run = () =>
+    clone.node("scripts/test.mjs", `--filter=@refmcp/server-scratch`).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
     );
+
+  it("prints a line for the suite, and closes with the counts", async () => {
+    const { code, stdout } = await run();
+    expect(stdout).toMatch(/^1 suite, about [\w ]+ on \d+ cores?\.\n/);
+    expect(stdout).toMatch(/^✓ servers\/scratch: (\d+) passed \([^)]+\)\n(.*\n)*\n\1 passed, 0 failed\n$/m);
+    expect(code).toBe(0);
+    expect((await run()).stdout).toMatch(/^1 suite, nothing changed since it passed\.\n✓ /);
+  });
+
+  it("ends with what was skipped and what failed, with file, name and reason, in plain text", async () => {
+    const test = join(clone.root, folder, "src", "broken.test.ts");
+    await writeFile(
+      test,
+      `import { expect, it } from "vitest";
+it("adds", () => expect(1 + 1).toBe(3));
+it("flies", (context) => context.skip("there is no wing"));
+`,
+    );
+    const { code, stdout } = await run();
+    await rm(test);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ servers\/scratch: \d+ passed, 1 failed, 1 skipped \(/m);
+    expect(stdout).toContain(`\n- skipped: ${folder}/src/broken.test.ts: flies: there is no wing\n`);
+    expect(stdout).toContain(`\n✗ ${folder}/src/broken.test.ts: adds\n    expected 2 to be 3`);
+    expect(stdout).toMatch(/\n\n\d+ passed, 1 failed, 1 skipped\n$/);
+    expect(stdout).not.toContain("\u001b");
   });
 });
 

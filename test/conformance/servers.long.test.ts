@@ -41,7 +41,6 @@ let suite: Program;
 let inspector: Program;
 let home = "";
 beforeAll(async () => {
-  // One after the other: npx keeps its packages in one place.
   suite = await fetchProgram("suite");
   inspector = await fetchProgram("inspector");
   home = await mkdtemp(join(tmpdir(), "refmcp-inspector-"));

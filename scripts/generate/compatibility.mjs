@@ -1,0 +1,126 @@
+// How a server compares with the official one of its kind, from scripts/generate/official (see scripts/official.mjs).
+import { readFile } from "node:fs/promises";
+import { code, kebab, listed, table } from "./markdown.mjs";
+
+/** What is known of the official server; undefined where there is none. */
+async function factsOf({ name }) {
+  const file = new URL(`official/${name}.json`, import.meta.url);
+  return JSON.parse(await readFile(file, "utf8").catch(() => "null")) ?? undefined;
+}
+
+/** One sentence on what a user of the official server keeps. */
+export async function officialPart(server) {
+  const facts = await factsOf(server);
+  if (facts === undefined) return "";
+  const rows = facts.tools.map((tool) => compared(tool, server));
+  const missing = facts.tools.filter((_, index) => rows[index].here === undefined);
+  const fewer = facts.tools.filter((_, index) => rows[index].missing.length > 0);
+  const but = (tools) =>
+    tools.length === 0 ? "" : ` except for ${listed(tools.map(({ name }) => code(name)))}`;
+  const demands = rows
+    .filter(({ demanded }) => demanded.length > 0)
+    .map(({ here, demanded }) => `; ${code(here.name)} requires ${listed(demanded.map(code))}`);
+  const official = `official ${facts.archived ? "(archived) " : ""}${server.name} server (${code(facts.name)} ${facts.version})`;
+  return `It has every tool${but(missing)} and every parameter${but(fewer)} of the ${official}${demands.join("")}; ${answersText(facts)}. See [the comparison](#against-the-official-server).`;
+}
+
+function answersText({ tools }) {
+  const count = (field, ...wanted) => tools.filter((tool) => wanted.includes(tool.compared[field])).length;
+  const all = tools.length;
+  if (count("structured", "same", "superset") === all)
+    return count("text", "same", "superset") === all
+      ? "its answers have every official field, and more"
+      : "its structured answers have every official field and more, and the text of most differs";
+  const first = count("text", "same first words");
+  if (first > 0)
+    return first === all ? "its answers begin with the same words" : "most answers begin with the same words";
+  return count("text", "same", "superset") === 0
+    ? "its answers have another form"
+    : "most answers have another form";
+}
+
+const WORDS = {
+  structured: {
+    same: "same",
+    superset: "all fields, and more",
+    different: "other fields",
+    none: "only there",
+    added: "only here",
+    "none in either": "none",
+  },
+  text: {
+    same: "same",
+    superset: "same, and more",
+    different: "different",
+    "same first words": "same first words",
+  },
+};
+
+/** The comparison, tool by tool. */
+export async function comparedPart(server) {
+  const facts = await factsOf(server);
+  if (facts === undefined) return "";
+  const rows = facts.tools.map((tool) => {
+    const found = compared(tool, server);
+    return [
+      code(tool.name),
+      hereText(found),
+      inputsText(found),
+      WORDS.structured[tool.compared.structured],
+      WORDS.text[tool.compared.text],
+    ];
+  });
+  const own = server.tools.filter(({ name }) => !facts.tools.some((tool) => tool.name === name));
+  return [
+    `Compared with [${code(facts.name)} ${facts.version}](${facts.source}), ${howText(facts)}.`,
+    table(["Official tool", "Here", "Parameters", "Structured answer", "Text"], rows),
+    `Only here: ${own.map(({ name }) => code(name)).join(", ")}.`,
+  ].join("\n\n");
+}
+
+function howText({ registry, date, archived, tools }) {
+  const called = tools.some(({ answer }) => answer !== undefined);
+  if (called && registry === "npm") return `by listing the tools of both servers and calling each on ${date}`;
+  const source = `by reading its source${registry === "npm" ? "" : ` of ${date}`}${archived ? " (it is archived)" : ""}`;
+  return called ? `${source} and looking for the first words of its answers in ours` : source;
+}
+
+function hereText({ here, alias }) {
+  if (here === undefined) return "missing";
+  const name = alias ? `alias of ${code(here.name)}` : "same name";
+  return here.needs === undefined ? name : `${name}, with ${code(`--${kebab(here.needs)}`)}`;
+}
+
+function inputsText({ here, missing, demanded, relaxed, changed, added }) {
+  if (here === undefined) return "";
+  const list = (words, names) => (names.length === 0 ? [] : [`${words} ${names.map(code).join(", ")}`]);
+  return [
+    ...(missing.length + demanded.length + changed.length === 0 ? ["same"] : []),
+    ...list("without", missing),
+    ...list("newly required:", demanded),
+    ...list("another type:", changed),
+    ...list("no longer required:", relaxed),
+    ...list("new:", added),
+  ].join("; ");
+}
+
+/** The tool here that answers to an official tool's name, and how its parameters differ. */
+function compared(tool, { tools }) {
+  const same = tools.find(({ name }) => name === tool.name);
+  const here = same ?? tools.find(({ aliases }) => aliases.includes(tool.name));
+  const { properties = {}, required = [] } = here?.inputSchema ?? {};
+  const official = Object.keys(tool.input);
+  return {
+    here,
+    alias: same === undefined,
+    missing: official.filter((name) => properties[name] === undefined),
+    demanded: required.filter((name) => !tool.required.includes(name)),
+    relaxed: tool.required.filter((name) => properties[name] !== undefined && !required.includes(name)),
+    changed: official.filter(
+      (name) => properties[name] !== undefined && typeOf(properties[name]) !== tool.input[name],
+    ),
+    added: Object.keys(properties).filter((name) => !official.includes(name)),
+  };
+}
+
+const typeOf = ({ type }) => (type === "integer" ? "number" : type);

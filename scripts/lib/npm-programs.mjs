@@ -1,0 +1,76 @@
+// Programs from npm that tests and benchmarks run but the workspace doesn't depend on. Each set is installed into a folder of its
+// own: inside the workspace, npx would leave out what the workspace has and put the rest elsewhere.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "./setup.mjs";
+
+const CACHE = join(ROOT, "node_modules", ".cache", "refmcp-npm");
+
+const PLATFORM = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+
+/** The Node.js versions that npm has for this platform, by major version: those that the tests run besides their own. */
+export const NODES = {
+  22: "22.23.2",
+  26: "26.10.0",
+  ...(process.platform !== "darwin" && { 20: "20.20.2", 24: "24.21.0" }),
+};
+
+/**
+ * Installs packages from npm unless they are in the cache. A cached folder is complete: it gets its name after the
+ * installation, so an aborted one leaves nothing behind that counts, and of two processes that install at once the first wins.
+ *
+ * @param {Readonly<Record<string, string>>} packages name → exact version
+ * @returns {Promise<(path: string) => string>} the absolute path of a path below the cache's `node_modules`
+ */
+export async function npmPackages(packages) {
+  const dependencies = Object.fromEntries(Object.entries(packages).sort());
+  for (const [name, version] of Object.entries(dependencies))
+    if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      throw new Error(`${name}@${version} is not an exact version.`);
+  const manifest = JSON.stringify({ private: true, dependencies });
+  // Native parts are built for the Node.js that installs them.
+  const key = createHash("sha256").update(process.version).update(manifest).digest("hex").slice(0, 16);
+  const folder = join(CACHE, key);
+  if (!existsSync(folder)) {
+    await mkdir(CACHE, { recursive: true });
+    const draft = await mkdtemp(join(CACHE, ".draft-"));
+    try {
+      await writeFile(join(draft, "package.json"), manifest);
+      await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+        cwd: draft,
+        // npm is a batch file on Windows.
+        shell: process.platform === "win32",
+      });
+      await rename(draft, folder).catch((error) => {
+        if (!existsSync(folder)) throw error;
+      });
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+  return (path) => join(folder, "node_modules", path);
+}
+
+/**
+ * Node.js of a major version, from the package that has its program for this platform; the package "node" itself
+ * would fetch that one by an install script, which newer versions of npm don't run.
+ *
+ * @param {number} major one of `NODES`
+ * @returns {Promise<{ program: string, folder: string }>} the program, and the folder that has its headers too
+ */
+export async function nodeProgram(major) {
+  // npm has another package by the shorter name.
+  const name = `${PLATFORM === "darwin-arm64" ? "node-bin" : "node"}-${PLATFORM}`;
+  const version = NODES[major];
+  if (version === undefined)
+    throw new Error(`Node.js ${major} is not among those for ${PLATFORM}: ${Object.keys(NODES).join(", ")}.`);
+  const at = await npmPackages({ [name]: version });
+  return {
+    folder: at(name),
+    program: at(join(name, "bin", process.platform === "win32" ? "node.exe" : "node")),
+  };
+}

@@ -1,0 +1,4 @@
+import { REVISIONS } from "./revisions.ts";
+import { serversSpeak } from "./speak.ts";
+
+serversSpeak(REVISIONS);

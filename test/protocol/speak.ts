@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { promisify } from "node:util";
+import type { World } from "@refmcp/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SERVERS, serverBin, serverWorld } from "../servers.ts";
+import { conversation } from "./conversation.ts";
+import { type Fields, fieldsAt, listAt, type Revision } from "./revisions.ts";
+
+const execute = promisify(execFile);
+const BUILT = SERVERS.filter((name) => existsSync(serverBin(name)));
+/** How many resources of a list are read. */
+const MOST_READ = 10;
+
+/** Every built server in these revisions: its lists, and good and bad uses of all that it has. */
+export function serversSpeak(revisions: readonly Revision[]): void {
+  const situations = BUILT.flatMap((name) => revisions.map((revision) => ({ name, revision })));
+
+  it("has built servers to look at", () => {
+    expect(BUILT).not.toEqual([]);
+  });
+
+  describe.each(situations)("the $name server in $revision", ({ name, revision }) => {
+    let world: World | undefined;
+    let tools: { name: string; reads: boolean }[] = [];
+    let noRoots: readonly string[] = [];
+    beforeAll(async () => {
+      const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
+        maxBuffer: 2 ** 26,
+      });
+      // Only servers that touch directories ask for roots.
+      const options = listAt(JSON.parse(stdout), "options").map(({ flag }) => flag);
+      noRoots = options.includes("roots") ? ["--roots", "off"] : [];
+      world = await serverWorld(name);
+    });
+    afterAll(() => world?.dispose());
+    const there = (): World => {
+      if (world === undefined) throw new Error("There is no world yet.");
+      return world;
+    };
+    const talk = conversation(() => {
+      const { args, env = {} } = there();
+      return { file: serverBin(name), args: [...args, ...noRoots], env };
+    }, revision);
+
+    async function complete(ref: Fields, argument: string | undefined): Promise<void> {
+      for (const value of ["", "a", "/", "\u0000"]) {
+        await talk.recorder.request("completion/complete", { ref, argument: { name: argument, value } });
+      }
+    }
+
+    it("lists its tools, in the same order each time", async () => {
+      const [first, second] = await Promise.all([0, 1].map(() => talk.recorder.request("tools/list")));
+      expect(second?.result).toEqual(first?.result);
+      tools = listAt(first, "result", "tools").map((tool) => ({
+        name: String(tool.name),
+        reads: fieldsAt(tool, "annotations").readOnlyHint === true,
+      }));
+      expect(tools).not.toEqual([]);
+      const names = tools.map((tool) => tool.name);
+      expect(names).toEqual([...names].sort());
+    });
+
+    it("shows and reads its resources", async () => {
+      const { recorder } = talk;
+      const [resources, templates] = await Promise.all(
+        ["resources/list", "resources/templates/list"].map((method) => recorder.request(method)),
+      );
+      for (const { uri } of listAt(resources, "result", "resources").slice(0, MOST_READ)) {
+        expect(await recorder.complete("resources/read", { uri })).toHaveProperty("result");
+      }
+      for (const { uriTemplate } of listAt(templates, "result", "resourceTemplates")) {
+        const variables = String(uriTemplate).matchAll(/\{[+#./;?&]?([^}*,]+)/g);
+        for (const [, variable] of variables)
+          await complete({ type: "ref/resource", uri: uriTemplate }, variable);
+        for (const value of ["x", "..%2F..", "%00"]) {
+          await recorder.complete("resources/read", {
+            uri: String(uriTemplate).replace(/\{[^}]*\}/g, value),
+          });
+        }
+      }
+    });
+
+    it("shows and gets its prompts", async () => {
+      const { recorder } = talk;
+      for (const prompt of listAt(await recorder.request("prompts/list"), "result", "prompts")) {
+        const args = listAt(prompt, "arguments").map((argument) => String(argument.name));
+        for (const argument of args) await complete({ type: "ref/prompt", name: prompt.name }, argument);
+        const filled = Object.fromEntries(args.map((argument) => [argument, "x"]));
+        await recorder.complete("prompts/get", { name: prompt.name, arguments: filled });
+        await recorder.complete("prompts/get", { name: prompt.name });
+      }
+    });
+
+    it("answers bad calls of every tool", async () => {
+      const { calls, failures = {} } = there();
+      for (const tool of tools) {
+        const good = calls[tool.name] ?? {};
+        const call = async (args: Fields) =>
+          fieldsAt(
+            await talk.recorder.complete("tools/call", { name: tool.name, arguments: args }),
+            "result",
+          );
+        const unknown = await call({ ...good, "an unknown one": 1 });
+        expect(unknown.isError, JSON.stringify(unknown)).toBe(true);
+        await call(wrongTypes(good));
+        const failure = failures[tool.name];
+        if (failure !== undefined) await call({ ...failure });
+      }
+    });
+
+    it("answers good calls of every tool, those first that change nothing", async () => {
+      for (const tool of [...tools.filter(({ reads }) => reads), ...tools.filter(({ reads }) => !reads)]) {
+        const params = { name: tool.name, arguments: { ...there().calls[tool.name] } };
+        const reply = await talk.recorder.complete("tools/call", params, { progressToken: tool.name });
+        expect(reply, JSON.stringify(reply)).toHaveProperty("result");
+        // One change may prevent the next.
+        if (tool.reads) expect(fieldsAt(reply, "result").isError, JSON.stringify(reply)).not.toBe(true);
+      }
+    });
+  });
+}
+
+/** The same arguments, each with a value of another type. */
+function wrongTypes(args: Readonly<Record<string, unknown>>): Fields {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? "x" : {}]),
+  );
+}

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, sep } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { notices } from "../../scripts/notices.mjs";
+import { ROOT, SERVERS, serverFolder } from "../servers.ts";
+import { sectionsOf } from "./notices.ts";
+
+interface Package {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+/** The packages that a server's sources import, found by a build of our own: the sources, and what stays outside. */
+async function packagesIn(name: string): Promise<Package[]> {
+  const folder = serverFolder(name);
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const workers = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".worker.ts"))
+    .map((file) => join("src", file));
+  const { metafile } = await build({
+    absWorkingDir: folder,
+    entryPoints: ["src/bin.ts", ...workers],
+    bundle: true,
+    metafile: true,
+    write: false,
+    outdir: "dist",
+    platform: "node",
+    format: "esm",
+    external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+    // As in the published bundle, which leaves the SDK's JSON Schema validator out.
+    alias: { "@modelcontextprotocol/server/_shims": join(ROOT, "scripts", "no-validator.mjs") },
+  });
+  const folders = new Set<string>();
+  for (const input of Object.keys(metafile.inputs)) {
+    const path = join(folder, input);
+    if (!path.includes(`${sep}node_modules${sep}`)) continue;
+    let place = dirname(path);
+    while (!/^(@.*|node_modules)$/.test(basename(dirname(place)))) place = dirname(place);
+    folders.add(place);
+  }
+  return [...folders].map((place) => ({
+    folder: place,
+    ...JSON.parse(readFileSync(join(place, "package.json"), "utf8")),
+  }));
+}
+
+describe.each(SERVERS)("the notices of the %s server", (name) => {
+  it("have the license texts of all packages in the bundle, and of nothing else", async () => {
+    const sections = sectionsOf(await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"));
+    const packages = await packagesIn(name);
+    expect(packages.map((one) => one.name)).toEqual(expect.arrayContaining(["zod", "jose"]));
+    const own = [...sections.keys()].filter((title) => !/ \(in .*\)$|^Notices in source files$/.test(title));
+    expect(own).toEqual(packages.map((one) => `${one.name} ${one.version}`).toSorted());
+    for (const one of packages) {
+      const section = sections.get(`${one.name} ${one.version}`) ?? "";
+      expect(section, one.name).toContain(`License: ${one.license}\n`);
+      expect(section, `${one.name}: source`).toMatch(/^Source: https:\/\/\S+$/m);
+      expect(section, `${one.name}: permission`).toMatch(
+        /Permission (is hereby granted|to use, copy)|Redistribution and use|TERMS AND CONDITIONS|Mozilla Public License Version 2\.0/,
+      );
+      for (const file of readdirSync(one.folder).filter((entry) => /licen[cs]e|notice/i.test(entry)))
+        expect(section, `${one.name}/${file}`).toContain(
+          readFileSync(join(one.folder, file), "utf8").replaceAll("\r\n", "\n").trim(),
+        );
+    }
+  });
+});
+
+it("say where the source of axe-core is, as its license demands", async () => {
+  const sections = sectionsOf(
+    await readFile(join(serverFolder("playwright"), "THIRD_PARTY_NOTICES"), "utf8"),
+  );
+  const [, section] = [...sections].find(([title]) => title.startsWith("axe-core ")) ?? [];
+  expect(section).toContain("Source: https://github.com/dequelabs/axe-core\nSource code: the npm package");
+});
+
+describe("a package without a license file", () => {
+  let folder = "";
+  const make = async (name: string, manifest: object, readme?: string) => {
+    const place = join(folder, name);
+    await mkdir(place);
+    await writeFile(join(place, "package.json"), JSON.stringify({ name, version: "1.0.0", ...manifest }));
+    if (readme !== undefined) await writeFile(join(place, "README.md"), readme);
+    return notices("a bundle", [place]);
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "refmcp-notices-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("ends the build where its license has no standard text here", async () => {
+    await expect(make("rare", { license: "Rare-1.0" })).rejects.toThrow(
+      "rare 1.0.0 is in the bundle, but it has no license file, and there is no standard text of its license (Rare-1.0). Add one as scripts/licenses/Rare-1.0.txt, or remove the package.",
+    );
+  });
+
+  it("gets the standard text with its author", async () => {
+    const text = await make("plain", {
+      license: "ISC",
+      author: "Ada L. <ada@example.org> (https://a.example)",
+    });
+    expect(text).toContain("Copyright (c) Ada L.\n\nPermission to use, copy");
+  });
+
+  it("gets the license section of its README", async () => {
+    const permission = "Copyright 2013 Ada\n\nPermission is hereby granted, free of charge, to any person";
+    const readme = `# It\n\n## License\n\n${permission}${" and so on".repeat(100)}\n\n## Contributing\n\nYes.\n`;
+    const text = await make("readme", { license: "MIT", author: "Bob" }, readme);
+    expect(text).toContain(permission);
+    expect(text).not.toMatch(/Contributing|Bob/);
+  });
+});
