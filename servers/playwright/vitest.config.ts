@@ -4,5 +4,6 @@ import shared from "../../vitest.shared.ts";
 export default mergeConfig(shared, {
   test: {
     globalSetup: ["test/bring.ts"],
+    setupFiles: ["test/setup.ts"],
   },
 });

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, failureOf, git } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
-import { cloned, over, place, servers, upstream } from "./upstream.ts";
+import { cloned, over, place, servers, upstream, usePlace } from "./upstream.ts";
+
+usePlace();
 
 describe("what a remote may be", () => {
   it("a URL of an allowed scheme, and nothing that ssh or git would take for more", async () => {

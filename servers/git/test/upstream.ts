@@ -3,17 +3,21 @@ import type { GitOptions } from "../src/repository/git.ts";
 import { git, gitOver, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { type GitServer, type GitServerOptions, serveGit } from "./http-server.ts";
 
-/** A place of its own for each test. */
+/** A place of its own for each test of a file that says `usePlace()`. */
 export let place: Scratch;
 /** Servers that the test's end closes. */
 export const servers: GitServer[] = [];
-beforeEach(() => {
-  place = scratch();
-});
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-  place.dispose();
-});
+
+/** Makes the place before each test of the file that calls this, and takes it and the servers away after it. */
+export function usePlace(): void {
+  beforeEach(() => {
+    place = scratch();
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.close();
+    place.dispose();
+  });
+}
 
 /** Options under which the server on loopback may be reached. */
 export const LOOPBACK: Partial<GitOptions> = {

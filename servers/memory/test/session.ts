@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
-import { afterEach } from "vitest";
 import { server } from "../src/server.ts";
 
 /** A client of the server in this process, over an empty memory. */
@@ -16,9 +15,11 @@ export interface Session {
 }
 
 const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
+
+/** Closes and deletes what a test opened; `setup.ts` calls it at the test's end. */
+export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
-});
+}
 
 /** Opens a session; it and its folder are gone after the test. */
 export async function session(options: ConnectOptions = {}): Promise<Session> {

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/core/testing";
-import { afterAll } from "vitest";
 import { server } from "../src/server.ts";
 import { bringBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
@@ -32,9 +31,11 @@ export interface Session {
 }
 
 const open: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
+
+/** Closes and deletes what the tests of a file opened; `setup.ts` calls it at the file's end. */
+export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
-});
+}
 
 /** A site that is closed after the tests of the file. */
 export async function site(...given: Parameters<typeof serve>): Promise<Site> {

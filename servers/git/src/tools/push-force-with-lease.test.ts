@@ -1,7 +1,9 @@
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
-import { cloned, over } from "../../test/upstream.ts";
+import { cloned, over, usePlace } from "../../test/upstream.ts";
+
+usePlace();
 
 describe("git_push_force_with_lease", () => {
   it("push with a lease shows the loss, keeps it, and stops where the remote has moved", async () => {

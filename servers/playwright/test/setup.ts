@@ -1,0 +1,5 @@
+import { afterAll } from "vitest";
+import { closeAll } from "./session.ts";
+
+// A setup file runs for every test file; a hook in session.ts would be set once, since files share their modules.
+afterAll(closeAll);
