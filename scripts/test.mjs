@@ -15,18 +15,18 @@ const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] 
 
 /** About how many seconds a suite takes by itself on 2 idle cores, for the estimate; one that is not here takes `OTHER`. */
 const SECONDS = {
-  "@refmcp/core#test": 90,
-  "@refmcp/server-fetch#test": 60,
-  "@refmcp/server-filesystem#test": 100,
+  "@refmcp/core#test": 60,
+  "@refmcp/server-fetch#test": 35,
+  "@refmcp/server-filesystem#test": 65,
   "@refmcp/server-filesystem#test:long": 90,
-  "@refmcp/server-git#test": 140,
+  "@refmcp/server-git#test": 90,
   "@refmcp/server-git#test:long": 250,
-  "@refmcp/server-memory#test": 60,
-  "@refmcp/server-playwright#test": 160,
+  "@refmcp/server-memory#test": 35,
+  "@refmcp/server-playwright#test": 120,
   "@refmcp/server-playwright#test:long": 60,
-  "@refmcp/server-postgres#test": 110,
-  "@refmcp/server-sqlite#test": 90,
-  "@refmcp/test#test": 100,
+  "@refmcp/server-postgres#test": 70,
+  "@refmcp/server-sqlite#test": 65,
+  "@refmcp/test#test": 70,
   "@refmcp/test#test:long": 700,
 };
 const OTHER = 30;
