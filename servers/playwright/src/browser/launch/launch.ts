@@ -2,6 +2,7 @@ import { access } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { Browser, BrowserType } from "playwright";
 import { type Candidate, candidatesOf, INSTALL } from "./candidates.ts";
+import { failUnreadableAnswers } from "./unreadable.ts";
 
 export interface LaunchOptions {
   readonly executablePath: string | undefined;
@@ -41,7 +42,11 @@ const SWITCHES = [
 ];
 
 /** Loaded when the first browser is: the package takes a quarter of a second. */
-export const chromium = async (): Promise<BrowserType> => (await import("playwright")).chromium;
+export async function chromium(): Promise<BrowserType> {
+  const { chromium: type } = await import("playwright");
+  failUnreadableAnswers(type);
+  return type;
+}
 
 /**
  * Starts the first browser that will, or connects to the one that is named.

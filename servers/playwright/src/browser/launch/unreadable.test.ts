@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { bringBrowser } from "../../../test/browser.mjs";
+import { page } from "../../../test/lab.ts";
+import { site } from "../../../test/session.ts";
+import { chromium } from "./launch.ts";
+
+it("an answer about an object that is gone fails its call, and does not end the process", async () => {
+  const { executablePath } = await bringBrowser();
+  const web = await site({ "*": page("<h1>Good</h1>") });
+  const browser = await (await chromium()).launch({ executablePath, args: ["--no-sandbox"] });
+  const tab = await browser.newPage();
+  const connection = Reflect.get(tab, "_connection");
+  const dispatch: (message: { result?: { response?: unknown } }) => void = connection.dispatch;
+  // What Playwright sends itself where the page's context closes at the same moment.
+  connection.dispatch = (message: { result?: { response?: unknown } }) =>
+    dispatch(
+      message.result?.response ? { ...message, result: { response: { guid: "response@gone" } } } : message,
+    );
+  try {
+    await expect(tab.goto(web.url)).rejects.toThrow("was not bound in the connection");
+    connection.dispatch({ guid: "page@gone", method: "close", params: {} });
+    expect(() => connection.dispatch({ guid: "", method: "__adopt__", params: { guid: "gone" } })).toThrow();
+  } finally {
+    connection.dispatch = dispatch;
+    await browser.close();
+  }
+});
