@@ -2,11 +2,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
+import { freePort } from "../src/database/cluster.ts";
 
 /** The program, installed by apt where it is missing and apt may be used; `missing` says why there is none. */
 export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {
@@ -76,16 +77,6 @@ export async function startPgbouncer(program: string, url: string): Promise<Boun
 function idsOf(name: string): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync("id", [flag, name]));
   return { uid: id("-u"), gid: id("-g") };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 async function reachable(port: number): Promise<void> {

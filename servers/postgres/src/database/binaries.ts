@@ -16,7 +16,7 @@ import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import manifest from "../../package.json" with { type: "json" };
-import type { User } from "./cluster.ts";
+import type { User } from "./data-directory.ts";
 
 const run = promisify(execFile);
 const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;

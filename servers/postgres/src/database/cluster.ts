@@ -1,17 +1,17 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import { type Binaries, findBinaries } from "./binaries.ts";
+import { ToolError } from "@refmcp/core/answer";
+import { findBinaries } from "./binaries.ts";
+import { dataDirectory, isWindows, privateFolder, shown, userFor } from "./data-directory.ts";
+import { Keeper } from "./keeper.ts";
 
 const run = promisify(execFile);
-const isWindows = process.platform === "win32";
 
 /** A running PostgreSQL that belongs to this process and does not outlive it. */
 export interface Cluster {
@@ -37,35 +37,12 @@ export interface ClusterOptions {
   readonly native?: string;
 }
 
-/** Whom PostgreSQL runs as, where that is not this process's user. */
-export interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
 /** The owner of the database: no superuser, so that no statement can reach files or programs. */
 const ROLE = "refmcp";
 const DATABASE = "postgres";
 /** Another server that is just stopping gives a directory up within this. */
 const LOCK_TRIES = 20;
 const LOCK_PAUSE_MS = 250;
-
-/**
- * Outlives this process for a moment: reads process ids from stdin, and when stdin ends (this process closed it, or died)
- * stops the last one and removes the directories that it was given. A second SIGINT does no harm to a PostgreSQL that is
- * shutting down. Windows needs no such helper: libuv ends the children of a process that dies.
- */
-const KEEPER = `
-trap '' INT TERM HUP
-while read -r line; do pid=$line; done
-signal=INT n=0
-while [ "$n" -lt 600 ] && [ -n "$pid" ] && kill -s "$signal" "$pid" 2>/dev/null; do
-  n=$((n + 1))
-  [ "$n" -lt 300 ] || signal=QUIT
-  sleep 0.1
-done
-rm -rf -- "$@"
-`;
 
 /**
  * Starts PostgreSQL with the binaries of the npm package, makes the database where there is none yet, and waits until it
@@ -100,7 +77,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     await keeper.started;
     const binaries = await findBinaries(folder, user, options.native);
-    const step = async (program: string, args: readonly string[], input = "") => {
+    const step: Step = async (program, args, input = "") => {
       const child = spawn(join(binaries.folder, program), args, { ...environment, stdio: "pipe" });
       keeper.keep(child);
       const said = collect(child);
@@ -111,18 +88,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const password = randomBytes(18).toString("base64url");
     const data = await dataDirectory(options.directory, fresh, binaries);
     if (data.isNew) {
-      await step("initdb", [
-        ...["-D", fresh, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
-        ...(options.directory === undefined ? ["--no-sync"] : []),
-        // The same on every system: UTF-8, ordered by code point; ICU's collations are there for COLLATE.
-        ...["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
-        ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
-      ]);
-      await single(step, fresh, [
-        `CREATE ROLE ${ROLE} LOGIN`,
-        // Who owns the database may make schemas and trusted extensions in it.
-        `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
-      ]);
+      await makeDatabase(step, fresh, options.directory !== undefined);
       if (options.directory !== undefined) await rename(fresh, data.path);
     }
     if (isWindows) await single(step, data.path, [`ALTER ROLE ${ROLE} PASSWORD '${password}'`]);
@@ -134,25 +100,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         : `local ${DATABASE} ${ROLE} trust\n`,
     );
     const port = isWindows ? await freePort() : 5432;
-    const settings = {
-      hba_file: hba,
-      port,
-      listen_addresses: isWindows ? "127.0.0.1" : "",
-      unix_socket_directories: isWindows ? "" : folder,
-      max_connections: options.maxConnections + 5,
-      superuser_reserved_connections: 0,
-      // Few processes and no shared memory beyond the start: Docker gives 64 MB.
-      io_method: "sync",
-      max_logical_replication_workers: 0,
-      max_parallel_workers_per_gather: 0,
-      max_parallel_maintenance_workers: 0,
-      // Statements that fail are the caller's business; what ends the server is ours.
-      log_min_messages: "log",
-      log_min_error_statement: "panic",
-      ...(options.directory === undefined
-        ? { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
-        : {}),
-    };
+    const settings = settingsOf(options, { folder, hba, port });
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const start = () => {
       const child = spawn(join(binaries.folder, "postgres"), ["-D", data.path, ...args], {
@@ -178,12 +126,52 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
+/** Runs one of PostgreSQL's programs to its end. */
+type Step = (program: string, args: readonly string[], input?: string) => Promise<void>;
+
+/** Makes a database cluster with the role that owns its database. @param isKept it outlives this process. */
+async function makeDatabase(step: Step, directory: string, isKept: boolean): Promise<void> {
+  await step("initdb", [
+    ...["-D", directory, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
+    ...(isKept ? [] : ["--no-sync"]),
+    // The same on every system: UTF-8, ordered by code point; ICU's collations are there for COLLATE.
+    ...["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+    ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
+  ]);
+  await single(step, directory, [
+    `CREATE ROLE ${ROLE} LOGIN`,
+    // Who owns the database may make schemas and trusted extensions in it.
+    `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
+  ]);
+}
+
+function settingsOf(
+  options: ClusterOptions,
+  { folder, hba, port }: { readonly folder: string; readonly hba: string; readonly port: number },
+) {
+  return {
+    hba_file: hba,
+    port,
+    listen_addresses: isWindows ? "127.0.0.1" : "",
+    unix_socket_directories: isWindows ? "" : folder,
+    max_connections: options.maxConnections + 5,
+    superuser_reserved_connections: 0,
+    // Few processes and no shared memory beyond the start: Docker gives 64 MB.
+    io_method: "sync",
+    max_logical_replication_workers: 0,
+    max_parallel_workers_per_gather: 0,
+    max_parallel_maintenance_workers: 0,
+    // Statements that fail are the caller's business; what ends the server is ours.
+    log_min_messages: "log",
+    log_min_error_statement: "panic",
+    ...(options.directory === undefined
+      ? { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
+      : {}),
+  };
+}
+
 /** Runs statements as the superuser without a server: nobody ever connects as the superuser. */
-function single(
-  step: (program: string, args: readonly string[], input: string) => Promise<void>,
-  data: string,
-  statements: readonly string[],
-): Promise<void> {
+function single(step: Step, data: string, statements: readonly string[]): Promise<void> {
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   return step(
     "postgres",
@@ -265,137 +253,8 @@ class Running implements Cluster {
   }
 }
 
-class Keeper {
-  readonly #process: ChildProcess | undefined;
-  /** Fails where the helper does not start. */
-  readonly started: Promise<unknown> = Promise.resolve();
-
-  constructor(directories: readonly string[], user: User | undefined) {
-    if (isWindows) return;
-    this.#process = spawn("/bin/sh", ["-c", KEEPER, "keeper", ...directories], {
-      cwd: "/",
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-      ...user,
-    });
-    this.started = once(this.#process, "spawn");
-    this.started.catch(() => undefined);
-    this.#process.stdin?.on("error", () => undefined);
-    this.#process.unref();
-  }
-
-  /** Names the process to be stopped should this one die; until the next one, or until it ends. */
-  keep(child: ChildProcess): void {
-    this.#process?.stdin?.write(`${child.pid ?? ""}\n`);
-    child.once("exit", () => this.#process?.stdin?.write("\n"));
-  }
-
-  end(): void {
-    this.#process?.stdin?.end();
-  }
-}
-
-/** A folder that only `user` can enter, whose path is short enough for a socket in it. */
-async function privateFolder(user: User | undefined): Promise<string> {
-  // A socket's path has at most 103 bytes on macOS, where the standard one has about 50.
-  const isFine = isWindows || (Buffer.byteLength(tmpdir()) < 66 && (await canEnter(tmpdir(), user)));
-  const folder = await mkdtemp(join(isFine ? tmpdir() : "/tmp", "refmcp-postgres-"));
-  if (user !== undefined) await chown(folder, user.uid, user.gid);
-  return folder;
-}
-
-/** Where the data is or will be; refuses what this server did not make. */
-async function dataDirectory(directory: string | undefined, fresh: string, binaries: Binaries) {
-  if (directory === undefined) return { path: fresh, isNew: true };
-  const path = join(directory, "data");
-  const version = await versionIn(path);
-  if (version === undefined) {
-    const others = (await readdir(directory)).filter((name) => !name.startsWith(".new-"));
-    if (others.length === 0) return { path, isNew: true };
-    const foreign = await versionIn(directory);
-    throw unusable(
-      foreign === undefined
-        ? `${shown(directory)} is not empty and holds no embedded database`
-        : `${shown(directory)} holds a database of another program (version ${foreign}), such as PGlite, which this server used before`,
-      "Give --embedded-dir an empty or new directory; move data over with a dump made by the program that wrote it.",
-    );
-  }
-  if (version !== binaries.major)
-    throw unusable(
-      `${shown(directory)} was written by PostgreSQL ${version}, and the installed binaries are PostgreSQL ${binaries.major}, which cannot read it`,
-      `Install the binaries of PostgreSQL ${version}, dump the data with them (pg_dump) and load it into a new directory.`,
-    );
-  return { path, isNew: false };
-}
-
-async function versionIn(directory: string): Promise<string | undefined> {
-  try {
-    return oneLine((await readFile(join(directory, "PG_VERSION"), "utf8")).slice(0, 20).trim());
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/**
- * PostgreSQL refuses to run as root: it runs as the directory's owner, else as `postgres` or `nobody`, who is then given
- * the directory.
- */
-async function userFor(directory: string | undefined): Promise<User | undefined> {
-  const own = process.getuid?.();
-  if (directory !== undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
-  const owner = directory === undefined ? undefined : await stat(directory);
-  if (own === undefined) return undefined;
-  if (own !== 0) {
-    if (owner === undefined || owner.uid === own) return undefined;
-    throw unusable(
-      `${shown(directory)} belongs to another user (id ${owner.uid}), and this server runs as user ${own}`,
-      "Start the server as that user, or with another --embedded-dir.",
-    );
-  }
-  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const user = await unprivilegedUser();
-  if (directory !== undefined) {
-    await chown(directory, user.uid, user.gid);
-    if (!(await canEnter(directory, user))) {
-      await chown(directory, 0, 0);
-      throw unusable(
-        `PostgreSQL does not run as root, and user ${user.uid}, which it runs as, cannot enter ${shown(directory)}: a folder above it is closed to others`,
-        "Give --embedded-dir a directory that every user can reach, such as /var/lib/refmcp-postgres, or run the server as an ordinary user.",
-      );
-    }
-  }
-  return user;
-}
-
-async function canEnter(directory: string, user: User | undefined): Promise<boolean> {
-  if (user === undefined) return true;
-  return run("/bin/sh", ["-c", 'cd -- "$0"', directory], { cwd: "/", ...user }).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function unprivilegedUser(): Promise<User> {
-  for (const name of ["postgres", "_postgres", "nobody"]) {
-    try {
-      const [uid, gid] = await Promise.all(
-        ["-u", "-g"].map(async (flag) =>
-          Number((await run("id", [flag, name], { env: { PATH: "/usr/bin:/bin" } })).stdout),
-        ),
-      );
-      if (uid !== undefined && gid !== undefined && uid > 0) return { uid, gid };
-    } catch {
-      // There is no such user.
-    }
-  }
-  throw unusable(
-    "PostgreSQL does not run as root, and this system has neither a user postgres nor nobody",
-    "Run the server as an ordinary user.",
-  );
-}
-
-async function freePort(): Promise<number> {
+/** A TCP port of this machine that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const address = probe.address();
@@ -414,12 +273,4 @@ function collect(child: ChildProcess): () => string {
   child.stdout?.on("data", take);
   child.stderr?.on("data", take);
   return () => text;
-}
-
-function shown(directory: string | undefined): string {
-  return oneLine(directory ?? "");
-}
-
-function unusable(what: string, hint: string): ToolError {
-  return new ToolError("unavailable", `${what}.`, { hint, code: "embedded" });
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isRunning } from "@refmcp/core/testing";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
@@ -48,14 +49,6 @@ async function clusterFolder(): Promise<string> {
   if (only === undefined || others.length > 0) throw new Error(`${temporary} has ${only}, ${others}`);
   return join(temporary, only);
 }
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe("--embedded", () => {
   it.each(["in memory", "in a directory"])("imports and exports 20,000 rows, %s", async (where) => {
@@ -82,7 +75,7 @@ describe("--embedded", () => {
     await again.close();
   });
 
-  it("answers, pages, describes, cuts and stops as any server does", async () => {
+  it("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
     const server = await talk(args("--embedded"));
     await server.data("pg_execute", {
       statements: [
@@ -186,9 +179,9 @@ describe("when the embedded database ends on its own", () => {
       const data =
         option === "--embedded" ? join(await clusterFolder(), "data") : join(folder, "data", "data");
       const pid = await postmaster(data);
-      expect(isAlive(pid)).toBe(true);
+      expect(isRunning(pid)).toBe(true);
       process.kill(server.connected.pid ?? 0, "SIGKILL");
-      await expect.poll(() => isAlive(pid)).toBe(false);
+      await expect.poll(() => isRunning(pid)).toBe(false);
       await expect.poll(() => readdir(temporary)).toEqual([]);
       if (option === "--embedded") return;
       // It was stopped in good order.
@@ -293,12 +286,12 @@ describe("the directory", () => {
     await mkdir(directory);
     await writeFile(join(directory, "letter.txt"), "dear");
     expect(await refused()).toMatch(
-      /data is not empty and holds no embedded database\.\nGive --embedded-dir/,
+      /data is not empty and does not contain an embedded database\.\nGive --embedded-dir/,
     );
     expect(await readdir(directory)).toEqual(["letter.txt"]);
-    // As PGlite and a PostgreSQL of the user's own have it.
+    // As another PostgreSQL leaves it, or PGlite.
     await writeFile(join(directory, "PG_VERSION"), "17\n");
-    expect(await refused()).toMatch(/holds a database of another program \(version 17\), such as PGlite/);
+    expect(await refused()).toMatch(/contains a database of PostgreSQL 17 that another program made/);
     await rm(directory, { recursive: true });
 
     const made = await talk(kept());
