@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { World } from "@refmcp/core/testing";
+import { afterAll, beforeAll, expect } from "vitest";
 import { ROOT, serverNames } from "../scripts/lib/setup.mjs";
 
 export { ROOT };
@@ -24,4 +27,49 @@ export async function serverWorld(name: string): Promise<World> {
     pathToFileURL(join(serverFolder(name), "test", "fixture.ts")).href
   );
   return fixture.world();
+}
+
+/** A world for the tests of a suite, which is there from its first `beforeAll` to its last `afterAll`. */
+export function useWorld(name: string): () => World {
+  let world: World | undefined;
+  beforeAll(async () => {
+    world = await serverWorld(name);
+  });
+  afterAll(() => world?.dispose());
+  return () => {
+    if (world === undefined) throw new Error(`The world of ${name} is used before its tests run.`);
+    return world;
+  };
+}
+
+/** Lists a server's tools and calls the first one that only reads. @returns the names of the tools. */
+export async function callReadingTool(client: Client, { calls }: World): Promise<string[]> {
+  const { tools } = await client.listTools();
+  const reading = tools.find(({ annotations }) => annotations?.readOnlyHint === true);
+  if (reading === undefined) throw new Error("The server has no tool that only reads.");
+  const answer = await client.callTool({ name: reading.name, arguments: { ...calls[reading.name] } });
+  expect(answer.isError, JSON.stringify(answer.content)).not.toBe(true);
+  expect(answer.content).not.toEqual([]);
+  return tools.map((tool) => tool.name);
+}
+
+/** Starts an installed server in each era, and calls it. */
+export async function answersInBothEras(
+  world: World,
+  {
+    command,
+    args,
+    cwd,
+  }: { readonly command: string; readonly args: readonly string[]; readonly cwd: string },
+): Promise<void> {
+  for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
+    const client = new Client({ name: "refmcp-test", version: "1" }, { versionNegotiation: { mode } });
+    const env = { PATH: process.env.PATH ?? "", HOME: cwd, ...world.env };
+    await client.connect(new StdioClientTransport({ command, args: [...args, ...world.args], env, cwd }));
+    try {
+      await callReadingTool(client, world);
+    } finally {
+      await client.close();
+    }
+  }
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
-import { serverBin, serverFolder, serverWorld } from "../servers.ts";
+import { serverBin, serverFolder, useWorld } from "../servers.ts";
 import { CLIENTS, connect, type Peer } from "./clients.ts";
 import { inWorld, type Listening, listen, READY } from "./ready.ts";
 
@@ -23,14 +23,14 @@ const SITUATIONS = CLIENTS.flatMap((client) => WAYS.map((way) => ({ client, way 
 /** The clients that call every reading tool, the oldest and the newest; the others call one. */
 const THOROUGH: readonly string[] = ["SDK v1", "SDK v2 modern"];
 /** How many resources of a list are read. */
-const MOST_READ = 5;
+const MAX_READ = 5;
 
 it("has servers to look at", () => {
   expect(READY).not.toEqual([]);
 });
 
 describe.each(READY)("the %s server", (name) => {
-  let world: World | undefined;
+  const there = useWorld(name);
   let listening: Listening | undefined;
   /** What the first client saw; each other one sees the same. */
   const first = new Map<string, unknown>();
@@ -38,11 +38,6 @@ describe.each(READY)("the %s server", (name) => {
     if (!first.has(what)) first.set(what, seen);
     expect(seen, what).toEqual(first.get(what));
   };
-  const there = (): World => {
-    if (world === undefined) throw new Error("There is no world yet.");
-    return world;
-  };
-
   /** The URIs of the resources that are always there. */
   let fixed: unknown[] = [];
 
@@ -51,13 +46,10 @@ describe.each(READY)("the %s server", (name) => {
       maxBuffer: 2 ** 26,
     });
     fixed = listAt(JSON.parse(stdout), "resources").flatMap(({ uri }) => uri ?? []);
-    world = await serverWorld(name);
-    listening = await listen(inWorld(name, world));
+    listening = await listen(inWorld(name, there()));
   });
   afterAll(async () => {
-    const code = await listening?.stop();
-    await world?.dispose();
-    expect(code).toBe(0);
+    expect(await listening?.stop()).toBe(0);
   });
 
   describe.each(SITUATIONS)("to $client over $way", ({ client, way }) => {
@@ -95,7 +87,7 @@ describe.each(READY)("the %s server", (name) => {
         "resources",
         resources.filter(({ uri }) => fixed.includes(uri)),
       );
-      for (const uri of uris.slice(0, MOST_READ)) {
+      for (const uri of uris.slice(0, MAX_READ)) {
         const contents = listAt(await connected().read(uri), "contents");
         expect(contents, uri).not.toEqual([]);
         same(

@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
-import { serverWorld } from "../servers.ts";
+import { useWorld } from "../servers.ts";
 import { connect } from "./clients.ts";
 import { fetchProgram, type Program } from "./programs.ts";
 import { inWorld, type Listening, listen, READY } from "./ready.ts";
@@ -52,20 +51,17 @@ it("has servers to look at", () => {
 });
 
 describe.each(READY)("the %s server", (name) => {
-  let world: World | undefined;
+  const there = useWorld(name);
   let server: Listening | undefined;
   let capabilities: Fields = {};
   beforeAll(async () => {
-    world = await serverWorld(name);
-    server = await listen(inWorld(name, world));
+    server = await listen(inWorld(name, there()));
     const peer = await connect("SDK v2 modern", server.url);
     ({ capabilities } = peer);
     await peer.close();
   });
   afterAll(async () => {
-    const code = await server?.stop();
-    await world?.dispose();
-    expect(code).toBe(0);
+    expect(await server?.stop()).toBe(0);
   });
 
   it.each(Object.keys(GENERIC))("the official suite's generic scenarios of %s", async (revision) => {
@@ -81,7 +77,7 @@ describe.each(READY)("the %s server", (name) => {
   });
 
   it.each(["legacy", "modern"])("the Inspector's command line in the %s era, strictly", async (era) => {
-    if (world === undefined) throw new Error("There is no world yet.");
+    const world = there();
     const { file, args, env } = inWorld(name, world);
     const ask = async (...method: string[]) => {
       const server = [process.execPath, file, ...args];

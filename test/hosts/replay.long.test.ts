@@ -1,12 +1,11 @@
 import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
-import type { World } from "@refmcp/core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { inWorld, READY } from "../conformance/ready.ts";
 import { Recorder } from "../protocol/recorder.ts";
 import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
-import { serverWorld } from "../servers.ts";
+import { useWorld } from "../servers.ts";
 import { RECORDED, type RecordedHost } from "./openings.ts";
 
 it("knows every host that matters, and where its messages are documented", () => {
@@ -20,14 +19,10 @@ it("knows every host that matters, and where its messages are documented", () =>
 });
 
 describe.each(READY)("the %s server", (name) => {
-  let world: World | undefined;
-  beforeAll(async () => {
-    world = await serverWorld(name);
-  });
-  afterAll(() => world?.dispose());
+  const there = useWorld(name);
 
   it.each(RECORDED)("answers what $host writes first, and a call", async (recorded) => {
-    if (world === undefined) throw new Error("There is no world yet.");
+    const world = there();
     const { args, calls } = world;
     const workspace = args.find(isDirectory) ?? tmpdir();
     const recorder = new Recorder(inWorld(name, world), recorded.revision, {

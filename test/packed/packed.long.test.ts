@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT, SERVERS, serverFolder, serverWorld } from "../servers.ts";
+import { pack } from "../../scripts/release/pack.mjs";
+import { answersInBothEras, ROOT, SERVERS, serverFolder, serverWorld } from "../servers.ts";
 
 const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
@@ -16,18 +15,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-packed-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Packs a workspace package as it would be published; the path of the tarball. */
-async function pack(packageFolder: string): Promise<string> {
-  const destination = await mkdtemp(join(folder, "tarball-"));
-  const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  await execute("npx", ["-y", packageManager, "pack", "--pack-destination", destination], {
-    cwd: packageFolder,
-  });
-  const [name] = await readdir(destination);
-  if (name === undefined) throw new Error(`nothing was packed from ${packageFolder}`);
-  return join(destination, name);
-}
 
 /** Installs tarballs into an empty folder with an empty npm cache, as a first user does. */
 async function install(tarballs: readonly string[]): Promise<string> {
@@ -50,7 +37,7 @@ async function homeOf(name: string): Promise<string> {
   if (known !== undefined) return known;
   const alike: string[] = [];
   for (const server of SERVERS) if ((await dependenciesOf(server)) === dependencies) alike.push(server);
-  const home = Promise.all(alike.map((server) => pack(serverFolder(server)))).then(install);
+  const home = Promise.all(alike.map((server) => pack(`servers/${server}`, folder))).then(install);
   homes.set(dependencies, home);
   return home;
 }
@@ -68,25 +55,8 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     const home = await homeOf(name);
     const world = await serverWorld(name);
     try {
-      for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
-        const transport = new StdioClientTransport({
-          command: "npx",
-          args: ["--no-install", `refmcp-server-${name}`, ...world.args],
-          env: { PATH: process.env.PATH ?? "", HOME: home, ...world.env },
-          cwd: home,
-        });
-        const client = new Client({ name: "packed", version: "1" }, { versionNegotiation: { mode } });
-        await client.connect(transport);
-        const { tools } = await client.listTools();
-        const reading = tools.find((tool) => tool.annotations?.readOnlyHint === true);
-        if (reading === undefined) throw new Error(`${name} has no reading tool`);
-        const result = await client.callTool({
-          name: reading.name,
-          arguments: { ...world.calls[reading.name] },
-        });
-        expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
-        await client.close();
-      }
+      const args = ["--no-install", `refmcp-server-${name}`];
+      await answersInBothEras(world, { command: "npx", args, cwd: home });
     } finally {
       await world.dispose();
     }
@@ -95,7 +65,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
   it("ships the door, the bundle and its texts, and nothing from the sources", {
     timeout: 120_000,
   }, async () => {
-    const { stdout } = await execute("tar", ["-tzf", await pack(serverFolder(name))]);
+    const { stdout } = await execute("tar", ["-tzf", await pack(`servers/${name}`, folder)]);
     const files = stdout.split("\n").filter((file) => file !== "");
     expect(files).toEqual(
       expect.arrayContaining([
@@ -112,7 +82,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
 
 describe("the packed core", () => {
   it("passes publint and attw", { timeout: 120_000 }, async () => {
-    const tarball = await pack(join(ROOT, "packages", "core"));
+    const tarball = await pack("packages/core", folder);
     const bin = (tool: string) => join(ROOT, "test", "node_modules", ".bin", tool);
     const publint = await execute(bin("publint"), ["run", tarball, "--strict"]);
     expect(publint.stdout).toContain("All good!");

@@ -1,16 +1,15 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
-import type { World } from "@refmcp/core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SERVERS, serverBin, serverWorld } from "../servers.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { SERVERS, serverBin, useWorld } from "../servers.ts";
 import { conversation } from "./conversation.ts";
 import { type Fields, fieldsAt, listAt, type Revision } from "./revisions.ts";
 
 const execute = promisify(execFile);
 const BUILT = SERVERS.filter((name) => existsSync(serverBin(name)));
 /** How many resources of a list are read. */
-const MOST_READ = 10;
+const MAX_READ = 10;
 
 /** Every built server in these revisions: its lists, and good and bad uses of all that it has. */
 export function serversSpeak(revisions: readonly Revision[]): void {
@@ -21,7 +20,7 @@ export function serversSpeak(revisions: readonly Revision[]): void {
   });
 
   describe.each(situations)("the $name server in $revision", ({ name, revision }) => {
-    let world: World | undefined;
+    const there = useWorld(name);
     let tools: { name: string; reads: boolean }[] = [];
     let noRoots: readonly string[] = [];
     beforeAll(async () => {
@@ -31,13 +30,7 @@ export function serversSpeak(revisions: readonly Revision[]): void {
       // Only servers that touch directories ask for roots.
       const options = listAt(JSON.parse(stdout), "options").map(({ flag }) => flag);
       noRoots = options.includes("roots") ? ["--roots", "off"] : [];
-      world = await serverWorld(name);
     });
-    afterAll(() => world?.dispose());
-    const there = (): World => {
-      if (world === undefined) throw new Error("There is no world yet.");
-      return world;
-    };
     const talk = conversation(() => {
       const { args, env = {} } = there();
       return { file: serverBin(name), args: [...args, ...noRoots], env };
@@ -66,7 +59,7 @@ export function serversSpeak(revisions: readonly Revision[]): void {
       const [resources, templates] = await Promise.all(
         ["resources/list", "resources/templates/list"].map((method) => recorder.request(method)),
       );
-      for (const { uri } of listAt(resources, "result", "resources").slice(0, MOST_READ)) {
+      for (const { uri } of listAt(resources, "result", "resources").slice(0, MAX_READ)) {
         expect(await recorder.complete("resources/read", { uri })).toHaveProperty("result");
       }
       for (const { uriTemplate } of listAt(templates, "result", "resourceTemplates")) {

@@ -3,13 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { World } from "@refmcp/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
 import { pack } from "../../scripts/release/pack.mjs";
-import { SERVERS, serverWorld } from "../servers.ts";
+import { answersInBothEras, SERVERS, serverWorld } from "../servers.ts";
 
 const execute = promisify(execFile);
 
@@ -77,29 +75,8 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
     "the packed %s server starts and answers in both eras",
     { timeout: LONG },
     async (name) => {
-      const world = await worldOf(name);
-      for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
-        const client = new Client({ name: "smoke", version: "1" }, { versionNegotiation: { mode } });
-        const transport = new StdioClientTransport({
-          command: node,
-          args: [join(home, "node_modules", "@refmcp", `server-${name}`, "dist", "bin.js"), ...world.args],
-          env: { PATH: process.env.PATH ?? "", HOME: home, ...world.env },
-          cwd: home,
-        });
-        await client.connect(transport);
-        try {
-          const { tools } = await client.listTools();
-          const reading = tools.find((tool) => tool.annotations?.readOnlyHint === true);
-          if (reading === undefined) throw new Error(`${name} has no reading tool`);
-          const result = await client.callTool({
-            name: reading.name,
-            arguments: { ...world.calls[reading.name] },
-          });
-          expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
-        } finally {
-          await client.close();
-        }
-      }
+      const bin = join(home, "node_modules", "@refmcp", `server-${name}`, "dist", "bin.js");
+      await answersInBothEras(await worldOf(name), { command: node, args: [bin], cwd: home });
     },
   );
 });

@@ -1,7 +1,7 @@
 import { execSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/core/testing";
+import { fakeCall, isRunning } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   callTool,
@@ -174,16 +174,6 @@ describe("work without end", () => {
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
   });
 });
-
-/** Whether a process still does something; one that has ended and waits for its parent does not. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 describe("an object that is not here", () => {
   it("is reported and not fetched: no promisor, no transport", async () => {

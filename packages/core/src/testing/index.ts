@@ -5,6 +5,7 @@ export {
   connectInMemory,
   connectStdio,
   type Era,
+  isRunning,
   nodeBoundByPermissions,
   type RawSession,
   rawSession,

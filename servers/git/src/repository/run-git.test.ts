@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
+import { isRunning } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../test/fixture.ts";
 import { runGit } from "./run-git.ts";
@@ -58,13 +59,4 @@ describe.skipIf(process.platform === "win32")("runGit, when git has ended and a 
 /** Holds up this thread. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

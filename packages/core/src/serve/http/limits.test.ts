@@ -1,35 +1,19 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   connectHttp,
-  type HttpProbe,
   INITIALIZE,
+  legacyCall,
   modernCall,
   openSession,
   post,
-  startProbe,
+  useProbes,
 } from "../../../test/fixtures/http.ts";
 
 const LONG = 20_000;
-const open: { close(): Promise<unknown> }[] = [];
+const { start, closeLater } = useProbes();
 
-async function start(...args: Parameters<typeof startProbe>): Promise<HttpProbe> {
-  const probe = await startProbe(...args);
-  open.push(probe);
-  return probe;
-}
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-const legacy = (id: number, name: string, args: object) => ({
-  jsonrpc: "2.0",
-  id,
-  method: "tools/call",
-  params: { name, arguments: args },
-});
 const echo = modernCall("probe_echo", { text: "a" });
 
 /** Sends a call that takes a minute, in the background; the client can vanish. */
@@ -62,7 +46,7 @@ describe("requests in flight", () => {
     const { url } = await start([], { limits: { inFlight: 3 } });
     const session = await openSession(url, "2025-03-26");
     const batch = (size: number) =>
-      Array.from({ length: size }, (_, index) => legacy(index, "probe_echo", { text: "a" }));
+      Array.from({ length: size }, (_, index) => legacyCall(index, "probe_echo", { text: "a" }));
     expect((await post(url, batch(4), session)).status).toBe(503);
     expect((await post(url, batch(3), session)).status).toBe(200);
   });
@@ -70,7 +54,7 @@ describe("requests in flight", () => {
   it("leave room for answers to questions: the calls wait for them", async () => {
     const { url } = await start([], { limits: { inFlight: 1 } });
     const { client } = await connectHttp(url, "legacy");
-    open.push(client);
+    closeLater(client);
     client.setRequestHandler("elicitation/create", ({ params }) => ({
       action: "accept",
       content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
@@ -84,13 +68,13 @@ describe("requests in flight", () => {
     const session = await openSession(url);
     for (const id of [11, 12, 13]) {
       const vanish = new AbortController();
-      await post(url, legacy(id, "probe_slow", { ms: 60_000 }), session, vanish.signal);
+      await post(url, legacyCall(id, "probe_slow", { ms: 60_000 }), session, vanish.signal);
       vanish.abort();
     }
     await vi.waitFor(async () => {
       // The server learns a little later that the clients are gone.
       await new Promise((next) => setTimeout(next, 50));
-      expect((await post(url, legacy(14, "probe_echo", { text: "a" }), session)).status).toBe(503);
+      expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(503);
     }, LONG);
     expect(serving.load.inFlight).toBe(3);
     for (const requestId of [11, 12, 13]) {
@@ -99,7 +83,7 @@ describe("requests in flight", () => {
     }
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
     expect(probes[0]?.events).toEqual(["aborted", "aborted", "aborted"]);
-    expect((await post(url, legacy(14, "probe_echo", { text: "a" }), session)).status).toBe(200);
+    expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(200);
   });
 });
 
@@ -186,7 +170,7 @@ describe("sessions", () => {
     let most = 0;
     for (let round = 0; round < 5; round += 1) {
       for (const session of sessions) {
-        const call = legacy(round, "probe_echo", { text: "x".repeat(8_000) });
+        const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) });
         await (await post(url, call, session)).text();
         most = Math.max(most, serving.load.kept);
         expect(serving.load.kept).toBeLessThanOrEqual(50_000);
@@ -201,7 +185,7 @@ describe("sessions", () => {
     const { url, serving } = await start([], { limits: { perSession: 30_000 } });
     const session = await openSession(url);
     for (let round = 0; round < 10; round += 1) {
-      await (await post(url, legacy(round, "probe_echo", { text: "x".repeat(8_000) }), session)).text();
+      await (await post(url, legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }), session)).text();
       expect(serving.load.kept).toBeLessThanOrEqual(30_000);
     }
     expect(serving.load.kept).toBeGreaterThan(15_000);

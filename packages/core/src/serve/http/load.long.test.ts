@@ -1,33 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   eventsOf,
   type HttpProbe,
+  legacyCall,
   modernCall,
   modernListen,
   openSession,
   post,
-  startProbe,
+  useProbes,
 } from "../../../test/fixtures/http.ts";
 
 const LONG = 60_000;
-const open: { close(): Promise<unknown> }[] = [];
-
-async function start(...args: Parameters<typeof startProbe>): Promise<HttpProbe> {
-  const probe = await startProbe(...args);
-  open.push(probe);
-  return probe;
-}
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-function legacyCall(id: number, name: string, args: Record<string, unknown>, meta = {}) {
-  return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args, _meta: meta } };
-}
+const { start } = useProbes();
 
 /** Calls that no client waits for any more, as seen by the tools. */
 function aborted(probe: HttpProbe): number {

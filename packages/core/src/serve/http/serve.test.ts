@@ -1,26 +1,15 @@
 import { createConnection } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   connectHttp,
-  type HttpProbe,
   INITIALIZE,
   modernCall,
   openSession,
   post,
-  startProbe,
+  useProbes,
 } from "../../../test/fixtures/http.ts";
 
-const open: { close(): Promise<unknown> }[] = [];
-
-async function start(...args: Parameters<typeof startProbe>): Promise<HttpProbe> {
-  const probe = await startProbe(...args);
-  open.push(probe);
-  return probe;
-}
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
+const { start, closeLater } = useProbes();
 
 it("takes an optional parameter that is null as absent, in both eras", async () => {
   const { url } = await start();
@@ -41,7 +30,7 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
   it("lists, calls, reads and completes", async () => {
     const { url } = await start();
     const { client } = await connectHttp(url, era);
-    open.push(client);
+    closeLater(client);
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("probe_echo");
     const said = await client.callTool({ name: "probe_echo", arguments: { text: "héllo", times: 2 } });
     expect(said.content).toEqual([{ type: "text", text: "héllohéllo" }]);
@@ -54,7 +43,7 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
   it("reports progress while a call runs", async () => {
     const { url } = await start();
     const { client } = await connectHttp(url, era);
-    open.push(client);
+    closeLater(client);
     const seen: number[] = [];
     await client.callTool(
       { name: "probe_slow", arguments: { ms: 50 } },
@@ -66,7 +55,7 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
   it("asks the client within a call", async () => {
     const { url, probes } = await start();
     const { client } = await connectHttp(url, era);
-    open.push(client);
+    closeLater(client);
     client.setRequestHandler("elicitation/create", ({ params }) => ({
       action: "accept",
       content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
@@ -80,7 +69,7 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
   it("stops a call that the client cancels", async () => {
     const { url, probes } = await start();
     const { client } = await connectHttp(url, era);
-    open.push(client);
+    closeLater(client);
     const controller = new AbortController();
     const call = client.callTool(
       { name: "probe_slow", arguments: { ms: 60_000 } },

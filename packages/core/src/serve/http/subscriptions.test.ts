@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   eventsOf,
   type HttpProbe,
@@ -6,22 +6,17 @@ import {
   modernListen,
   openSession,
   post,
-  startProbe,
+  useProbes,
 } from "../../../test/fixtures/http.ts";
 
 const COUNT = "probe://count";
 const ITEM = "probe://item/a";
 const LONG = 10_000;
-const open: { close(): Promise<unknown> }[] = [];
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
+const { start, closeLater } = useProbes();
 
 /** A probe whose context is open, so that its resources can change. */
-async function start(): Promise<HttpProbe> {
-  const probe = await startProbe();
-  open.push(probe);
+async function startOpen(): Promise<HttpProbe> {
+  const probe = await start();
   const { message, headers } = modernCall("probe_count", {});
   await (await post(probe.url, message, headers)).text();
   return probe;
@@ -46,7 +41,7 @@ function follow(response: Response, vanish: AbortController): Stream {
       last = id ?? "";
     }
   })().catch(() => undefined);
-  open.push({
+  closeLater({
     close: async () => {
       vanish.abort();
       await reading;
@@ -98,7 +93,7 @@ function change(probe: HttpProbe, uri: string): void {
 
 describe("a legacy session over HTTP", () => {
   it("hears on its own stream of what it subscribed to, and of nothing else", async () => {
-    const probe = await start();
+    const probe = await startOpen();
     const { url } = probe;
     const [ada, bob] = [await openSession(url), await openSession(url)];
     const [ofAda, ofBob] = [await legacyStream(url, ada), await legacyStream(url, bob)];
@@ -113,7 +108,7 @@ describe("a legacy session over HTTP", () => {
   });
 
   it("gets what changed while its stream was lost, and stops watching when it ends", async () => {
-    const probe = await start();
+    const probe = await startOpen();
     const { url } = probe;
     const session = await openSession(url);
     await subscribe(url, session, COUNT);
@@ -140,7 +135,7 @@ describe("a legacy session over HTTP", () => {
 
 describe("a modern client over HTTP", () => {
   it("hears on each stream of what that stream asked for", async () => {
-    const probe = await start();
+    const probe = await startOpen();
     const { url } = probe;
     const count = await modernStream(url, { resourceSubscriptions: [COUNT, "probe://item/missing"] });
     const both = await modernStream(url, { resourceSubscriptions: [COUNT, ITEM] });
@@ -159,7 +154,7 @@ describe("a modern client over HTTP", () => {
   });
 
   it("hears the end of the server as the result of listening", async () => {
-    const probe = await start();
+    const probe = await startOpen();
     const stream = await modernStream(probe.url, { resourcesListChanged: true });
     await probe.close();
     await vi.waitFor(() => {
