@@ -13,21 +13,29 @@ const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
 
-/** About how many seconds a suite takes by itself on 2 idle cores, for the estimate; one that is not here takes `OTHER`. */
+/**
+ * How many seconds a suite took on 2 cores, side by side with up to three others (2026-11-22), for the estimate; one that is
+ * not here takes `OTHER`.
+ */
 const SECONDS = {
-  "@refmcp/core#test": 60,
-  "@refmcp/server-fetch#test": 35,
-  "@refmcp/server-filesystem#test": 65,
-  "@refmcp/server-filesystem#test:long": 90,
-  "@refmcp/server-git#test": 90,
-  "@refmcp/server-git#test:long": 250,
-  "@refmcp/server-memory#test": 35,
-  "@refmcp/server-playwright#test": 120,
-  "@refmcp/server-playwright#test:long": 60,
-  "@refmcp/server-postgres#test": 70,
-  "@refmcp/server-sqlite#test": 65,
-  "@refmcp/test#test": 70,
-  "@refmcp/test#test:long": 700,
+  "@refmcp/core#test": 111,
+  "@refmcp/core#test:long": 127,
+  "@refmcp/server-fetch#test": 67,
+  "@refmcp/server-fetch#test:long": 20,
+  "@refmcp/server-filesystem#test": 116,
+  "@refmcp/server-filesystem#test:long": 131,
+  "@refmcp/server-git#test": 123,
+  "@refmcp/server-git#test:long": 212,
+  "@refmcp/server-memory#test": 69,
+  "@refmcp/server-memory#test:long": 122,
+  "@refmcp/server-playwright#test": 194,
+  "@refmcp/server-playwright#test:long": 151,
+  "@refmcp/server-postgres#test": 113,
+  "@refmcp/server-postgres#test:long": 52,
+  "@refmcp/server-sqlite#test": 113,
+  "@refmcp/server-sqlite#test:long": 30,
+  "@refmcp/test#test": 162,
+  "@refmcp/test#test:long": 818,
 };
 const OTHER = 30;
 // A suite starts processes of its own and waits for them a good part of the time.
@@ -148,11 +156,11 @@ function nameOf({ directory, task }) {
   return task === "test:long" ? `${directory} (long)` : directory;
 }
 
-/** Suites run side by side; together they take as long as the longest at least. */
+/** Suites run side by side; together they take at least as long as the longest. */
 function estimate(some) {
   const all = some.map(({ id }) => SECONDS[id] ?? OTHER);
   const sum = all.reduce((total, seconds) => total + seconds, 0);
-  return Math.max(...all, sum / Math.min(2, availableParallelism()));
+  return Math.max(...all, sum / ATONCE);
 }
 
 /** A file of JSON; undefined where it is not there, or is being written at this moment. */
