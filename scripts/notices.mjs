@@ -93,7 +93,7 @@ async function entry({ name, version, license, author, repository }, texts) {
   const standard = await readFile(new URL(`${license}.txt`, STANDARD), "utf8").catch(() => undefined);
   if (texts.length === 0 && standard === undefined)
     throw new Error(
-      `${name} ${version} is in the bundle, but it has no license file, and there is no standard text of its license ` +
+      `${name} ${version} is in the bundle, but has no license file, and scripts/licenses has no text of its license ` +
         `(${license}). Add one as scripts/licenses/${license}.txt, or remove the package.`,
     );
   const all = [...texts];

@@ -23,7 +23,7 @@ const IN_VSCODE = {
 
 /**
  * The arguments of an entry: those of `refmcp.exampleArguments` in package.json, else the options that the server asks for.
- * Directories are one of them only where nothing else is: beside a database they are for imports and exports.
+ * Directories are one of them only where nothing else is: next to a database they are for imports and exports.
  */
 export function exampleArguments({ manifest, options }, values = SHOWN) {
   const given = manifest.refmcp?.exampleArguments;

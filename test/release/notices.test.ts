@@ -96,7 +96,7 @@ describe("a package without a license file", () => {
 
   it("ends the build where its license has no standard text here", async () => {
     await expect(make("rare", { license: "Rare-1.0" })).rejects.toThrow(
-      "rare 1.0.0 is in the bundle, but it has no license file, and there is no standard text of its license (Rare-1.0). Add one as scripts/licenses/Rare-1.0.txt, or remove the package.",
+      "rare 1.0.0 is in the bundle, but has no license file, and scripts/licenses has no text of its license (Rare-1.0). Add one as scripts/licenses/Rare-1.0.txt, or remove the package.",
     );
   });
 

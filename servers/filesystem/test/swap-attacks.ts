@@ -74,7 +74,7 @@ export function resistsSwaps(count: { reads: number; writes: number }): void {
       const seen = { honest: 0, refused: 0, leaked: 0 };
       const target = join(outside, "secret.txt");
       const swaps = await whileSwapping(join(root, "file.txt"), "file", target, async () => {
-        // At least so many, and until both sides were met: then the race was real.
+        // At least this many, and until both outcomes were seen: only then was there a real race.
         const isOneSided = () => seen.leaked === 0 && (seen.honest === 0 || seen.refused === 0);
         for (let i = 0; i < count.reads || isOneSided(); i += LANES) {
           for (const { text } of await calls("read_text_file", () => ({ path: "file.txt" }))) {

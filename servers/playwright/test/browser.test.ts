@@ -63,7 +63,7 @@ describe("aptInstall", () => {
     expect([said, await calls()]).toEqual([[], ["install --assume-no --no-install-recommends pgbouncer"]]);
   });
 
-  it("announces apt-get update where there is no list of packages yet", async () => {
+  it("announces apt-get update if there are no package lists yet", async () => {
     const { path } = await apt(`case "$*" in
       *update) touch "$0.updated"; exit 0;; esac
       [ -e "$0.updated" ] || { echo 'E: Unable to locate package' >&2; exit 100; }
@@ -87,7 +87,7 @@ describe("bringBrowser", () => {
   const none = async () => undefined;
   const apt = async () => "apt is used only as root";
 
-  it("uses a browser that is there, and installs nothing", async () => {
+  it("uses an existing browser, and installs nothing", async () => {
     const unwanted = async () => expect.fail("it installs");
     const found = await bringBrowser({ say, find: async () => "/b", apt: unwanted, download: unwanted });
     expect([found, said]).toEqual([{ executablePath: "/b" }, []]);

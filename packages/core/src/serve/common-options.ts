@@ -176,7 +176,7 @@ export const commonOptions = defineOptions({
   },
 });
 
-/** The parsed common options, as any server has them: without directories or toolsets, those lists are empty. */
+/** The parsed common options. The lists are empty where a server has no directories or toolsets. */
 export interface CommonOptionValues
   extends OptionValues<typeof commonOptions>,
     OptionValues<typeof directoryOptions> {

@@ -75,7 +75,7 @@ export class Keeper {
         released = true;
         held.users -= 1;
         if (broken || held.runs >= this.#options.recycleAfter) this.#retire(held);
-        // Other runs may still be using it: on a busy machine a slow close is no sign that it hangs.
+        // Other runs may still be using it: on a busy machine a slow close does not mean that it hangs.
         if (held.retired && held.users === 0) await this.#end(held);
         this.#watchIdle();
       },

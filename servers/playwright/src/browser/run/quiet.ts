@@ -43,7 +43,7 @@ export class Quiet {
     for (let past = 0; past < atMostMs; past += tickMs) {
       if (calm === 0) activity = this.#record.activity;
       const ticked = await this.#deadline.race(this.#tick(calm === 0, tickMs, calm === TICKS));
-      // Without a document there is no page time, for example during a navigation.
+      // There is no document, for example during a navigation, and so no page clock.
       if (!ticked) await this.#deadline.sleep(tickMs);
       const active = !ticked || this.#record.inFlight > 0 || this.#record.activity !== activity;
       calm = active ? 0 : calm + 1;
