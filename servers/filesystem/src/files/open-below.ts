@@ -98,9 +98,13 @@ class DescriptorDirectory implements WalkedDirectory {
   }
 }
 
+/** How often a directory is read until two readings agree. */
+const MAX_READINGS = 5;
+
 /**
- * Elsewhere: a path, looked at before and after. Where its real path differs from what it must be, a link stands in
- * the way and nothing is taken from it. Swapping forth and back within one reading is not noticed.
+ * Elsewhere: a path, checked before and after each of two readings that must agree. If its real path is not what it must
+ * be, a link is in the way and nothing is taken from it. A program that swaps the directory for a link and back must do so
+ * within both readings to go unnoticed.
  */
 class PathDirectory implements WalkedDirectory {
   readonly realPath: string;
@@ -110,8 +114,15 @@ class PathDirectory implements WalkedDirectory {
   }
 
   entries(): Entry[] | undefined {
-    const entries = this.#isItself() ? readEntries(this.realPath) : undefined;
-    return entries !== undefined && this.#isItself() ? entries : undefined;
+    let before: string | undefined;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      const entries = this.#isItself() ? readEntries(this.realPath) : undefined;
+      if (entries === undefined || !this.#isItself()) return undefined;
+      const found = JSON.stringify(entries);
+      if (found === before) return entries;
+      before = found;
+    }
+    return undefined;
   }
 
   stat(name: string): Stats | undefined {

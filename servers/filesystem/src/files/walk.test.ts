@@ -1,5 +1,6 @@
-import { renameSync, symlinkSync } from "node:fs";
+import fs, { renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { keepSwapping } from "../../test/swapper.ts";
 import { makeTree, type Tree } from "../../test/tree.ts";
@@ -91,6 +92,34 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
     }
     expect(entered).toBeGreaterThan(0);
   });
+});
+
+it("notices a directory that is swapped for a link and back within one reading, by path", async () => {
+  const tree = await makeTree({ "outside/SECRET": "s", "victim/inner": "" }, { verification: "portable" });
+  const [victim, aside] = [tree.at("victim"), `${tree.at("victim")}.aside`];
+  const { readdirSync } = fs;
+  let swaps = 0;
+  const swapping = (path: string, ...rest: unknown[]): unknown => {
+    const read = () => Reflect.apply(readdirSync, fs, [path, ...rest]);
+    if (path !== victim || swaps > 0) return read();
+    swaps += 1;
+    renameSync(victim, aside);
+    symlinkSync(tree.outside, victim);
+    try {
+      return read();
+    } finally {
+      unlinkSync(victim);
+      renameSync(aside, victim);
+    }
+  };
+  Reflect.set(fs, "readdirSync", swapping);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.readdirSync = readdirSync;
+    syncBuiltinESMExports();
+  });
+  expect((await walked(tree)).paths).toEqual(["victim/", "victim/inner"]);
+  expect(swaps).toBe(1);
 });
 
 describe("walk", () => {
