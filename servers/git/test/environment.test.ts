@@ -1,7 +1,7 @@
 import { execSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall, isRunning } from "@refmcp/core/testing";
+import { fakeCall } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   callTool,
@@ -11,6 +11,7 @@ import {
   git,
   gitOver,
   insideAndOutside,
+  isRunning,
   type Scratch,
   scratch,
   write,

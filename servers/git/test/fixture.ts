@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ToolError } from "@refmcp/core/answer";
@@ -265,6 +274,16 @@ export function insideAndOutside(place: Scratch): {
   const foreign = emptyRepository(place.path("out", "repo"));
   commitFiles(foreign, "Secret commit", { "secret.txt": "the secret\n" });
   return { root, foreign, over: gitOver([place.path("in")]) };
+}
+
+/** Whether a process still does something; one that has ended and waits for its parent does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 /** The code of the error with which the work fails. */

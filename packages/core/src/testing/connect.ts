@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
 import {
   Client,
   type ClientCapabilities,
@@ -84,16 +83,6 @@ export function nodeBoundByPermissions(): readonly string[] {
   return process.getuid?.() === 0
     ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", process.execPath]
     : [process.execPath];
-}
-
-/** Whether a process still does something; one that has ended and waits for its parent does not (Linux). */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
 }
 
 /** Starts a built server (`dist/bin.js`) as a child process and connects a client to it over stdio. */

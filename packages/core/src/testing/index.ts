@@ -5,7 +5,6 @@ export {
   connectInMemory,
   connectStdio,
   type Era,
-  isRunning,
   nodeBoundByPermissions,
   type RawSession,
   rawSession,

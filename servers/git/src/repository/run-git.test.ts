@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { isRunning } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Scratch, scratch } from "../../test/fixture.ts";
+import { isRunning, type Scratch, scratch } from "../../test/fixture.ts";
 import { runGit } from "./run-git.ts";
 
 let place: Scratch;

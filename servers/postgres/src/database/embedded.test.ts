@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRunning } from "@refmcp/core/testing";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
@@ -48,6 +47,15 @@ async function clusterFolder(): Promise<string> {
   const [only, ...others] = await readdir(temporary);
   if (only === undefined || others.length > 0) throw new Error(`${temporary} has ${only}, ${others}`);
   return join(temporary, only);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 describe("--embedded", () => {
