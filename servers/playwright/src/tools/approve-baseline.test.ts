@@ -10,8 +10,24 @@ let agrees = true;
 const questions: string[] = [];
 let colour = "green";
 
+/** A page whose picture is another one in every frame, by up to `shades` of grey. */
+const restless = (shades: number) =>
+  page(`<canvas></canvas><script>
+    const context = document.querySelector("canvas").getContext("2d");
+    const noise = () => {
+      const image = context.createImageData(300, 150);
+      for (let i = 0; i < image.data.length; i += 4)
+        image.data.set([150 + Math.random() * ${shades}, 150, 150, 255], i);
+      context.putImageData(image, 0, 0);
+      requestAnimationFrame(noise);
+    };
+    noise();
+  </script>`);
+
 beforeAll(async () => {
   web = await site({
+    "/shimmering": restless(2),
+    "/moving": restless(100),
     "/": (_, response) =>
       void response
         .writeHead(200, { "content-type": "text/html" })
@@ -25,10 +41,10 @@ beforeAll(async () => {
   });
 });
 
-const compare = () =>
+const compare = (path = "/", baseline = "home") =>
   talk.good("pw_run_test", {
-    url: web.url,
-    assertions: ["screenshot matches baseline 'home'"],
+    url: web.url + path,
+    assertions: [`screenshot matches baseline '${baseline}'`],
     evidence: [],
   });
 
@@ -60,6 +76,18 @@ describe("pw_approve_baseline", () => {
     await talk.good("pw_approve_baseline", { run_id: different.data.run_id, baseline: "home" });
     expect(questions.at(-1)).toContain("The old picture is lost");
     expect((await compare()).data.passed).toBe(true);
+  });
+
+  it("holds a page for still that differs by a shade from frame to frame, and no other", async () => {
+    const again = async (path: string, baseline: string) => {
+      const first = await compare(path, baseline);
+      await talk.good("pw_approve_baseline", { run_id: first.data.run_id, baseline });
+      return compare(path, baseline);
+    };
+    const shimmering = await again("/shimmering", "shades");
+    expect(shimmering.data.passed, shimmering.text).toBe(true);
+    const moving = await again("/moving", "motion");
+    expect(moving.text).toContain("does not come to rest");
   });
 
   it("asks nothing where nothing would change", async () => {

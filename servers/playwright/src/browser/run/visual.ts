@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { Locator, Page } from "playwright";
+import type { PNGWithMetadata } from "pngjs";
 import type { Check } from "../language/ast.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { Outcome } from "./checks.ts";
@@ -70,7 +71,8 @@ export interface Comparing {
 }
 
 /**
- * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike. What is seen is kept as
+ * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike: judged as the baseline is,
+ * since a browser draws a page at rest with a shade's difference now and then. What is seen is kept as
  * `<name>.actual.png`, and where it differs `<name>.diff.png` shows where.
  */
 export async function visualOutcome(check: ScreenshotCheck, stage: Comparing): Promise<Outcome> {
@@ -81,11 +83,13 @@ export async function visualOutcome(check: ScreenshotCheck, stage: Comparing): P
   if (of !== undefined && (await of.count()) === 0)
     return { passed: false, actual: "nothing matches what is to be photographed" };
   const shot = async () => (await photograph(page, { of, masks, fullPage: of === undefined }, deadline)).png;
+  const { PNG } = (await import("pngjs")).default;
   let actual = await shot();
   let still = false;
   for (let i = 1; i < MOST_FRAMES && !still; i++) {
     const next = await shot();
-    still = next.equals(actual);
+    still =
+      next.equals(actual) || (await comparison(PNG.sync.read(next), PNG.sync.read(actual)))?.different === 0;
     actual = next;
   }
   const stem = `${slugOf(check.baseline, "baseline")}${device === "desktop" ? "" : `-${device}`}`;
@@ -110,11 +114,7 @@ async function judged(
   check: ScreenshotCheck,
   diffPath: string,
 ): Promise<Outcome> {
-  const [{ default: pngjs }, { default: pixelmatch }] = await Promise.all([
-    import("pngjs"),
-    import("pixelmatch"),
-  ]);
-  const { PNG } = pngjs;
+  const { PNG } = (await import("pngjs")).default;
   const now = PNG.sync.read(actual);
   let then: typeof now;
   try {
@@ -125,19 +125,31 @@ async function judged(
       cause: error,
     });
   }
-  const { width, height } = then;
-  if (now.width !== width || now.height !== height)
+  const compared = await comparison(now, then);
+  if (compared === undefined)
     return {
       passed: false,
-      actual: `its size is ${now.width}x${now.height}, the baseline's ${width}x${height}`,
+      actual: `its size is ${now.width}x${now.height}, the baseline's ${then.width}x${then.height}`,
     };
-  const diff = new PNG({ width, height });
-  const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
-  const part = different / (width * height);
+  const { different, diff } = compared;
+  const part = different / (diff.width * diff.height);
   const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
   if (different > 0) await writeFile(diffPath, PNG.sync.write(diff), { mode: 0o600 });
   return {
     passed: part <= check.tolerance,
     actual: `${different} pixels (${percent}) differ, ${check.tolerance * 100}% may`,
   };
+}
+
+/** How many pixels differ to the eye, and a picture of where; undefined where the sizes differ. */
+async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
+  const { width, height } = then;
+  if (now.width !== width || now.height !== height) return undefined;
+  const [{ default: pngjs }, { default: pixelmatch }] = await Promise.all([
+    import("pngjs"),
+    import("pixelmatch"),
+  ]);
+  const diff = new pngjs.PNG({ width, height });
+  const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
+  return { different, diff };
 }
