@@ -7,7 +7,7 @@ export interface Heading {
   readonly index: number;
 }
 
-const MOST_HEADINGS = 20_000;
+const MAX_HEADINGS = 20_000;
 /** How much of a heading's line is read; titles are cut to 200 characters. */
 const READ_CHARS = 2_000;
 
@@ -23,7 +23,7 @@ export function outlineOf(markdown: string): Heading[] {
     else if (fence === undefined) {
       const [begin = "", level] = /^ {0,3}(#{1,6})[ \t]/.exec(line.slice(0, 20)) ?? [];
       const title = level === undefined ? "" : plain(line.slice(begin.length, begin.length + READ_CHARS));
-      if (level !== undefined && title !== "" && headings.length < MOST_HEADINGS)
+      if (level !== undefined && title !== "" && headings.length < MAX_HEADINGS)
         headings.push({ level: level.length, title, index });
     }
     index += line.length + 1;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MOST_WATCHED, QUIET_MS, Watchers } from "./watch.ts";
+import { MAX_WATCHED, QUIET_MS, Watchers } from "./watch.ts";
 
 let top = "";
 let root = "";
@@ -151,10 +151,10 @@ describe("Watchers", () => {
     );
   });
 
-  it(`watches ${MOST_WATCHED} at most, and one more when one is given up`, async () => {
+  it(`watches ${MAX_WATCHED} at most, and one more when one is given up`, async () => {
     await writeFile(join(root, "one.txt"), "");
     const stops = await Promise.all(
-      Array.from({ length: MOST_WATCHED }, () => watchers.watch("one.txt", () => undefined)),
+      Array.from({ length: MAX_WATCHED }, () => watchers.watch("one.txt", () => undefined)),
     );
     await expect(watchers.watch("one.txt", () => undefined)).rejects.toMatchObject({ kind: "too_large" });
     await stops[0]?.();

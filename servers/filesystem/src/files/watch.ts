@@ -3,7 +3,7 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import type { FSWatcher } from "chokidar";
 
 /** How many files and directories may be watched at once; each holds a handle of the system. */
-export const MOST_WATCHED = 256;
+export const MAX_WATCHED = 256;
 /** Events that come closer together than this, in milliseconds, are one. */
 export const QUIET_MS = 100;
 const POLL_MS = 1000;
@@ -29,8 +29,8 @@ export class Watchers {
    * @throws ToolError `too_large` for one too many, and what the guard throws.
    */
   async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
-    if (this.#open.size + this.#opening >= MOST_WATCHED) {
-      throw new ToolError("too_large", `${MOST_WATCHED} files and directories are watched already.`, {
+    if (this.#open.size + this.#opening >= MAX_WATCHED) {
+      throw new ToolError("too_large", `${MAX_WATCHED} files and directories are watched already.`, {
         hint: "Unsubscribe from some first; a directory's subscription covers the entries in it.",
       });
     }

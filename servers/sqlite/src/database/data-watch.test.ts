@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
-import { MOST_WATCHED } from "./data-watch.ts";
+import { MAX_WATCHED } from "./data-watch.ts";
 
 let here: Lab | undefined;
 afterEach(() => here?.dispose());
@@ -39,7 +39,7 @@ it("refuses a database that is not there, and can be asked again", async () => {
 it("watches so many databases and no more, until one is let go", async () => {
   here = await lab();
   const { databases, file, folder } = here;
-  const names = Array.from({ length: MOST_WATCHED + 1 }, (_, index) => `copy${index}.db`);
+  const names = Array.from({ length: MAX_WATCHED + 1 }, (_, index) => `copy${index}.db`);
   for (const name of names) await copyFile(file, join(folder, name));
   const [last = "", ...most] = names;
   const stops = await Promise.all(most.map((name) => databases.watch.listen(name, () => undefined)));

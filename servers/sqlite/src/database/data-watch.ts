@@ -3,7 +3,7 @@ import type { Databases } from "./databases.ts";
 
 const POLL_MS = 300;
 /** Databases that are watched at the same time; each has a process. */
-export const MOST_WATCHED = 8;
+export const MAX_WATCHED = 8;
 
 interface Watched {
   readonly listeners: Set<() => void>;
@@ -30,14 +30,10 @@ export class DataWatch {
    */
   async listen(database: string, changed: () => void): Promise<() => void> {
     const watched = this.#watched.get(database) ?? { listeners: new Set(), stop: new AbortController() };
-    if (!this.#watched.has(database) && this.#watched.size >= MOST_WATCHED)
-      throw new ToolError(
-        "unavailable",
-        `${MOST_WATCHED} databases are watched already; no more at a time.`,
-        {
-          hint: "Unsubscribe from the resources of one of them first.",
-        },
-      );
+    if (!this.#watched.has(database) && this.#watched.size >= MAX_WATCHED)
+      throw new ToolError("unavailable", `${MAX_WATCHED} databases are watched already; no more at a time.`, {
+        hint: "Unsubscribe from the resources of one of them first.",
+      });
     watched.listeners.add(changed);
     if (!this.#watched.has(database)) {
       this.#watched.set(database, watched);

@@ -2,7 +2,7 @@ import { open, realpath, stat } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { type Limits, limitsOf, withNear } from "@refmcp/sql";
-import { DataWatch, MOST_WATCHED } from "./data-watch.ts";
+import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
 import type { Place } from "./handle.ts";
 import { Insights } from "./insights.ts";
 import { Runners } from "./runners.ts";
@@ -34,7 +34,7 @@ export class Databases {
     this.options = options;
     this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
     this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: false });
-    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MOST_WATCHED, spare: false });
+    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: false });
     this.watch = new DataWatch(this);
   }
 
