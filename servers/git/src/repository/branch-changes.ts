@@ -6,6 +6,7 @@ import type { Git } from "./git.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import type { Repository } from "./repository.ts";
 import { commitOf, headOf } from "./revisions.ts";
+import { together } from "./run-git.ts";
 
 /** Creates a branch at a commit and leaves HEAD where it is. */
 export async function createBranch(
@@ -53,7 +54,7 @@ export async function checkout(
   confirm: (question: string) => Promise<void>,
 ): Promise<Switched> {
   await repository.worktree();
-  const [beforeBranch, beforeCommit, plan] = await Promise.all([
+  const [beforeBranch, beforeCommit, plan] = await together([
     currentBranch(repository),
     headOf(repository),
     planOf(repository, target),
@@ -62,7 +63,7 @@ export async function checkout(
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
   if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");
-  const [branch, commit] = await Promise.all([currentBranch(repository), headOf(repository)]);
+  const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
   return {
     ...(branch === undefined ? {} : { branch }),
     ...(commit === undefined ? {} : { commit }),

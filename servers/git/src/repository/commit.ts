@@ -8,6 +8,7 @@ import { stage } from "./index-changes.ts";
 import { pathsIn } from "./paths.ts";
 import type { Repository } from "./repository.ts";
 import { commitOf, headOf, noCommits } from "./revisions.ts";
+import { together } from "./run-git.ts";
 import { emptyTree } from "./show.ts";
 import { operationOf } from "./status.ts";
 import { records } from "./text.ts";
@@ -82,7 +83,7 @@ export async function commit(
 /** A new commit in numbers. */
 async function describe(repository: Repository, oid: string): Promise<Committed> {
   const [parent] = await repository.lookUp([`${oid}^1`]);
-  const [{ files }, subject, branch] = await Promise.all([
+  const [{ files }, subject, branch] = await together([
     changesOf(repository, [parent?.oid ?? emptyTree(oid), oid], []),
     repository.output(
       ["log", "--no-show-signature", "--max-count=1", "--format=%s", oid, "--"],

@@ -8,6 +8,7 @@ import { pathsIn } from "./paths.ts";
 import { keep, keepWorktree } from "./recovery.ts";
 import type { Repository } from "./repository.ts";
 import { commitOf, headOf, noCommits } from "./revisions.ts";
+import { together } from "./run-git.ts";
 import { operationOf } from "./status.ts";
 import { counted, pathText, records } from "./text.ts";
 
@@ -24,7 +25,7 @@ export async function resetHard(
   if (head === undefined) throw noCommits();
   const target = await commitOf(repository, revision);
   const branch = (await currentBranch(repository)) ?? "the detached HEAD";
-  const [lost, changes] = await Promise.all([
+  const [lost, changes] = await together([
     commitsOnlyIn(repository, head, [target]),
     changesOf(repository, ["HEAD"], []).then(({ files }) => files.map(({ path }) => path)),
   ]);

@@ -5,6 +5,7 @@ import { diffFacts, fileList, wholeFiles } from "./diff-text.ts";
 import { type LinePage, LinePager } from "./line-pager.ts";
 import { pathsIn } from "./paths.ts";
 import type { Repository } from "./repository.ts";
+import { together } from "./run-git.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
 
@@ -42,7 +43,7 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const skip = start?.line ?? 0;
   const room = budget - 700;
   const [changes, page] = await withIndex(repository, query.between, (env) =>
-    Promise.all([
+    together([
       changesOf(repository, query.between, paths, env),
       query.format === "patch" ? patchPage(repository, query, paths, skip, room, env) : query.format,
     ]),

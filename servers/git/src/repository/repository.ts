@@ -3,7 +3,7 @@ import type { ConfigEntry } from "./config.ts";
 import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "./environment.ts";
 import { failureOf } from "./failures.ts";
 import type { Location } from "./locate.ts";
-import { type GitResult, type GitRun, runGit } from "./run-git.ts";
+import { type GitResult, type GitRun, runGit, together } from "./run-git.ts";
 import { standingOverrides } from "./safe-config.ts";
 
 /** What every git process of this server shares. */
@@ -118,7 +118,7 @@ export class Repository {
     );
     if (result.code !== 0) {
       // git ends at once where a reflog is not as long as a name says: the names are then taken one by one.
-      if (names.length > 1) return (await Promise.all(names.map((name) => this.lookUp([name])))).flat();
+      if (names.length > 1) return (await together(names.map((name) => this.lookUp([name])))).flat();
       if (/^fatal: log for .* only (has|goes)/m.test(result.stderr)) return [undefined];
       throw failureOf(result, "look up a revision");
     }

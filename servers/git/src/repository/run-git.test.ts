@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isRunning, type Scratch, scratch } from "../../test/fixture.ts";
-import { runGit } from "./run-git.ts";
+import { runGit, together } from "./run-git.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -54,6 +54,18 @@ describe.skipIf(process.platform === "win32")("runGit, when git has ended and a 
     await expect.poll(() => isRunning(Number(said))).toBe(false);
   });
 });
+
+it.skipIf(process.platform === "win32")(
+  "work side by side ends before the failure of a part is told",
+  async () => {
+    let said = "";
+    const slow = run("sleep 0.2; echo done", (text) => {
+      said += text;
+    });
+    await expect(together([Promise.reject(new Error("a part")), slow])).rejects.toThrow("a part");
+    expect(said).toBe("done\n");
+  },
+);
 
 /** Holds up this thread. */
 function pause(milliseconds: number): void {

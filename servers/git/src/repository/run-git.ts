@@ -137,6 +137,15 @@ export function runGit(run: GitRun): Promise<GitResult> {
   });
 }
 
+/**
+ * The values of work that goes on side by side, as `Promise.all` gives them; where one part fails, the others have ended
+ * too before it is said, so that no process outlives its call.
+ */
+export async function together<const Work extends readonly unknown[]>(work: Work) {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
 /** Starts git; what the system refuses at once is thrown. */
 function start(run: GitRun): ChildProcess {
   if (run.args.some((arg) => arg.includes("\0"))) {

@@ -6,6 +6,7 @@ import { LinePager } from "./line-pager.ts";
 import { LOG_ARGS, parseLog } from "./log.ts";
 import type { Named, Repository } from "./repository.ts";
 import { objectOf } from "./revisions.ts";
+import { together } from "./run-git.ts";
 import { counted, pathText, records, textOf } from "./text.ts";
 
 export interface ShowQuery {
@@ -46,7 +47,7 @@ async function showCommit(
   budget: number,
 ): Promise<DiffText> {
   const format = "--format=%H%x00%an%x00%ae%x00%aI%x00%P%x00%B";
-  const [[commit], raw] = await Promise.all([
+  const [[commit], raw] = await together([
     repository
       .output(["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"], "read the commit")
       .then(parseLog),

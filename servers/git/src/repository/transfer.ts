@@ -9,7 +9,7 @@ import { withoutPassword } from "./refs.ts";
 import { type Progress, remoteFailure, remoteOptions, remoteUrls } from "./remote.ts";
 import type { Repository } from "./repository.ts";
 import { headOf } from "./revisions.ts";
-import { runGit } from "./run-git.ts";
+import { runGit, together } from "./run-git.ts";
 
 /** A ref that a fetch or push has moved. */
 export interface MovedRef {
@@ -64,7 +64,7 @@ export async function clone(
     }
     if (result.code !== 0) throw remoteFailure(result, "clone");
     const repository = await git.open(path, signal);
-    const [branch, commit] = await Promise.all([currentBranch(repository), headOf(repository)]);
+    const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
     return {
       repository: path,
       url: withoutPassword(query.url),
