@@ -1,9 +1,8 @@
 // Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server), one
-// `*.worker.js` for each worker, and the parts that they share or load on first use; core, SDK and every
+// `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
 // pure-JavaScript dependency are inside. THIRD_PARTY_NOTICES next to it has their licenses.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundledPackages, notices } from "./notices.mjs";
 
@@ -18,24 +17,6 @@ const external = [
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 
-/**
- * A file is in one part only. The SDK's entry holds its HTTP classes too, which stdio never needs: what core's HTTP side
- * imports from it counts as a file of its own.
- *
- * @type {import("esbuild").Plugin}
- */
-const httpApart = {
-  name: "http-apart",
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /^@modelcontextprotocol\/server$/ }, async ({ path, pluginData, ...from }) => {
-      if (pluginData === httpApart || !/[\\/]serve[\\/]http[\\/]/.test(from.importer)) return undefined;
-      const { kind, importer, resolveDir } = from;
-      const found = await resolve(path, { kind, importer, resolveDir, pluginData: httpApart });
-      return { ...found, suffix: "?http" };
-    });
-  },
-};
-
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
   bundle: true,
@@ -46,11 +27,6 @@ const shared = {
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,
-  plugins: [httpApart],
-  // The SDK's default JSON Schema validator (Ajv, a third of the start-up time) is never used: zod checks.
-  alias: {
-    "@modelcontextprotocol/server/_shims": fileURLToPath(new URL("no-validator.mjs", import.meta.url)),
-  },
   // Bundled CommonJS modules call require for Node's own modules.
   banner: {
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',

@@ -11,14 +11,6 @@ const STANDARD = new URL("licenses/", import.meta.url);
 
 /** Code that packages contain in their own files without a license file for it. Look here when one is updated. */
 const VENDORED = {
-  "@modelcontextprotocol/server": [
-    {
-      name: "content-type",
-      license: "MIT",
-      author: "2015 Douglas Christopher Wilson",
-      repository: "https://github.com/jshttp/content-type",
-    },
-  ],
   "pg-copy-streams": [
     {
       name: "obuf",

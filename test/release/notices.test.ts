@@ -5,7 +5,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notices } from "../../scripts/notices.mjs";
-import { ROOT, SERVERS, serverFolder } from "../servers.ts";
+import { SERVERS, serverFolder } from "../servers.ts";
 import { sectionsOf } from "./notices.ts";
 
 interface Package {
@@ -32,8 +32,6 @@ async function packagesIn(name: string): Promise<Package[]> {
     platform: "node",
     format: "esm",
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-    // As in the published bundle, which leaves the SDK's JSON Schema validator out.
-    alias: { "@modelcontextprotocol/server/_shims": join(ROOT, "scripts", "no-validator.mjs") },
   });
   const folders = new Set<string>();
   for (const input of Object.keys(metafile.inputs)) {

@@ -1,4 +1,12 @@
-export type { Call, ClientRoot, SampleRequest, SampleResult } from "./define/call.ts";
+export type { Call, ClientRoot } from "./define/call.ts";
+export type {
+  Annotations,
+  Icon,
+  Meta,
+  PromptMessage,
+  SampleRequest,
+  SampleResult,
+} from "./define/content.ts";
 export type { Effect } from "./define/effect.ts";
 export * as fields from "./define/fields.ts";
 export { defineOptions, type OptionTable, type OptionValues } from "./define/options.ts";
@@ -14,5 +22,5 @@ export {
 } from "./define/resource.ts";
 export { type AnyServer, defineServer, type Opening, type ServerDefinition } from "./define/server.ts";
 export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
+export { run } from "./launch/run.ts";
 export type { Log } from "./log.ts";
-export { run } from "./serve/run.ts";

@@ -4,9 +4,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { serveConnection } from "../serve/connection.ts";
-import { prepare } from "../serve/prepare.ts";
-import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
+import { prepare } from "../launch/prepare.ts";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  type Era,
+  serveInMemory,
+} from "../testing/connect.ts";
 
 interface Done {
   readonly deleted: string[];
@@ -192,7 +197,7 @@ describe("the state of a round, modern era", () => {
     const prepared = await prepare(server, [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
-    serveConnection(prepared.runtime, theirs);
+    serveInMemory(prepared.runtime, theirs);
     const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
     mine.onmessage = (message) => {
       if ("id" in message) waiting.get(message.id)?.(message);

@@ -1,93 +1,167 @@
-import { createHash } from "node:crypto";
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
-  type InputRequest,
-  type InputRequiredResult,
-  type InputResponseView,
-  inputRequired,
-  inputResponse,
-  MissingRequiredClientCapabilityError,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
-import type { ClientRoot, SampleRequest, SampleResult } from "../define/call.ts";
-import type { StateCodec } from "./state.ts";
+import type { ClientRoot } from "../define/call.ts";
+import type { SampleRequest, SampleResult } from "../define/content.ts";
+import { invalidParams, ProtocolError } from "../protocol/errors.ts";
+import { isObject } from "../protocol/messages.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import type { Revision } from "../protocol/revisions.ts";
+import type { Seal } from "../protocol/seal.ts";
+import { type ClientCapabilities, CODES, type InputRequest } from "../protocol/wire.ts";
 
-/**
- * Thrown to end a run whose next step needs an answer from the client. The SDK asks in the way of the
- * connection's era (an `input_required` result, or a request of our own) and runs the handler anew.
- */
+/** Thrown to end a run whose next step needs an answer from the client; the handler runs again with the answer. */
 export class InputNeeded extends Error {
   override readonly name = "InputNeeded";
 }
 
-/** How the client is asked within one call. */
-export interface AskingOptions {
-  /** The request's context in the SDK. */
-  readonly context: ServerContext;
-  readonly capabilities: ClientCapabilities | undefined;
-  /** What the answers belong to: an approval of one call must not serve another. */
-  readonly subject: () => string;
-  readonly confirm: "ask" | "never";
-  readonly state: StateCodec;
+/** The result of a request whose questions the client must answer first (MCP 2026-07-28, `InputRequiredResult`). */
+export class InputRequired {
+  readonly resultType = "input_required";
+  readonly inputRequests: Readonly<Record<string, InputRequest>>;
+  readonly requestState: string;
+
+  constructor(inputRequests: Readonly<Record<string, InputRequest>>, requestState: string) {
+    this.inputRequests = inputRequests;
+    this.requestState = requestState;
+  }
 }
 
-type Answer = Exclude<InputResponseView, { kind: "missing" }>;
+/** The methods that may end with `input_required`. */
+const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** People answer: minutes, not seconds. */
+const ANSWER_MS = 10 * 60_000;
+/** How often a legacy request is run again after answers. */
+const MAX_ROUNDS = 8;
+
+type Answers = Readonly<Record<string, unknown>>;
 
 /**
  * Questions to the client within one call. Each question has a key made of its own content, so that a changed
- * question (another loss than the one the user agreed to) is asked again, unless the tool names it. Answers of earlier
- * rounds travel in the signed `requestState`.
+ * question (another loss than the one the user agreed to) is asked again, unless the tool names it. In the modern era,
+ * answers of earlier rounds travel in the sealed `requestState`.
  */
 export class Asking {
-  readonly #options: AskingOptions;
-  /** What the answers belong to, and those of earlier rounds; most calls ask nothing and need neither. */
-  #round: { readonly subject: string; readonly earlier: Readonly<Record<string, unknown>> } | undefined;
+  readonly #request: ClientRequest;
+  readonly #subject: () => string;
+  readonly #confirm: "ask" | "never";
+  readonly #seal: Seal;
+  #answers: Answers | undefined;
+  #rounds = 0;
   /** The open questions by key: those that were asked before the first of them ended the run. */
-  readonly #needed = new Map<string, InputRequest>();
+  #needed: Map<string, InputRequest> | undefined;
 
-  constructor(options: AskingOptions) {
-    this.#options = options;
+  /**
+   * @param subject the call that the answers belong to: an approval of one call must not serve another.
+   * @throws ProtocolError -32602 for a `requestState` that is not from here.
+   */
+  constructor(
+    request: ClientRequest,
+    subject: () => string,
+    options: { confirm: "ask" | "never"; seal: Seal },
+  ) {
+    this.#request = request;
+    this.#subject = subject;
+    this.#confirm = options.confirm;
+    this.#seal = options.seal;
+    if (request.params.requestState !== undefined) this.#given();
   }
 
-  #rounds() {
-    if (this.#round === undefined) {
-      const subject = digest(this.#options.subject());
-      const state = this.#options.state.read(this.#options.context);
-      this.#round = { subject, earlier: state?.subject === subject ? state.answers : {} };
+  /** The answers so far: of earlier rounds where they belong to this very call, and of this request. */
+  #given(): Answers {
+    if (this.#answers !== undefined) return this.#answers;
+    const { requestState, inputResponses } = this.#request.params;
+    let earlier: unknown;
+    if (typeof requestState === "string" && this.#request.revision.era === "modern") {
+      const state = this.#seal.open(requestState, this.#owner);
+      if (!isObject(state))
+        throw new ProtocolError(
+          invalidParams(
+            "The requestState is not valid here, or has expired. Send the request again without it.",
+            {
+              reason: "invalid_request_state",
+            },
+          ),
+        );
+      if (state.subject === this.#digest) earlier = state.answers;
     }
-    return this.#round;
+    this.#answers = {
+      ...(isObject(earlier) ? earlier : {}),
+      ...(isObject(inputResponses) ? inputResponses : {}),
+    };
+    return this.#answers;
+  }
+
+  get #owner(): string {
+    return JSON.stringify([this.#request.method, this.#request.client.principal?.key]);
+  }
+
+  get #digest(): string {
+    return digest(this.#subject());
   }
 
   /** Whether a question is open, also where the handler swallowed `InputNeeded`. */
   get isOpen(): boolean {
-    return this.#needed.size > 0;
+    return this.#needed !== undefined;
   }
 
   /** The result that asks the open questions and carries what was answered before. */
-  async inputRequired(): Promise<InputRequiredResult> {
-    if (!this.isOpen) throw new TypeError("no question is open");
-    const { subject, earlier } = this.#rounds();
-    const answers = { ...earlier, ...this.#options.context.mcpReq.inputResponses };
-    const requestState = await this.#options.state.mint({ subject, answers }, this.#options.context);
-    return inputRequired({ inputRequests: Object.fromEntries(this.#needed), requestState });
+  inputRequired(): InputRequired {
+    const state = { subject: this.#digest, answers: this.#given() };
+    return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#seal.seal(state, this.#owner));
+  }
+
+  /**
+   * Asks the open questions by requests of the server's own (legacy era), all at once.
+   *
+   * @throws ToolError where the client does not answer.
+   */
+  async askAtOnce(): Promise<void> {
+    const { client, revision } = this.#request;
+    this.#rounds += 1;
+    if (this.#rounds > MAX_ROUNDS)
+      throw new ToolError(
+        "unavailable",
+        `The client's answers did not fit after ${MAX_ROUNDS} rounds of questions.`,
+      );
+    const open = [...(this.#needed ?? [])];
+    this.#needed = undefined;
+    const limit = { timeoutMs: ANSWER_MS, request: this.#request };
+    try {
+      const answers = await Promise.all(
+        open.map(async ([key, question]) => {
+          const params = "params" in question ? asLegacy(question.params, revision) : undefined;
+          return [key, await client.ask?.(question.method, params, limit)] as const;
+        }),
+      );
+      this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ToolError("unavailable", `The client did not answer a question: ${why}`);
+    }
+  }
+
+  /** Whether a request of this method can ask at all. */
+  get isPossible(): boolean {
+    return this.#request.client.ask !== undefined || RETRIED.has(this.#request.method);
+  }
+
+  /** What the client can be asked within this request, in the words of its revision. */
+  get #capabilities(): ClientCapabilities | undefined {
+    const { client, revision } = this.#request;
+    return this.isPossible ? capabilitiesIn(revision, client.capabilities) : undefined;
   }
 
   async confirm(message: string): Promise<void> {
-    if (this.#options.confirm === "never") return;
+    if (this.#confirm === "never") return;
     const agreement = z.object({
       confirm: z
         .boolean()
         .meta({ title: "Yes, do this" })
         .describe("Tick to agree; nothing is done otherwise."),
     });
-    const { confirm } = await this.#form(
-      message,
-      agreement,
-      "Start the server with --confirm never to allow it without asking.",
-    );
+    const hint = "Start the server with --confirm never to allow it without asking.";
+    const { confirm } = await this.#form(message, agreement, hint);
     if (!confirm) throw declined();
   }
 
@@ -102,15 +176,17 @@ export class Asking {
     hint: string,
     key?: string,
   ): Promise<z.output<Form>> {
-    const elicitation = this.#options.capabilities?.elicitation;
+    const elicitation = this.#capabilities?.elicitation;
     if (elicitation === undefined || (elicitation.url !== undefined && elicitation.form === undefined)) {
-      throw new ToolError("denied", `This needs the user's word, and this client cannot ask: ${message}`, {
-        hint,
-      });
+      throw new ToolError(
+        "denied",
+        `This needs the user's confirmation, and this client cannot ask for it: ${message}`,
+        { hint },
+      );
     }
-    const request = inputRequired.elicit({ message, requestedSchema: form });
-    const answer = this.#answerTo("ask", request, key);
-    if (answer.kind !== "elicit" || answer.action !== "accept") throw declined();
+    const params = { mode: "form", message, requestedSchema: formSchema(form) };
+    const answer = this.#answerTo("ask", { method: "elicitation/create", params }, isElicitation, key);
+    if (answer.action !== "accept") throw declined();
     const parsed = form.safeParse(answer.content);
     if (!parsed.success)
       throw new ToolError(
@@ -121,84 +197,111 @@ export class Asking {
   }
 
   async openUrl(message: string, url: string): Promise<void> {
-    if (this.#options.capabilities?.elicitation?.url === undefined) {
+    if (this.#capabilities?.elicitation?.url === undefined) {
       throw new ToolError(
         "denied",
         `This needs the user to visit ${url}, and this client cannot ask for it.`,
       );
     }
-    const answer = this.#answerTo("url", inputRequired.elicitUrl({ message, url }));
-    if (answer.kind !== "elicit" || answer.action !== "accept") throw declined();
+    const params = { mode: "url", message, url };
+    const answer = this.#answerTo("url", { method: "elicitation/create", params }, isElicitation);
+    if (answer.action !== "accept") throw declined();
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {
-    if (this.#options.capabilities?.sampling === undefined) {
-      const reason = "This needs the client's model, and this client does not offer it (sampling).";
+    const capabilities = this.#capabilities;
+    if (capabilities?.sampling === undefined) {
+      const message = "This needs the client's model, and this client does not offer it (sampling).";
       // MCP 2026-07-28, "Missing required capabilities": MUST be this error.
-      if (this.#options.context.mcpReq.envelope !== undefined)
-        throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } }, reason);
-      throw new ToolError("denied", reason);
+      if (this.#request.revision.era === "modern")
+        throw new ProtocolError({
+          code: CODES.missingClientCapability,
+          message,
+          data: { requiredCapabilities: { sampling: {} } },
+        });
+      throw new ToolError("denied", message);
     }
     const { tools, toolChoice } = request;
-    if ((tools ?? toolChoice) !== undefined && this.#options.capabilities.sampling.tools === undefined) {
+    if ((tools ?? toolChoice) !== undefined && capabilities.sampling.tools === undefined) {
       throw new ToolError(
         "denied",
         "This needs the client's model to use tools, and this client does not offer that (sampling.tools).",
       );
     }
-    const answer = this.#answerTo("sample", inputRequired.createMessage(request));
-    if (answer.kind !== "sampling") throw new ToolError("unavailable", "The client's model gave no message.");
-    return answer.result;
+    return this.#answerTo("sample", { method: "sampling/createMessage", params: request }, isSample);
   }
 
   /** The client's roots; undefined where it has no such capability. */
   roots(): readonly ClientRoot[] | undefined {
-    if (this.#options.capabilities?.roots === undefined) return undefined;
-    const answer = this.#answerTo("roots", inputRequired.listRoots());
-    return answer.kind === "roots" ? answer.roots : [];
+    if (this.#capabilities?.roots === undefined) return undefined;
+    return this.#answerTo("roots", { method: "roots/list" }, isRootList).roots;
   }
 
-  /** The answer to a question, of this round or an earlier one. @throws InputNeeded where there is none yet. */
-  #answerTo(kind: string, request: InputRequest, name?: string): Answer {
+  /** The answer to a question, of this round or an earlier one. @throws InputNeeded where there is none that fits. */
+  #answerTo<Answer>(
+    kind: string,
+    request: InputRequest,
+    fits: (answer: unknown) => answer is Answer,
+    name?: string,
+  ): Answer {
     const key = name ?? `${kind}-${digest(JSON.stringify(request))}`;
-    const { earlier } = this.#rounds();
-    const view = inputResponse({ ...earlier, ...this.#options.context.mcpReq.inputResponses }, key);
-    if (view.kind !== "missing") return view;
+    const answers = this.#given();
+    const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
+    if (fits(answer)) return answer;
+    this.#needed ??= new Map();
     this.#needed.set(key, request);
     throw new InputNeeded(`the client must answer ${key}`);
   }
 }
 
-/** The capabilities that the client declared: with this request (modern) or at `initialize` (legacy). */
-export function capabilitiesOf(
-  context: ServerContext,
-  declaredAtInitialize: ClientCapabilities | undefined,
-): ClientCapabilities | undefined {
-  const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
-  const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
-  return isCapabilities(declared) ? declared : declaredAtInitialize;
+/** A form as JSON Schema; elicitation has flat objects of primitive values only. */
+function formSchema(form: z.ZodObject): object {
+  const { properties, required = [], type } = z.toJSONSchema(form, { io: "input" });
+  return { type, properties, required };
+}
+
+/** The parameters of a question in a revision with a handshake: no mode before 2025-11-25, an id for URLs since. */
+function asLegacy(params: object, revision: Revision): object {
+  if (!("mode" in params)) return params;
+  const { mode, ...rest } = params;
+  if (revision.elicitation !== "modes") return rest;
+  return mode === "url" ? { ...params, elicitationId: randomUUID() } : params;
 }
 
 /**
- * What a revision has of the capabilities that a client declared: elicitation came with 2025-06-18, its modes and
- * tools in sampling with 2025-11-25. A client may declare what its newest revision has.
+ * What a revision has of the capabilities that a client declared. A client may declare what its newest revision has.
  */
 export function capabilitiesIn(
-  version: string | undefined,
+  { elicitation: asks, samplingTools }: Revision,
   declared: ClientCapabilities | undefined,
 ): ClientCapabilities | undefined {
-  if (declared === undefined || version === undefined || version >= "2025-11-25") return declared;
+  if (declared === undefined) return undefined;
   const { elicitation, sampling, ...others } = declared;
+  const kept =
+    asks === "modes" ? elicitation : asks === "forms" && elicitation !== undefined ? {} : undefined;
   return {
     ...others,
-    ...(sampling === undefined ? {} : { sampling: {} }),
-    ...(elicitation === undefined || version < "2025-06-18" ? {} : { elicitation: {} }),
+    ...(sampling === undefined ? {} : { sampling: samplingTools ? sampling : {} }),
+    ...(kept === undefined ? {} : { elicitation: kept }),
   };
 }
 
-/** The SDK has validated the envelope by its schema before a handler runs. */
-function isCapabilities(value: unknown): value is ClientCapabilities {
-  return typeof value === "object" && value !== null;
+const ACTIONS: readonly unknown[] = ["accept", "decline", "cancel"];
+
+function isElicitation(answer: unknown): answer is { action: string; content?: unknown } {
+  return isObject(answer) && ACTIONS.includes(answer.action);
+}
+
+function isSample(answer: unknown): answer is SampleResult {
+  return isObject(answer) && typeof answer.model === "string" && typeof answer.content === "object";
+}
+
+export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
+  return (
+    isObject(answer) &&
+    Array.isArray(answer.roots) &&
+    answer.roots.every((root) => isObject(root) && typeof root.uri === "string")
+  );
 }
 
 function declined(): ToolError {

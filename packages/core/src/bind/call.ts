@@ -1,106 +1,126 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
+import type * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
-import type { Call } from "../define/call.ts";
-import type { Asking } from "./asking.ts";
+import type { Call, ClientRoot } from "../define/call.ts";
+import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
+import type { OptionTable } from "../define/options.ts";
+import type { Awaitable } from "../define/tool.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import { Asking, type InputRequired } from "./asking.ts";
+import type { Runtime } from "./runtime.ts";
 
-/** A call and the means to end it. */
-export interface RunningCall {
-  readonly call: Call;
-  /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
-  limited<Value>(work: () => Promise<Value>): Promise<Value>;
+/**
+ * Runs an author's handler for a request: with the client's roots, the open context and a `Call`, under the time limit.
+ * Where the handler asks the client something, it runs again with the answers.
+ *
+ * @param subject what the client's answers belong to: the call with its arguments.
+ * @throws what the handler throws; ToolError `timeout` or `cancelled` at the early end.
+ */
+export async function runHandler<Context, Value>(
+  runtime: Runtime<Context, OptionTable>,
+  request: ClientRequest,
+  subject: () => string,
+  handler: (context: Context, call: Call) => Awaitable<Value>,
+): Promise<Value | InputRequired> {
+  const asking = new Asking(request, subject, { confirm: runtime.options.confirm, seal: runtime.seal });
+  for (;;) {
+    try {
+      const value = await new RunningCall(request, asking, runtime.callLimits).limited(async (call) => {
+        await runtime.roots.settle(request, asking);
+        return handler(await runtime.open(), call);
+      });
+      if (!asking.isOpen) return value;
+    } catch (error) {
+      if (!asking.isOpen) throw error;
+    }
+    if (request.client.ask === undefined) return asking.inputRequired();
+    await asking.askAtOnce();
+  }
 }
 
-/** The last progress of each request: it MUST increase (MCP, "Progress"). */
-const reported = new WeakMap<AbortSignal, number>();
-
-/** Builds what a handler gets. */
-export function startCall(
-  context: ServerContext,
-  asking: Asking,
-  options: { budget: number; timeoutMs: number },
-): RunningCall {
-  const ending = new Ending();
-  const token = context.mcpReq._meta?.progressToken;
-  const call: Call = {
-    get signal() {
-      return ending.signal;
-    },
-    budget: options.budget,
-    progress(done, total, note) {
-      if (token === undefined || ending.reason !== undefined || !Number.isFinite(done)) return;
-      // Per request, not per run: in the legacy era a handler runs again within the same request after an answer.
-      if (done <= (reported.get(context.mcpReq.signal) ?? Number.NEGATIVE_INFINITY)) return;
-      reported.set(context.mcpReq.signal, done);
-      const params = {
-        progressToken: token,
-        progress: done,
-        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-        ...(note === undefined ? {} : { message: note }),
-      };
-      context.mcpReq.notify({ method: "notifications/progress", params }).catch(ignoreClosed);
-    },
-    log(level, message) {
-      if (ending.reason === undefined) context.mcpReq.log(level, message).catch(ignoreClosed);
-    },
-    confirm: (message) => asking.confirm(message),
-    ask: (message, answer, key) => asking.ask(message, answer, key),
-    openUrl: (message, url) => asking.openUrl(message, url),
-    sample: (request) => asking.sample(request),
-    roots: async () => asking.roots() ?? [],
-  };
-  return {
-    call,
-    async limited(work) {
-      const outer = context.mcpReq.signal;
-      const cancel = () => ending.come(new ToolError("cancelled", "The call was cancelled."));
-      if (outer.aborted) cancel();
-      if (ending.reason !== undefined) throw ending.reason;
-      outer.addEventListener("abort", cancel, { once: true });
-      const timer = setTimeout(() => ending.come(timeoutError(options.timeoutMs)), options.timeoutMs);
-      try {
-        return await Promise.race([work(), ending.rejection()]);
-      } finally {
-        clearTimeout(timer);
-        outer.removeEventListener("abort", cancel);
-      }
-    },
-  };
-}
-
-/** The early end of a call. Most calls neither end early nor look at the signal, so it is made when asked for. */
-class Ending {
-  reason: ToolError | undefined;
+/** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
+class RunningCall implements Call {
+  readonly budget: number;
+  readonly #request: ClientRequest;
+  readonly #asking: Asking;
+  readonly #timeoutMs: number;
+  /** Why it ended early. */
+  #ended: ToolError | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: ToolError) => void) | undefined;
+
+  constructor(
+    request: ClientRequest,
+    asking: Asking,
+    limits: { readonly budget: number; readonly timeoutMs: number },
+  ) {
+    this.#request = request;
+    this.#asking = asking;
+    this.budget = limits.budget;
+    this.#timeoutMs = limits.timeoutMs;
+  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.reason !== undefined) this.#controller.abort(this.reason);
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;
   }
 
-  come(reason: ToolError): void {
-    if (this.reason !== undefined) return;
-    this.reason = reason;
+  /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
+  limited<Value>(work: (call: Call) => Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(this.#timedOut, this.#timeoutMs);
+      const settle =
+        <Outcome>(end: (outcome: Outcome) => void) =>
+        (outcome: Outcome) => {
+          clearTimeout(timer);
+          end(outcome);
+        };
+      this.#reject = settle(reject);
+      this.#request.whenAborted(() => this.#end(new ToolError("cancelled", "The call was cancelled.")));
+      work(this).then(settle(resolve), this.#reject);
+    });
+  }
+
+  readonly #timedOut = (): void => {
+    const seconds = this.#timeoutMs / 1000;
+    const hint = "Ask for less, or raise --timeout-ms where the host allows longer calls.";
+    this.#end(new ToolError("timeout", `Stopped after ${seconds} s, the time limit of a call.`, { hint }));
+  };
+
+  #end(reason: ToolError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
     this.#controller?.abort(reason);
     this.#reject?.(reason);
   }
 
-  rejection(): Promise<never> {
-    return new Promise((_, reject) => {
-      this.#reject = reject;
-      if (this.reason !== undefined) reject(this.reason);
-    });
+  progress(done: number, total?: number, note?: string): void {
+    if (this.#ended === undefined) this.#request.reportProgress(done, total, note);
+  }
+
+  log(level: LoggingLevel, message: string): void {
+    if (this.#ended === undefined) this.#request.log(level, message);
+  }
+
+  confirm(message: string): Promise<void> {
+    return this.#asking.confirm(message);
+  }
+
+  ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>> {
+    return this.#asking.ask(message, answer, key);
+  }
+
+  openUrl(message: string, url: string): Promise<void> {
+    return this.#asking.openUrl(message, url);
+  }
+
+  sample(request: SampleRequest): Promise<SampleResult> {
+    return this.#asking.sample(request);
+  }
+
+  async roots(): Promise<readonly ClientRoot[]> {
+    return this.#asking.roots() ?? [];
   }
 }
-
-function timeoutError(timeoutMs: number): ToolError {
-  return new ToolError("timeout", `Stopped after ${timeoutMs / 1000} s, the time limit of a call.`, {
-    hint: "Ask for less, or raise --timeout-ms where the host allows longer calls.",
-  });
-}
-
-/** A notification that can no longer be sent is of no use to anybody. */
-function ignoreClosed(): void {}

@@ -1,39 +1,52 @@
 import type * as z from "zod";
+import { clip } from "../answer/budget.ts";
 import { nearest, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
+
+/** A client gets this many problems at most, and the number of the others. */
+const MAX_PROBLEMS = 20;
 
 /**
  * Arguments of a call → the tool's typed input. `null` for an optional argument counts as left out, since some
  * hosts fill in every property of a schema.
  *
- * @throws ToolError `invalid` with one line for each wrong field.
+ * @throws ToolError `invalid` with a line for each wrong field, 20 at most.
  */
 export function parseArguments<Input extends z.ZodObject>(
   name: string,
   input: Input,
   given: Readonly<Record<string, unknown>> | undefined,
 ): z.output<Input> {
+  // zod passes over this key in silence, strict or not.
+  const hasProto = given !== undefined && Object.hasOwn(given, "__proto__");
   const parsed = input.safeParse(withoutNulls(input, given ?? {}), { reportInput: true });
-  if (parsed.success) return parsed.data;
+  if (parsed.success && !hasProto) return parsed.data;
   const known = Object.keys(input.shape);
-  const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, known));
+  const lines = hasProto ? [unknownArgument("__proto__", "", known)] : [];
+  let count = lines.length;
+  for (const issue of parsed.error?.issues ?? []) {
+    const room = MAX_PROBLEMS - lines.length;
+    count += issue.code === "unrecognized_keys" ? issue.keys.length : 1;
+    if (room > 0) lines.push(...describeIssue(issue, known, room));
+  }
+  const more = count > lines.length ? `\n- and ${count - lines.length} more` : "";
   throw new ToolError(
     "invalid",
-    `Invalid arguments for ${name}:\n${lines.map((line) => `- ${line}`).join("\n")}`,
+    `Invalid arguments for ${name}:\n${lines.map((line) => `- ${line}`).join("\n")}${more}`,
   );
 }
 
-function withoutNulls(input: z.ZodObject, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(given)) {
-    const field = Object.hasOwn(input.shape, key) ? input.shape[key] : undefined;
-    const leftOut =
-      value === null && field !== undefined && !accepts(field, null) && accepts(field, undefined);
-    // Defined, not assigned: a key called __proto__ must stay an ordinary unknown argument.
-    if (!leftOut)
-      Object.defineProperty(kept, key, { value, enumerable: true, writable: true, configurable: true });
-  }
-  return kept;
+function withoutNulls(
+  input: z.ZodObject,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (!Object.values(given).includes(null)) return given;
+  return Object.fromEntries(
+    Object.entries(given).filter(([key, value]) => {
+      const field = Object.hasOwn(input.shape, key) ? input.shape[key] : undefined;
+      return value !== null || field === undefined || accepts(field, null) || !accepts(field, undefined);
+    }),
+  );
 }
 
 function accepts(field: z.core.$ZodType, value: unknown): boolean {
@@ -42,22 +55,14 @@ function accepts(field: z.core.$ZodType, value: unknown): boolean {
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): string[] {
+function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], room: number): string[] {
   const where = issue.path.length === 0 ? "arguments" : issue.path.map(String).join(".");
   const value = issue.input === undefined ? "nothing" : shown(issue.input);
   switch (issue.code) {
     case "unrecognized_keys":
-      return issue.keys.map((key) => {
-        const [near] = nearest(key, known);
-        const prefix = issue.path.length === 0 ? "" : `${where}: `;
-        const expected =
-          issue.path.length > 0
-            ? ""
-            : known.length === 0
-              ? " It takes none."
-              : ` Expected: ${known.join(", ")}.`;
-        return `${prefix}unknown argument ${shown(key)}.${near === undefined ? "" : ` Did you mean ${near}?`}${expected}`;
-      });
+      return issue.keys
+        .slice(0, room)
+        .map((key) => unknownArgument(key, issue.path.length === 0 ? "" : where, known));
     case "invalid_type":
       return [`${where}: expected ${article(issue.expected)}, got ${value}.`];
     case "invalid_value":
@@ -73,6 +78,15 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): strin
   }
 }
 
+/** @param below where the argument is, if it is not at the top. */
+function unknownArgument(key: string, below: string, known: readonly string[]): string {
+  const [near] = nearest(key, known);
+  const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
+  if (below !== "") return `${below}: unknown argument ${shown(key)}.${suggestion}`;
+  const expected = known.length === 0 ? "It takes none." : `Expected: ${known.join(", ")}.`;
+  return `unknown argument ${shown(key)}.${suggestion} ${expected}`;
+}
+
 function article(expected: string): string {
   if (expected === "int") return "a whole number";
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
@@ -84,8 +98,23 @@ function bound(relation: string, limit: number | bigint, origin: string): string
   return `${relation} ${limit}`;
 }
 
-/** A value as JSON on one line, cut where it is long. */
+const MAX_VALUES_SHOWN = 50;
+
+/** A value as JSON on one line, cut where it is long; of a large structure only its kind. */
 function shown(value: unknown): string {
-  const json = oneLine(JSON.stringify(value) ?? String(value));
+  let left = MAX_VALUES_SHOWN;
+  try {
+    const json = JSON.stringify(value, (_key, inner: unknown) => {
+      left -= 1;
+      if (left < 0) throw new RangeError("too large to show");
+      return typeof inner === "string" ? clip(inner, 80) : inner;
+    });
+    return clipped(oneLine(json ?? String(value)));
+  } catch {
+    return Array.isArray(value) ? "a long array" : "a large object";
+  }
+}
+
+function clipped(json: string): string {
   return json.length <= 80 ? json : `${json.slice(0, 77)}…`;
 }

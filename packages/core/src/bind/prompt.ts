@@ -1,20 +1,16 @@
-import {
-  type GetPromptResult,
-  type InputRequiredResult,
-  type Prompt as ListedPrompt,
-  type PromptMessage,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
-import { nearest } from "../answer/errors.ts";
+import type { PromptMessage } from "../define/content.ts";
+import type { OptionTable } from "../define/options.ts";
 import type { Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
-import { InputNeeded } from "./asking.ts";
+import { isObject } from "../protocol/messages.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import type { GetPromptResult, ListedPrompt } from "../protocol/wire.ts";
+import { InputRequired } from "./asking.ts";
+import { runHandler } from "./call.ts";
 import { parseArguments } from "./input.ts";
-import { protocolError } from "./resource.ts";
-import { messageFor } from "./revision.ts";
-import type { Session } from "./session.ts";
+import { blockFor } from "./result.ts";
+import type { Runtime } from "./runtime.ts";
+import { unknownName } from "./tool.ts";
 
 /** A prompt as `prompts/list` shows it. */
 export function listedPrompt(prompt: Prompt<never>): ListedPrompt {
@@ -34,15 +30,8 @@ export function listedPrompt(prompt: Prompt<never>): ListedPrompt {
 export function findPrompt<Context>(prompts: readonly Prompt<Context>[], name: string): Prompt<Context> {
   const prompt = prompts.find((candidate) => candidate.name === name);
   if (prompt !== undefined) return prompt;
-  const near = nearest(
-    name,
-    prompts.map((candidate) => candidate.name),
-  );
-  const suggestion = near.length === 0 ? "See prompts/list." : `Did you mean ${near.join(" or ")}?`;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `Unknown prompt ${JSON.stringify(name)}. ${suggestion}`,
-  );
+  const known = prompts.map((candidate) => candidate.name);
+  throw unknownName("prompt", name, known);
 }
 
 /** The completer of a prompt's argument, if it has one. */
@@ -56,29 +45,22 @@ export function promptCompleter<Context>(
 
 /** Answers one `prompts/get`. */
 export async function getPrompt<Context>(
-  session: Session<Context>,
+  runtime: Runtime<Context, OptionTable>,
   prompt: Prompt<Context>,
-  given: Readonly<Record<string, string>> | undefined,
-  context: ServerContext,
-): Promise<GetPromptResult | InputRequiredResult> {
-  const asking = session.asking(context, () => `${prompt.name} ${JSON.stringify(given ?? {})}`);
-  try {
-    const args = parseArguments(prompt.name, prompt.args, given);
-    const running = session.startCall(context, asking);
-    const returned = await running.limited(async () => {
-      await session.roots.settle(asking);
-      return prompt.run(args, await session.runtime.open(), running.call);
-    });
-    if (asking.isOpen) return await asking.inputRequired();
-    const messages = typeof returned === "string" ? [userMessage(returned)] : returned;
-    return {
-      description: prompt.description,
-      messages: messages.map((message) => messageFor(session.version, message)),
-    };
-  } catch (error) {
-    if (error instanceof InputNeeded || asking.isOpen) return await asking.inputRequired();
-    throw protocolError(error, `prompt ${prompt.name}`, session.runtime.log);
-  }
+  request: ClientRequest,
+): Promise<GetPromptResult | InputRequired> {
+  const given = isObject(request.params.arguments) ? request.params.arguments : {};
+  const args = parseArguments(prompt.name, prompt.args, given);
+  const subject = () => `${prompt.name} ${JSON.stringify(given)}`;
+  const returned = await runHandler(runtime, request, subject, (context, call) =>
+    prompt.run(args, context, call),
+  );
+  if (returned instanceof InputRequired) return returned;
+  const messages = typeof returned === "string" ? [userMessage(returned)] : returned;
+  return {
+    description: prompt.description,
+    messages: messages.map(({ role, content }) => ({ role, content: blockFor(request.revision, content) })),
+  };
 }
 
 function userMessage(text: string): PromptMessage {

@@ -1,30 +1,29 @@
-import {
-  type InputRequiredResult,
-  type ListResourcesResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-  type ResourceTemplateType,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { cursorsOf } from "../answer/cursor.ts";
-import { ToolError } from "../answer/errors.ts";
+import type { Call } from "../define/call.ts";
+import type { ResourceContents } from "../define/content.ts";
+import type { OptionTable } from "../define/options.ts";
 import type {
   Completer,
   FixedResource,
+  ListedResource,
   Resource,
   ResourceBody,
+  ResourcePage,
   ResourcePart,
   TemplateResource,
   Unwatch,
 } from "../define/resource.ts";
-import type { Log } from "../log.ts";
-import { InputNeeded } from "./asking.ts";
-import { faultError } from "./result.ts";
-import type { Session } from "./session.ts";
-import { asUri, compileTemplate, type UriMatcher } from "./uri.ts";
+import type { Awaitable } from "../define/tool.ts";
+import { invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
+import { show } from "../protocol/messages.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import { asUri } from "../protocol/uri.ts";
+import type { ReadResourceResult } from "../protocol/wire.ts";
+import { InputRequired } from "./asking.ts";
+import { runHandler } from "./call.ts";
+import type { Runtime } from "./runtime.ts";
+import { compileTemplate, type UriMatcher } from "./uri.ts";
 
 /** A template without the types of its variables, as the dispatcher treats it. */
 interface Family<Context> {
@@ -35,14 +34,8 @@ interface Family<Context> {
 /** A URI's resource, ready to be read or watched. */
 interface Found<Context> {
   readonly mimeType: string | undefined;
-  read(
-    context: Context,
-    call: Parameters<FixedResource<Context>["read"]>[1],
-  ): ReturnType<FixedResource<Context>["read"]>;
-  watch(
-    context: Context,
-    changed: () => void,
-  ): ReturnType<NonNullable<FixedResource<Context>["watch"]>> | undefined;
+  read(context: Context, call: Call): Awaitable<ResourceBody>;
+  watch(context: Context, changed: () => void, call: Call): Awaitable<Unwatch> | undefined;
 }
 
 /** All resources of a server: finds one by its URI, lists them in pages, completes template variables. */
@@ -70,7 +63,7 @@ export class Resources<Context> {
       return {
         mimeType: fixed.mimeType,
         read: (context, call) => fixed.read(context, call),
-        watch: (context, changed) => fixed.watch?.(context, changed),
+        watch: (context, changed, call) => fixed.watch?.(context, changed, call),
       };
     }
     for (const { definition, matcher } of this.#families) {
@@ -79,13 +72,13 @@ export class Resources<Context> {
       return {
         mimeType: definition.mimeType,
         read: (context, call) => definition.read(variables, context, call),
-        watch: (context, changed) => definition.watch?.(variables, context, changed),
+        watch: (context, changed, call) => definition.watch?.(variables, context, changed, call),
       };
     }
     return undefined;
   }
 
-  templates(): ResourceTemplateType[] {
+  templates(): object[] {
     return this.#families.map(({ definition }) => ({
       uriTemplate: definition.uriTemplate,
       name: definition.name,
@@ -98,28 +91,31 @@ export class Resources<Context> {
 
   completer(uriTemplate: string, variable: string): Completer<Context> | undefined {
     const family = this.#families.find((candidate) => candidate.definition.uriTemplate === uriTemplate);
-    if (family === undefined) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Unknown resource template ${JSON.stringify(uriTemplate)}`,
-      );
-    }
+    if (family === undefined)
+      throw new ProtocolError(invalidParams(`Unknown resource template ${show(uriTemplate)}`));
     const complete: Readonly<Record<string, Completer<Context> | undefined>> =
       family.definition.complete ?? {};
     return Object.hasOwn(complete, variable) ? complete[variable] : undefined;
   }
 
   /** One page of the list: the fixed ones first, then those that each template lists. */
-  async list(cursor: string | undefined, open: () => Promise<Context>): Promise<ListResourcesResult> {
+  async list(
+    cursor: string | undefined,
+    ask: (list: (context: Context, call: Call) => Awaitable<ResourcePage>) => Promise<ResourcePage>,
+  ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const cursors = cursorsOf("resources/list", [], z.tuple([z.int().min(0), z.string().optional()]));
-    const lists = this.#families
-      .map((family) => family.definition)
-      .filter((definition) => definition.list !== undefined);
-    const start = decodeCursor(() => cursors.decode(cursor));
+    const lists = this.#families.flatMap(({ definition }) =>
+      definition.list === undefined ? [] : [definition],
+    );
+    const start = cursors.decode(cursor);
     const [at, inner] = start ?? [0, undefined];
-    const resources = start === undefined ? this.#fixed.map(listedFixed) : [];
-    const page = await lists[at]?.list?.(await open(), inner);
-    if (page !== undefined) resources.push(...page.resources);
+    const resources: ListedResource[] = start === undefined ? this.#fixed.map(listedFixed) : [];
+    const family = lists[at];
+    const page =
+      family === undefined
+        ? undefined
+        : await ask((context, call) => family.list?.(context, inner, call) ?? { resources: [] });
+    resources.push(...(page?.resources ?? []));
     const next: [number, string | undefined] | undefined =
       page?.nextCursor !== undefined
         ? [at, page.nextCursor]
@@ -130,7 +126,7 @@ export class Resources<Context> {
   }
 }
 
-function listedFixed(resource: FixedResource<never>): ListResourcesResult["resources"][number] {
+function listedFixed(resource: FixedResource<never>): ListedResource {
   return {
     uri: resource.uri,
     name: resource.name,
@@ -143,38 +139,49 @@ function listedFixed(resource: FixedResource<never>): ListResourcesResult["resou
 
 /** Answers one `resources/read`. */
 export async function readResource<Context>(
-  session: Session<Context>,
+  runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,
-  uri: string,
-  context: ServerContext,
-): Promise<ReadResourceResult | InputRequiredResult> {
+  request: ClientRequest,
+): Promise<ReadResourceResult | InputRequired> {
+  const uri = asUri(String(request.params.uri));
   const found = resources.find(uri);
-  if (found === undefined) throw new ResourceNotFoundError(uri);
-  const asking = session.asking(context, () => uri);
-  try {
-    const running = session.startCall(context, asking);
-    const body = await running.limited(async () => {
-      await session.roots.settle(asking);
-      return found.read(await session.runtime.open(), running.call);
-    });
-    if (asking.isOpen) return await asking.inputRequired();
-    return { contents: partsOf(body).map((part) => contentOf(part, uri, found.mimeType)) };
-  } catch (error) {
-    if (error instanceof InputNeeded || asking.isOpen) return await asking.inputRequired();
-    throw protocolError(error, `resource ${uri}`, session.runtime.log, uri);
-  }
+  if (found === undefined) throw resourceNotFound(uri);
+  const body = await runHandler(
+    runtime,
+    request,
+    () => uri,
+    (context, call) => found.read(context, call),
+  );
+  if (body instanceof InputRequired) return body;
+  return { contents: partsOf(body).map((part) => contentOf(part, uri, found.mimeType)) };
 }
 
-/** Starts watching a URI for `resources/subscribe` or `subscriptions/listen`. */
+/**
+ * Starts watching a URI for `resources/subscribe` or `subscriptions/listen`.
+ *
+ * @returns what stops it; undefined where nothing of that name can be watched.
+ */
 export async function watchResource<Context>(
+  runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,
-  open: () => Promise<Context>,
   uri: string,
   changed: () => void,
+  request: ClientRequest,
 ): Promise<Unwatch | undefined> {
   const found = resources.find(uri);
-  if (found === undefined) throw new ResourceNotFoundError(uri);
-  return found.watch(await open(), changed);
+  if (found === undefined) throw resourceNotFound(uri);
+  return runAlone(runtime, request, (context, call) => found.watch(context, changed, call));
+}
+
+/** Runs a handler for a request that cannot end with questions to the client. */
+export async function runAlone<Context, Value>(
+  runtime: Runtime<Context, OptionTable>,
+  request: ClientRequest,
+  handler: (context: Context, call: Call) => Awaitable<Value>,
+): Promise<Value> {
+  const value = await runHandler(runtime, request, () => "", handler);
+  if (value instanceof InputRequired) throw new TypeError(`${request.method} cannot ask the client`);
+  return value;
 }
 
 function partsOf(body: ResourceBody): readonly ResourcePart[] {
@@ -187,39 +194,10 @@ function isParts(body: ResourcePart | readonly ResourcePart[]): body is readonly
   return Array.isArray(body);
 }
 
-function contentOf(
-  part: ResourcePart,
-  uri: string,
-  mimeType: string | undefined,
-): ReadResourceResult["contents"][number] {
+function contentOf(part: ResourcePart, uri: string, mimeType: string | undefined): ResourceContents {
   const type = part.mimeType ?? mimeType;
   const facts = { uri: asUri(part.uri ?? uri), ...(type === undefined ? {} : { mimeType: type }) };
   if ("text" in part) return { ...facts, text: part.text.toWellFormed() };
   const { buffer, byteOffset, byteLength } = part.blob;
   return { ...facts, blob: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
-}
-
-/** A cursor that a client made up is -32602 (MCP, "Pagination: error handling"). */
-export function decodeCursor<State>(decode: () => State): State {
-  try {
-    return decode();
-  } catch (error) {
-    if (error instanceof ToolError) throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
-    throw error;
-  }
-}
-
-/** An error outside of a tool, where the protocol has no result for it. */
-export function protocolError(error: unknown, where: string, log: Log, uri?: string): ProtocolError {
-  if (error instanceof ProtocolError) return error;
-  if (!(error instanceof ToolError)) {
-    return new ProtocolError(ProtocolErrorCode.InternalError, faultError(where, error, log).message);
-  }
-  const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
-  if (error.kind === "not_found" && uri !== undefined) return new ResourceNotFoundError(uri, text);
-  const ours = error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
-  return new ProtocolError(ours ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams, text, {
-    kind: error.kind,
-    ...(uri === undefined ? {} : { uri }),
-  });
 }

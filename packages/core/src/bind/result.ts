@@ -1,9 +1,11 @@
-import { randomBytes } from "node:crypto";
-import type { CallToolResult } from "@modelcontextprotocol/server";
-import { grouped, HARD_ANSWER_CHARS } from "../answer/budget.ts";
+import { clip, grouped, HARD_ANSWER_CHARS } from "../answer/budget.ts";
 import { ToolError } from "../answer/errors.ts";
-import { type Content, DataAnswer, type Tool } from "../define/tool.ts";
+import type { ContentBlock } from "../define/content.ts";
+import { DataAnswer, type Tool } from "../define/tool.ts";
 import type { Log } from "../log.ts";
+import { describeError, faultError } from "../protocol/errors.ts";
+import type { Revision } from "../protocol/revisions.ts";
+import type { CallToolResult } from "../protocol/wire.ts";
 
 /** Key in a result's `_meta` under which an error's kind and code stand for programs. */
 export const ERROR_META = "io.github.refmcp/error";
@@ -26,23 +28,29 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
     );
   }
   const text = answer.text ?? JSON.stringify(parsed.data);
+  if (answer.text !== undefined) checkLength(tool, JSON.stringify(parsed.data).length);
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
   return { content, structuredContent: parsed.data };
 }
 
-function contentOf(tool: Tool<unknown>, returned: unknown): Content[] {
+function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
   if (typeof returned === "string") return [{ type: "text", text: returned.toWellFormed() }];
   if (!Array.isArray(returned)) throw new TypeError(`${tool.name} returned neither text nor content blocks`);
-  const blocks: Content[] = returned;
+  const blocks: ContentBlock[] = returned;
   return blocks.map((block) =>
     block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
   );
 }
 
 /** The last line of defence: a tool keeps to `call.budget` itself and offers a cursor. */
-function withinLimit(tool: Tool<unknown>, content: Content[]): Content[] {
+function withinLimit(tool: Tool<unknown>, content: ContentBlock[]): ContentBlock[] {
   const length = content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
-  if (length <= HARD_ANSWER_CHARS) return content;
+  checkLength(tool, length);
+  return content;
+}
+
+function checkLength(tool: Tool<unknown>, length: number): void {
+  if (length <= HARD_ANSWER_CHARS) return;
   throw new ToolError(
     "too_large",
     `The answer of ${tool.name} has ${grouped(length)} characters; at most ${grouped(HARD_ANSWER_CHARS)} are sent.`,
@@ -51,30 +59,41 @@ function withinLimit(tool: Tool<unknown>, content: Content[]): Content[] {
 }
 
 /**
- * An error → a tool result that the agent can act on. A `ToolError` is shown as it is; anything else is our
- * fault: the agent gets an id, stderr gets the id and the stack.
+ * An error → a tool result that the agent can act on, within the hard limit. A `ToolError` is shown unchanged; anything
+ * else is a fault of the server: the agent gets an id, stderr gets the id and the stack.
  */
 export function errorResult(tool: Tool<unknown>, error: unknown, log: Log): CallToolResult {
   const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);
-  if (shown.cause !== undefined) log.debug(`${tool.name}: ${shown.message}: ${describe(shown.cause)}`);
+  if (shown.cause !== undefined) log.debug(`${tool.name}: ${shown.message}: ${describeError(shown.cause)}`);
   const text = shown.hint === undefined ? shown.message : `${shown.message}\n${shown.hint}`;
   return {
-    content: [{ type: "text", text: text.toWellFormed() }],
+    content: [{ type: "text", text: clip(text, HARD_ANSWER_CHARS).toWellFormed() }],
     isError: true,
-    ...(shown.data === undefined ? {} : { structuredContent: shown.data }),
+    ...(fits(shown.data) ? { structuredContent: shown.data } : {}),
     _meta: { [ERROR_META]: { kind: shown.kind, ...(shown.code === undefined ? {} : { code: shown.code }) } },
   };
 }
 
-/** Logs a fault of the server under a fresh id and returns the error that tells the caller this id. */
-export function faultError(where: string, error: unknown, log: Log): ToolError {
-  const id = randomBytes(4).toString("hex");
-  log.error(`fault ${id} in ${where}: ${describe(error)}`);
-  return new ToolError("unavailable", `${where} failed by a fault of this server (id ${id}).`, {
-    hint: "Your arguments are not to blame. The server's stderr log holds the details under this id; another way to the same goal may work.",
-  });
+function fits(data: Record<string, unknown> | undefined): data is Record<string, unknown> {
+  return data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS;
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** A content block as a client of a revision knows it; one that it does not know becomes text that says the same. */
+export function blockFor({ links, audio }: Revision, block: ContentBlock): ContentBlock {
+  if (block.type === "resource_link" && !links)
+    return { type: "text", text: `${block.title ?? block.name}: ${block.uri}` };
+  if (block.type === "audio" && !audio) {
+    return {
+      type: "text",
+      text: `[audio, ${block.mimeType}: this client's protocol revision has no audio content]`,
+    };
+  }
+  return block;
+}
+
+/** A tool's result as a client of a revision knows it. */
+export function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
+  if (revision.structuredContent) return result;
+  const { structuredContent: _, ...rest } = result;
+  return { ...rest, content: result.content.map((block) => blockFor(revision, block)) };
 }

@@ -1,58 +1,61 @@
-import type { Server } from "@modelcontextprotocol/server";
 import type { DirectoryBound } from "../boundary/directories.ts";
+import type { ClientRoot } from "../define/call.ts";
 import type { Log } from "../log.ts";
-import type { Asking } from "./asking.ts";
+import type { Client, ClientRequest } from "../protocol/request.ts";
+import { type Asking, isRootList } from "./asking.ts";
 
-/** How long a legacy client may take to tell its roots before calls go on without them. */
+/** How long a legacy client may take to name its roots before calls go on without them. */
 const LEGACY_ANSWER_MS = 5_000;
 /** How long roots of a modern client are believed; it has no way to say that they changed. */
 const MODERN_TTL_MS = 10 * 60_000;
 
 /** Keeps the bound in step with the client's roots. */
-export interface ClientRoots {
-  /** Called before each call: waits for roots that are on their way, or asks for them. */
-  settle(asking: Asking): Promise<void>;
-}
+export class ClientRoots {
+  readonly #bound: DirectoryBound;
+  readonly #log: Log;
+  /** Of each legacy client: settles when its roots are known. */
+  readonly #fetched = new WeakMap<Client, Promise<void>>();
+  #believedUntil = 0;
 
-/** For servers that touch no directories, and for remote clients, whose roots mean nothing here. */
-export const noRoots: ClientRoots = { settle: () => Promise.resolve() };
+  constructor(bound: DirectoryBound, log: Log) {
+    this.#bound = bound;
+    this.#log = log;
+  }
 
-/** Legacy era: `roots/list` once the client is initialised and whenever it says that they changed. */
-export function legacyRoots(server: Server, bound: DirectoryBound, log: Log): ClientRoots {
-  let fetched: Promise<void> | undefined;
-  const fetch = async (): Promise<void> => {
-    if (server.getClientCapabilities()?.roots === undefined) return;
+  /** Legacy era: asks for the roots once the client is initialized, and whenever it says that they changed. */
+  notified(method: string, client: Client): void {
+    if (method === "notifications/initialized" || method === "notifications/roots/list_changed")
+      this.#fetched.set(client, this.#fetch(client));
+  }
+
+  async #fetch(client: Client): Promise<void> {
+    if (client.capabilities?.roots === undefined) return;
     try {
-      const { roots } = await server.listRoots(undefined, { timeout: LEGACY_ANSWER_MS });
-      for (const note of bound.setClientRoots(roots)) log.warning(note);
+      const answer = await client.ask?.("roots/list", undefined, { timeoutMs: LEGACY_ANSWER_MS });
+      if (!isRootList(answer)) throw new TypeError("the answer is not a list of roots");
+      this.#set(answer.roots);
     } catch (error) {
-      log.warning(
-        `The client did not tell its roots: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      const why = error instanceof Error ? error.message : String(error);
+      this.#log.warning(`The client did not name its roots: ${why}`);
     }
-  };
-  server.oninitialized = () => {
-    fetched = fetch();
-  };
-  server.setNotificationHandler("notifications/roots/list_changed", () => {
-    fetched = fetch();
-  });
-  return {
-    async settle() {
-      await fetched;
-    },
-  };
-}
+  }
 
-/** Modern era: asked within a call (`input_required`), once per process and again after the time to live. */
-export function modernRoots(bound: DirectoryBound, log: Log): ClientRoots {
-  let believedUntil = 0;
-  return {
-    async settle(asking) {
-      if (Date.now() < believedUntil) return;
-      const roots = asking.roots();
-      believedUntil = Date.now() + MODERN_TTL_MS;
-      for (const note of bound.setClientRoots(roots)) log.warning(note);
-    },
-  };
+  /**
+   * Called before each call: waits for roots that are on their way, or in the modern era asks for them within the call,
+   * once per process and again after the time to live.
+   */
+  async settle({ client, revision }: ClientRequest, asking: Asking): Promise<void> {
+    if (revision.era === "legacy") {
+      await this.#fetched.get(client);
+      return;
+    }
+    if (Date.now() < this.#believedUntil || !asking.isPossible) return;
+    const roots = asking.roots();
+    this.#believedUntil = Date.now() + MODERN_TTL_MS;
+    this.#set(roots);
+  }
+
+  #set(roots: readonly ClientRoot[] | undefined): void {
+    for (const note of this.#bound.setClientRoots(roots)) this.#log.warning(note);
+  }
 }

@@ -1,5 +1,6 @@
 import { HARD_ANSWER_CHARS } from "../answer/budget.ts";
 import type { DirectoryBound } from "../boundary/directories.ts";
+import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { Prompt } from "../define/prompt.ts";
@@ -7,14 +8,11 @@ import type { Resource } from "../define/resource.ts";
 import type { ServerDefinition } from "../define/server.ts";
 import type { Tool } from "../define/tool.ts";
 import type { Log } from "../log.ts";
-import type { CommonOptionValues } from "../serve/common-options.ts";
-import { createStateCodec, type StateCodec } from "./state.ts";
+import { Seal } from "../protocol/seal.ts";
+import type { Listener } from "../protocol/service.ts";
+import { ClientRoots } from "./roots.ts";
 
-/** What a connection shows and hears; the runtime tells all of them. */
-export interface Listener {
-  changed(uri: string): void;
-  resourcesChanged(): void;
-}
+const NO_ROOTS = { settle: async () => undefined, notified: () => undefined };
 
 /**
  * One running server: the definition, its options, the context that is opened on first use, and the connections
@@ -25,7 +23,11 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly bound: DirectoryBound;
   readonly log: Log;
-  readonly state: StateCodec;
+  readonly seal: Seal;
+  /** The client's roots; ignored unless the server touches directories and `--roots` is not `off`. */
+  readonly roots: Pick<ClientRoots, "settle" | "notified">;
+  /** Of each call: the characters that its answer should keep to, and its time limit. */
+  readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
   readonly tools: readonly Tool<Context>[];
   readonly resources: readonly Resource<Context>[];
   readonly prompts: readonly Prompt<Context>[];
@@ -47,21 +49,15 @@ export class Runtime<Context, Table extends OptionTable> {
     this.options = parts.options;
     this.bound = parts.bound;
     this.log = parts.log;
-    this.state = createStateCodec(parts.stateKey);
+    this.seal = new Seal(parts.stateKey);
+    const { clientRoots, maxAnswerChars, timeoutMs } = parts.options;
+    const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
+    this.roots = asksForRoots ? new ClientRoots(parts.bound, parts.log) : NO_ROOTS;
+    this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
     this.tools = definition.tools.filter((tool) => isEnabled(tool, parts.options));
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
     this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
-  }
-
-  /** Whether the client's roots matter: the server touches directories, and `--roots` is not `off`. */
-  get asksForRoots(): boolean {
-    return this.definition.directories !== undefined && this.options.clientRoots !== "off";
-  }
-
-  /** Characters that an answer should keep to. */
-  get budget(): number {
-    return Math.min(this.options.maxAnswerChars, HARD_ANSWER_CHARS);
   }
 
   /** The context, opened on the first call; a failed opening is tried again by the next call. */

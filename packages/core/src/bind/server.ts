@@ -1,155 +1,98 @@
-import {
-  type CompleteRequest,
-  type CompleteResult,
-  type Implementation,
-  type JsonSchemaType,
-  type jsonSchemaValidator,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-} from "@modelcontextprotocol/server";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
 import type { AnyServer } from "../define/server.ts";
-import { withTrace } from "../trace.ts";
+import { invalidParams, ProtocolError } from "../protocol/errors.ts";
+import { isObject } from "../protocol/messages.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import type { Revision } from "../protocol/revisions.ts";
+import type { Handler, Service } from "../protocol/service.ts";
+import type { Implementation, Params, ServerCapabilities } from "../protocol/wire.ts";
 import { findPrompt, getPrompt, listedPrompt, promptCompleter } from "./prompt.ts";
-import { protocolError, Resources, readResource, watchResource } from "./resource.ts";
+import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
-import { Session } from "./session.ts";
-import type { StartWatching, Subscriptions } from "./subscriptions.ts";
-import { callTool, listedTool, toolIndex, unknownTool } from "./tool.ts";
-import { asUri } from "./uri.ts";
+import { callTool, listedTool, toolIndex, unknownName } from "./tool.ts";
 
 /** The protocol allows no more values in one completion (MCP, "Completion"). */
-const MOST_COMPLETIONS = 100;
-/** Lists are the same for the life of the process; a client may keep them this long. */
-const LIST_TTL_MS = 10 * 60_000;
+const MAX_COMPLETIONS = 100;
 
-/** What one running server shares among its connections, made once. */
-export interface Binding<Context> {
-  /**
-   * Builds the SDK server of one connection; cheap and without side effects, since a connection that opens with
-   * a probe and falls back builds two.
-   */
-  connect(era: "legacy" | "modern", subscriptions: Subscriptions): Session<Context>;
-  /** Starts watching a resource, for the connection's `Subscriptions`. */
-  watch: StartWatching;
-}
-
-/**
- * Binds a running server to the SDK. This file and its neighbours are the only ones that set request handlers.
- */
-export function bind<Context>(runtime: Runtime<Context, OptionTable>): Binding<Context> {
-  const { definition, prompts } = runtime;
+/** Binds a running server to the protocol: its definitions become the methods that clients call. */
+export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
+  const { definition, prompts, log } = runtime;
   const tools = toolIndex(runtime.tools);
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0;
+  const hasPrompts = prompts.length > 0;
   let toolList: ReturnType<typeof listedTool>[] | undefined;
-  const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: "private" } as const;
+  const methods = new Map<string, Handler>();
+
+  methods.set("tools/list", ({ params }) => {
+    refuseCursor(params.cursor);
+    toolList ??= runtime.tools.map(listedTool).sort((a, b) => (a.name < b.name ? -1 : 1));
+    if (definition.warm === true) runtime.warm();
+    return { tools: toolList };
+  });
+  methods.set("tools/call", (request) => {
+    const name = String(request.params.name);
+    const tool = tools.get(name);
+    if (tool === undefined)
+      throw unknownName(
+        "tool",
+        name,
+        runtime.tools.map((one) => one.name),
+      );
+    return callTool(runtime, tool, request);
+  });
+  if (hasResources) {
+    methods.set("resources/list", (request) =>
+      resources.list(textOf(request.params.cursor), (list) => runAlone(runtime, request, list)),
+    );
+    methods.set("resources/templates/list", ({ params }) => {
+      refuseCursor(params.cursor);
+      return { resourceTemplates: resources.templates() };
+    });
+    methods.set("resources/read", (request) => readResource(runtime, resources, request));
+  }
+  if (hasPrompts) {
+    methods.set("prompts/list", ({ params }) => {
+      refuseCursor(params.cursor);
+      return { prompts: prompts.map(listedPrompt) };
+    });
+    methods.set("prompts/get", (request) =>
+      getPrompt(runtime, findPrompt(prompts, String(request.params.name)), request),
+    );
+  }
+  if (hasResources || hasPrompts)
+    methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
   return {
-    watch: (uri, changed) => watchResource(resources, () => runtime.open(), uri, changed),
-    connect(era, subscriptions) {
-      const server = new Server(identityOf(definition), {
-        instructions: definition.instructions,
-        capabilities: {
-          tools: {},
-          logging: {},
-          ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
-          ...(prompts.length > 0 ? { prompts: {} } : {}),
-          ...(hasResources || prompts.length > 0 ? { completions: {} } : {}),
-        },
-        requestState: { verify: (state, context) => runtime.state.verify(state, context) },
-        cacheHints: { "tools/list": cacheHint, "prompts/list": cacheHint, "server/discover": cacheHint },
-        jsonSchemaValidator: noValidator,
-      });
-      const session = new Session(server, runtime, era, subscriptions);
-
-      server.setRequestHandler("tools/list", (request) => {
-        refuseCursor(request.params?.cursor);
-        toolList ??= runtime.tools.map(listedTool).sort((a, b) => (a.name < b.name ? -1 : 1));
-        if (definition.warm === true) runtime.warm();
-        return { tools: toolList };
-      });
-      server.setRequestHandler("tools/call", (request, context) => {
-        const tool = tools.get(request.params.name);
-        if (tool === undefined) throw unknownTool(request.params.name, runtime.tools);
-        return withTrace(context.mcpReq, () => callTool(session, tool, request.params.arguments, context));
-      });
-
-      if (hasResources) {
-        server.setRequestHandler("resources/list", async (request) => {
-          try {
-            return await resources.list(request.params?.cursor, () => runtime.open());
-          } catch (error) {
-            throw protocolError(error, "resources/list", runtime.log);
-          }
-        });
-        server.setRequestHandler("resources/templates/list", (request) => {
-          refuseCursor(request.params?.cursor);
-          return { resourceTemplates: resources.templates() };
-        });
-        server.setRequestHandler("resources/read", (request, context) =>
-          withTrace(context.mcpReq, () =>
-            readResource(session, resources, asUri(request.params.uri), context),
-          ),
-        );
-        if (era === "legacy" && resources.canWatch) {
-          server.setRequestHandler("resources/subscribe", async ({ params }) => {
-            const uri = asUri(params.uri);
-            try {
-              if (!subscriptions.has(uri)) await subscriptions.add(uri);
-            } catch (error) {
-              throw protocolError(error, "resources/subscribe", runtime.log, uri);
-            }
-            return {};
-          });
-          server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
-            await subscriptions.remove(asUri(params.uri));
-            return {};
-          });
-        }
-      }
-
-      if (prompts.length > 0) {
-        server.setRequestHandler("prompts/list", (request) => {
-          refuseCursor(request.params?.cursor);
-          return { prompts: prompts.map(listedPrompt) };
-        });
-        server.setRequestHandler("prompts/get", (request, context) => {
-          const prompt = findPrompt(prompts, request.params.name);
-          return withTrace(context.mcpReq, () =>
-            getPrompt(session, prompt, request.params.arguments, context),
-          );
-        });
-      }
-
-      if (hasResources || prompts.length > 0) {
-        server.setRequestHandler("completion/complete", async ({ params }) => {
-          const completer = completerOf(params, resources, prompts);
-          if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
-          try {
-            const { value } = params.argument;
-            return completion(await completer(value, await runtime.open(), params.context?.arguments ?? {}));
-          } catch (error) {
-            throw protocolError(error, "completion/complete", runtime.log);
-          }
-        });
-      }
-
-      const unlisten = runtime.listen({
-        changed(changed) {
-          const uri = asUri(changed);
-          if (era === "modern" || subscriptions.has(uri))
-            void server.sendResourceUpdated({ uri }).catch(ignoreClosed);
-        },
+    identity: identityOf(definition),
+    instructions: definition.instructions,
+    log,
+    methods,
+    capabilities: (era) => ({
+      tools: {},
+      ...capabilitiesOf(definition, era),
+      ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
+      ...(hasPrompts ? { prompts: {} } : {}),
+      ...(hasResources || hasPrompts ? { completions: {} } : {}),
+    }),
+    watch: (uri, changed, request) => watchResource(runtime, resources, uri, changed, request),
+    listen: (listener) =>
+      runtime.listen({
+        changed: (uri) => listener.changed(uri),
         resourcesChanged() {
-          if (hasResources) void server.sendResourceListChanged().catch(ignoreClosed);
+          if (hasResources) listener.resourcesChanged();
         },
-      });
-      server.onclose = unlisten;
-      return session;
-    },
+      }),
+    notified: (method, connection) => runtime.roots.notified(method, connection),
+  };
+}
+
+/** Logging is deprecated in 2026-07-28 and declared there only by a server that logs to its clients. */
+function capabilitiesOf({ logsToClient, extensions }: AnyServer, era: Revision["era"]): ServerCapabilities {
+  return {
+    ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
+    ...(extensions === undefined ? {} : { extensions }),
   };
 }
 
@@ -164,36 +107,44 @@ function identityOf({ name, title, version, websiteUrl, icons }: AnyServer): Imp
   };
 }
 
-function completerOf<Context>(
-  params: CompleteRequest["params"],
+async function complete<Context>(
+  runtime: Runtime<Context, OptionTable>,
   resources: Resources<Context>,
-  prompts: Runtime<Context, OptionTable>["prompts"],
-): Completer<Context> | undefined {
-  const { ref, argument } = params;
-  return ref.type === "ref/resource"
-    ? resources.completer(ref.uri, argument.name)
-    : promptCompleter(findPrompt(prompts, ref.name), argument.name);
-}
-
-function completion(found: readonly string[]): CompleteResult {
-  const values = found.slice(0, MOST_COMPLETIONS);
+  request: ClientRequest,
+): Promise<object> {
+  const { name, value, others } = completionOf(request.params);
+  const completer = completerOf(request.params.ref, name, resources, runtime.prompts);
+  if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
+  const found = await runAlone(runtime, request, (context, call) => completer(value, context, others, call));
+  const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
 }
 
-/** Lists of one page give out no cursor, so any that comes in is made up. */
-function refuseCursor(cursor: string | undefined): void {
-  if (cursor === undefined) return;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    "Unknown cursor. This list has one page; leave cursor out.",
-  );
+/** The parameters of `completion/complete`, whose types were checked before. */
+function completionOf({ argument, context }: Params) {
+  const { name, value }: { name: string; value: string } = Object(argument);
+  const others: Readonly<Record<string, string>> = Object(context).arguments ?? {};
+  return { name, value, others };
 }
 
-/** The SDK validates answers to forms with a JSON Schema library; ours are parsed by zod, so none is shipped. */
-const noValidator: jsonSchemaValidator = {
-  getValidator: (_schema: JsonSchemaType) => () => {
-    throw new TypeError("answers are parsed by zod");
-  },
-};
+function completerOf<Context>(
+  ref: unknown,
+  argument: string,
+  resources: Resources<Context>,
+  prompts: Runtime<Context, OptionTable>["prompts"],
+): Completer<Context> | undefined {
+  if (!isObject(ref)) return undefined;
+  return ref.type === "ref/resource"
+    ? resources.completer(String(ref.uri), argument)
+    : promptCompleter(findPrompt(prompts, String(ref.name)), argument);
+}
 
-function ignoreClosed(): void {}
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Lists of one page give out no cursor, so any that comes in is made up. */
+function refuseCursor(cursor: unknown): void {
+  if (cursor === undefined) return;
+  throw new ProtocolError(invalidParams("Unknown cursor. This list has one page; leave cursor out."));
+}

@@ -1,21 +1,17 @@
-import {
-  type CallToolResult,
-  type InputRequiredResult,
-  type Tool as ListedTool,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
 import { nearest } from "../answer/errors.ts";
 import { annotationsOf } from "../define/effect.ts";
+import type { OptionTable } from "../define/options.ts";
 import type { Tool } from "../define/tool.ts";
-import { InputNeeded } from "./asking.ts";
+import { invalidParams, ProtocolError } from "../protocol/errors.ts";
+import { isObject, show } from "../protocol/messages.ts";
+import type { ClientRequest } from "../protocol/request.ts";
+import type { CallToolResult, ListedTool } from "../protocol/wire.ts";
+import { InputRequired } from "./asking.ts";
+import { runHandler } from "./call.ts";
 import { parseArguments } from "./input.ts";
-import { errorResult, resultOf } from "./result.ts";
-import { resultFor } from "./revision.ts";
+import { errorResult, resultFor, resultOf } from "./result.ts";
+import type { Runtime } from "./runtime.ts";
 import { inputSchema, outputSchema } from "./schema.ts";
-import type { Session } from "./session.ts";
 
 /** A tool as `tools/list` shows it. */
 export function listedTool(tool: Tool<unknown>): ListedTool {
@@ -26,6 +22,7 @@ export function listedTool(tool: Tool<unknown>): ListedTool {
     inputSchema: inputSchema(tool.input),
     ...(tool.output === undefined ? {} : { outputSchema: outputSchema(tool.output) }),
     annotations: annotationsOf(tool),
+    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   };
 }
 
@@ -36,40 +33,31 @@ export function toolIndex<Context>(tools: readonly Tool<Context>[]): ReadonlyMap
   return index;
 }
 
-/** -32602 for a tool that does not exist (MCP, "Tools: error handling"), with near names. */
-export function unknownTool(name: string, tools: readonly Tool<never>[]): ProtocolError {
-  const near = nearest(
-    name,
-    tools.map((tool) => tool.name),
-  );
-  const suggestion = near.length === 0 ? "See tools/list." : `Did you mean ${near.join(" or ")}?`;
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `Unknown tool ${JSON.stringify(name)}. ${suggestion}`,
-  );
+/** -32602 for a name that nothing has (MCP, "Tools: error handling"), with near names. */
+export function unknownName(kind: "tool" | "prompt", name: string, known: readonly string[]): ProtocolError {
+  const near = nearest(name, known);
+  const suggestion = near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
+  return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
 }
 
 /** Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read. */
 export async function callTool<Context>(
-  session: Session<Context>,
+  runtime: Runtime<Context, OptionTable>,
   tool: Tool<Context>,
-  given: Readonly<Record<string, unknown>> | undefined,
-  context: ServerContext,
-): Promise<CallToolResult | InputRequiredResult> {
-  const { runtime } = session;
-  const asking = session.asking(context, () => `${tool.name} ${JSON.stringify(given ?? {})}`);
+  request: ClientRequest,
+): Promise<CallToolResult | InputRequired> {
+  const given = isObject(request.params.arguments) ? request.params.arguments : {};
   try {
     const input = parseArguments(tool.name, tool.input, given);
-    const running = session.startCall(context, asking);
-    const returned = await running.limited(async () => {
-      await session.roots.settle(asking);
-      return tool.run(input, await runtime.open(), running.call);
-    });
-    if (asking.isOpen) return await asking.inputRequired();
-    return resultFor(session.version, resultOf(tool, returned));
+    const subject = () => `${tool.name} ${JSON.stringify(given)}`;
+    const returned = await runHandler(runtime, request, subject, (context, call) =>
+      tool.run(input, context, call),
+    );
+    return returned instanceof InputRequired
+      ? returned
+      : resultFor(request.revision, resultOf(tool, returned));
   } catch (error) {
-    if (error instanceof InputNeeded || asking.isOpen) return await asking.inputRequired();
-    if (error instanceof MissingRequiredClientCapabilityError) throw error;
-    return resultFor(session.version, errorResult(tool, error, runtime.log));
+    if (error instanceof ProtocolError) throw error;
+    return resultFor(request.revision, errorResult(tool, error, runtime.log));
   }
 }

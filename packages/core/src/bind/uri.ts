@@ -1,11 +1,11 @@
+import { MAX_URI_CHARS } from "../protocol/uri.ts";
+
 /** Splits URIs by a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
 export interface UriMatcher {
   readonly variables: readonly string[];
   /** The percent-decoded values, or undefined where the URI is not of this family. */
   match(uri: string): Record<string, string> | undefined;
 }
-
-const LONGEST_URI = 16_384;
 
 /**
  * Compiles a template. `{x}` takes one path segment without `/`, `{+x}` takes anything, `{?x,y}` takes query
@@ -37,7 +37,7 @@ export function compileTemplate(template: string): UriMatcher {
   return {
     variables: [...variables, ...queryNames],
     match(uri) {
-      if (uri.length > LONGEST_URI) return undefined;
+      if (uri.length > MAX_URI_CHARS) return undefined;
       const queryAt = queryNames.length === 0 ? -1 : uri.indexOf("?");
       const found = matcher.exec(queryAt === -1 ? uri : uri.slice(0, queryAt));
       if (found === null) return undefined;
@@ -70,11 +70,4 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * A client's URI with the characters that RFC 3986 does not allow percent-encoded: what goes back out must be a URI.
- */
-export function asUri(text: string): string {
-  return encodeURI(text.toWellFormed()).replaceAll("%25", "%");
 }

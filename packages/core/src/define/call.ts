@@ -1,14 +1,5 @@
-import type {
-  CreateMessageRequest,
-  CreateMessageResult,
-  CreateMessageResultWithTools,
-  LoggingLevel,
-} from "@modelcontextprotocol/server";
 import type * as z from "zod";
-
-/** What a sampling request may ask of the client's model (MCP `sampling/createMessage`). */
-export type SampleRequest = CreateMessageRequest["params"];
-export type SampleResult = CreateMessageResult | CreateMessageResultWithTools;
+import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
 
 /** A directory or file that the client offers (MCP `roots/list`). */
 export interface ClientRoot {
@@ -19,8 +10,9 @@ export interface ClientRoot {
 /**
  * What a tool, resource or prompt gets for one call. It is the same in both protocol eras.
  *
- * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) may end this run and start it anew
- * once the answer is there, so a handler changes nothing before its last question is answered.
+ * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) ends this run, and the handler runs again from
+ * the start once the answer is there, so it must change nothing before its last question is answered. `resources/list`,
+ * completions and watches cannot ask in 2026-07-28.
  */
 export interface Call {
   /** Aborts when the client cancels, the time limit runs out or the server closes. */

@@ -1,4 +1,4 @@
-import type { ToolAnnotations } from "@modelcontextprotocol/server";
+import type { ToolAnnotations } from "./content.ts";
 
 /**
  * What a tool does to the world.

@@ -1,6 +1,6 @@
-import type { PromptMessage } from "@modelcontextprotocol/server";
 import type * as z from "zod";
 import type { Call } from "./call.ts";
+import type { PromptMessage } from "./content.ts";
 import type { Completer } from "./resource.ts";
 import type { Awaitable } from "./tool.ts";
 

@@ -1,5 +1,5 @@
-import type { Annotations } from "@modelcontextprotocol/server";
 import type { Call } from "./call.ts";
+import type { Annotations } from "./content.ts";
 import type { Awaitable } from "./tool.ts";
 
 /** One part of a resource's content; `uri` and `mimeType` default to those of the resource. */
@@ -26,8 +26,8 @@ interface ResourceFacts {
 export interface FixedResource<Context> extends ResourceFacts {
   readonly uri: string;
   read(context: Context, call: Call): Awaitable<ResourceBody>;
-  /** Starts watching for the first subscriber; `changed` tells all of them. */
-  watch?(context: Context, changed: () => void): Awaitable<Unwatch>;
+  /** Starts watching for the first subscriber, within `call`; `changed` notifies all of them. */
+  watch?(context: Context, changed: () => void, call: Call): Awaitable<Unwatch>;
 }
 
 /** A resource as it stands in a list. */
@@ -71,7 +71,7 @@ export interface TemplateResource<Context, Template extends string = string> ext
     call: Call,
   ): Awaitable<ResourceBody>;
   /** Those worth listing; bounded, in pages. */
-  list?(context: Context, cursor: string | undefined): Awaitable<ResourcePage>;
+  list?(context: Context, cursor: string | undefined, call: Call): Awaitable<ResourcePage>;
   /** Suggestions for a variable, at most 100 are sent; `others` holds the variables that are filled in already. */
   readonly complete?: {
     readonly [Variable in VariablesOf<Template>]?: Completer<Context>;
@@ -80,6 +80,7 @@ export interface TemplateResource<Context, Template extends string = string> ext
     variables: Record<VariablesOf<Template>, string>,
     context: Context,
     changed: () => void,
+    call: Call,
   ): Awaitable<Unwatch>;
 }
 
@@ -88,6 +89,7 @@ export type Completer<Context> = (
   value: string,
   context: Context,
   others: Readonly<Record<string, string>>,
+  call: Call,
 ) => Awaitable<readonly string[]>;
 
 export type Resource<Context> = FixedResource<Context> | TemplateResource<Context>;

@@ -1,7 +1,7 @@
-import type { Icon } from "@modelcontextprotocol/server";
 import type { Bound } from "../boundary/types.ts";
 import type { Log } from "../log.ts";
-import type { CommonOptionValues } from "../serve/common-options.ts";
+import type { CommonOptionValues } from "./common-options.ts";
+import type { Icon } from "./content.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 import type { Prompt } from "./prompt.ts";
 import type { Resource } from "./resource.ts";
@@ -54,6 +54,10 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    */
   readonly directories?: { readonly fallback?: "working directory"; readonly readOnly?: string };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
+  /** Extensions of the protocol that it speaks, with their settings (`capabilities.extensions`), by their identifiers. */
+  readonly extensions?: Record<string, Record<string, unknown>>;
+  /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
+  readonly logsToClient?: boolean;
   readonly tools: readonly Tool<Context>[];
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];

@@ -1,11 +1,11 @@
-import type { ContentBlock, ResourceLink } from "@modelcontextprotocol/server";
 import type * as z from "zod";
 import type { Call } from "./call.ts";
+import type { ContentBlock, Meta, ResourceLink } from "./content.ts";
 import type { Effect } from "./effect.ts";
 
 /** A block of an answer: text, image, audio, a resource or a link to one. */
 export type Content = ContentBlock;
-/** A link to a resource that stands beside an answer. */
+/** A link to a resource, in addition to an answer. */
 export type Link = ResourceLink;
 
 export type Awaitable<Value> = Value | Promise<Value>;
@@ -66,6 +66,8 @@ export interface Tool<
   readonly toolset?: string;
   /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
   readonly needs?: string;
+  /** Its `_meta` in `tools/list`: what extensions of the protocol say of it. */
+  readonly meta?: Meta;
   readonly input: Input;
   readonly output?: Output;
   run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;

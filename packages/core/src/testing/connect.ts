@@ -12,10 +12,13 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Runtime } from "../bind/runtime.ts";
+import { bind } from "../bind/server.ts";
 import type { ClientRoot } from "../define/call.ts";
+import type { OptionTable } from "../define/options.ts";
 import type { AnyServer } from "../define/server.ts";
-import { serveConnection } from "../serve/connection.ts";
-import { prepare } from "../serve/prepare.ts";
+import { prepare } from "../launch/prepare.ts";
+import { Connection } from "../protocol/connection.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -61,7 +64,7 @@ export async function connectInMemory(server: AnyServer, options: ConnectOptions
   });
   if (prepared.kind !== "run") throw new Error(prepared.stdout + prepared.stderr);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-  const connection = serveConnection(prepared.runtime, serverSide);
+  const connection = serveInMemory(prepared.runtime, serverSide);
   const connected = await connectClient(clientSide, options);
   return {
     ...connected,
@@ -73,6 +76,29 @@ export async function connectInMemory(server: AnyServer, options: ConnectOptions
       await prepared.runtime.close();
     },
   };
+}
+
+/** Serves a running server over a transport of the SDK's, for example one side of a pair in memory. */
+export function serveInMemory<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  transport: Transport,
+): Connection {
+  const send = (json: string) => void transport.send(JSON.parse(json)).catch(() => undefined);
+  const connection = new Connection({
+    service: bind(runtime),
+    outlet: {
+      answer: (json) => {
+        if (json !== undefined) send(json);
+      },
+      ask: send,
+      notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
+    },
+    dropped: (what) => runtime.log.warning(`Dropped ${what}.`),
+  });
+  transport.onmessage = (message) => connection.receive(structuredClone(message));
+  transport.onclose = () => void connection.close();
+  void transport.start();
+  return connection;
 }
 
 /**

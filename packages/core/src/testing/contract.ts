@@ -9,6 +9,8 @@ import type {
 } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
+import { checkOptionTable } from "../launch/option-table.ts";
+import { serverOptions } from "../launch/server-options.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -122,6 +124,10 @@ export function contract(options: ContractOptions): void {
       expect(tools).toHaveLength(server.tools.length);
     });
 
+    it("has options that are well made", () => {
+      expect(() => checkOptionTable(server.name, serverOptions(server).table)).not.toThrow();
+    });
+
     it("costs a model no more than it may", () => {
       expect(defaults.length).toBeLessThanOrEqual(20);
       expect(tokensOf(defaults)).toBeLessThanOrEqual(MOST_TOKENS);
@@ -219,7 +225,7 @@ export function contract(options: ContractOptions): void {
         for (const [name, args] of Object.entries(world.failures ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
           expect(result.isError, name).toBe(true);
-          expect(textOf(result), name).not.toMatch(/fault of this server|\bat .*:\d+:\d+/);
+          expect(textOf(result), name).not.toMatch(/internal error|\bat .*:\d+:\d+/);
           expect(textOf(result).length, name).toBeGreaterThan(20);
         }
       });

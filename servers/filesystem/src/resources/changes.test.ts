@@ -6,9 +6,10 @@ import changes from "./changes.ts";
 it("shows the changes and tells when there is a new one", async () => {
   const { files, at } = await scratch();
   let told = 0;
-  const stop = await changes.watch?.(files, () => {
+  const count = () => {
     told += 1;
-  });
+  };
+  const stop = await changes.watch?.(files, count, fakeCall());
   await files.write({ path: at("a"), content: "a", mode: "create", createParents: false });
   expect(told).toBe(1);
   await stop?.();

@@ -1,0 +1,164 @@
+/**
+ * The parts of the protocol's vocabulary that authors write: content blocks, messages, annotations (MCP schema). They are
+ * held against the official SDK's types by `protocol/wire.test.ts`.
+ */
+
+/** Free-form members that clients and servers attach to a message. */
+export type Meta = Record<string, unknown>;
+
+export type Role = "user" | "assistant";
+
+/** Hints for a client about who a block is for and how much it matters. */
+export interface Annotations {
+  audience?: Role[] | undefined;
+  /** 0 to 1. */
+  priority?: number | undefined;
+  /** ISO 8601. */
+  lastModified?: string | undefined;
+}
+
+export interface Icon {
+  /** A URL or a data URI. */
+  src: string;
+  mimeType?: string | undefined;
+  /** Each `48x48`, or `any`. */
+  sizes?: string[] | undefined;
+  theme?: "light" | "dark" | undefined;
+}
+
+interface BlockFacts {
+  annotations?: Annotations | undefined;
+  _meta?: Meta | undefined;
+}
+
+export interface TextContent extends BlockFacts {
+  type: "text";
+  text: string;
+}
+
+export interface ImageContent extends BlockFacts {
+  type: "image";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+}
+
+export interface AudioContent extends BlockFacts {
+  type: "audio";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+}
+
+export interface ResourceLink extends BlockFacts {
+  type: "resource_link";
+  uri: string;
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  mimeType?: string | undefined;
+  /** Bytes. */
+  size?: number | undefined;
+  icons?: Icon[] | undefined;
+}
+
+/** The content of a resource: text or base64. */
+export type ResourceContents = {
+  uri: string;
+  mimeType?: string | undefined;
+  _meta?: Meta | undefined;
+} & ({ text: string } | { blob: string });
+
+export interface EmbeddedResource extends BlockFacts {
+  type: "resource";
+  resource: ResourceContents;
+}
+
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+export interface PromptMessage {
+  role: Role;
+  content: ContentBlock;
+}
+
+/** What a host shows and decides approvals by. */
+export interface ToolAnnotations {
+  title?: string | undefined;
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+  idempotentHint?: boolean | undefined;
+  openWorldHint?: boolean | undefined;
+}
+
+/** The levels of MCP log messages, from most to least talkative (RFC 5424). */
+export const LOGGING_LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+export type LoggingLevel = (typeof LOGGING_LEVELS)[number];
+
+/** A block of a sampling message. */
+export type SamplingContent =
+  | TextContent
+  | ImageContent
+  | AudioContent
+  | { type: "tool_use"; id: string; name: string; input: Record<string, unknown>; _meta?: Meta | undefined }
+  | {
+      type: "tool_result";
+      toolUseId: string;
+      content: ContentBlock[];
+      structuredContent?: Record<string, unknown> | undefined;
+      isError?: boolean | undefined;
+      _meta?: Meta | undefined;
+    };
+
+export interface SamplingMessage {
+  role: Role;
+  content: SamplingContent | SamplingContent[];
+  _meta?: Meta | undefined;
+}
+
+/** What a sampling request may ask of the client's model (MCP `sampling/createMessage`). */
+export interface SampleRequest {
+  messages: SamplingMessage[];
+  maxTokens: number;
+  systemPrompt?: string | undefined;
+  temperature?: number | undefined;
+  stopSequences?: string[] | undefined;
+  modelPreferences?:
+    | {
+        hints?: { name?: string | undefined }[] | undefined;
+        costPriority?: number | undefined;
+        speedPriority?: number | undefined;
+        intelligencePriority?: number | undefined;
+      }
+    | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  tools?:
+    | {
+        name: string;
+        title?: string | undefined;
+        description?: string | undefined;
+        inputSchema: { type: "object"; [keyword: string]: unknown };
+      }[]
+    | undefined;
+  toolChoice?: { mode?: "auto" | "required" | "none" | undefined } | undefined;
+}
+
+export interface SampleResult {
+  role: Role;
+  content: SamplingContent | SamplingContent[];
+  model: string;
+  stopReason?: string | undefined;
+  _meta?: Meta | undefined;
+}
+
+export function isLoggingLevel(value: unknown): value is LoggingLevel {
+  return LOGGING_LEVELS.some((level) => level === value);
+}

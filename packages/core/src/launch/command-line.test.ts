@@ -1,0 +1,107 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { HOST_NAMES } from "../define/common-options.ts";
+import { defineOptions } from "../define/options.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { serverOptions } from "./server-options.ts";
+
+const options = defineOptions({
+  maxReadChars: { type: "integer", default: 5, description: "D." },
+  token: { type: "secret", description: "D." },
+});
+const files = serverOptions({ name: "filesystem", options, directories: {} });
+const fetches = serverOptions({ name: "fetch", options });
+
+function parse(argv: readonly string[], env: Record<string, string> = {}, all: typeof files = files) {
+  return parseCommandLine(all, { argv, env, cwd: "/work", home: "/home/me", platform: "linux" });
+}
+
+describe("parseCommandLine", () => {
+  it("serves, with own and common options in one typed object", () => {
+    const command = parse(["a", "--read-only", "--max-read-chars", "7"], {
+      REFMCP_FILESYSTEM_CONFIRM: "never",
+    });
+    if (command.kind !== "serve") throw new Error(command.kind);
+    expectTypeOf(command.options.maxReadChars).toEqualTypeOf<number>();
+    expectTypeOf(command.options.token).toEqualTypeOf<string | undefined>();
+    expectTypeOf(command.options.readOnly).toEqualTypeOf<boolean>();
+    expect(command.options).toMatchObject({
+      directories: ["/work/a"],
+      clientRoots: "narrow",
+      readOnly: true,
+      confirm: "never",
+      maxReadChars: 7,
+      tools: [],
+      toolsets: [],
+      timeoutMs: 50_000,
+      maxAnswerChars: 20_000,
+      maxMessageBytes: 16_777_216,
+      logLevel: "warning",
+    });
+    expect(command.warnings).toEqual([]);
+    expect(["directories", "confirm", "timeoutMs", "toolsets"].map(command.source)).toEqual([
+      "argument",
+      "environment",
+      "default",
+      "default",
+    ]);
+  });
+
+  it("gives a server without directories or toolsets empty ones, and refuses their flags", () => {
+    const command = parse([], {}, fetches);
+    expect(command).toMatchObject({
+      kind: "serve",
+      options: { directories: [], clientRoots: "off", toolsets: [] },
+    });
+    expect(parse(["--root", "/a"], {}, fetches)).toMatchObject({ kind: "error" });
+    expect(parse(["--toolsets", "read"], {}, fetches)).toMatchObject({ kind: "error" });
+    expect(parse(["/a"], {}, fetches)).toMatchObject({ kind: "error" });
+  });
+
+  it.each([
+    [["--help"], "help"],
+    [["-h"], "help"],
+    [["--red-only", "--help"], "help"],
+    [["--help", "--version"], "help"],
+    [["--version"], "version"],
+    [["-v", "--list-tools"], "version"],
+    [["--list-tools", "--read-only"], "list-tools"],
+    [["--list-tools", "--red-only"], "error"],
+    [["--print-config", "vscode", "--list-tools"], "print-config"],
+    [["--", "--help"], "serve"],
+    [["--http", "8080"], "serve"],
+  ])("%j → %s", (argv, kind) => {
+    expect(parse(argv).kind).toBe(kind);
+  });
+
+  it("takes its actions from the command line only", () => {
+    expect(parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" })).toMatchObject({
+      kind: "serve",
+      warnings: [
+        "Environment variable REFMCP_FILESYSTEM_HELP belongs to no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
+        "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG belongs to no option and is ignored.",
+      ],
+    });
+  });
+
+  it("carries the other options into --print-config", () => {
+    const command = parse(["a", "--token", "hunter2", "--print-config", "vscode", "--read-only"]);
+    expect(command).toMatchObject({
+      kind: "print-config",
+      host: "vscode",
+      carried: {
+        args: ["/work/a", "--read-only"],
+        env: [{ name: "REFMCP_FILESYSTEM_TOKEN", secret: true }],
+      },
+    });
+    expect(JSON.stringify(command.kind === "print-config" && command.carried)).not.toContain("hunter2");
+  });
+
+  it("knows the eight hosts and names them all, and the nearest, for another", () => {
+    for (const host of HOST_NAMES) expect(parse(["--print-config", host])).toMatchObject({ host });
+    expect(parse(["--print-config", "claude"])).toEqual({
+      kind: "error",
+      message:
+        'Option --print-config is "claude"; it takes one of claude-desktop, claude-code, vscode, cursor, codex, gemini, windsurf, zed. Did you mean claude-desktop or claude-code?',
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import type { CommonOptionValues, HostName } from "../define/common-options.ts";
+import type { OptionTable, OptionValues } from "../define/options.ts";
+import { type Invocation, type OptionSource, type OptionsRead, parseOptions } from "./parse-options.ts";
+import { type CarriedOptions, carryOptions } from "./print-config.ts";
+import type { ServerOptions } from "./server-options.ts";
+
+/** A server's options with where they came from and what was ignored. */
+export interface ServerOptionsRead<Table extends OptionTable> {
+  readonly options: OptionValues<Table> & CommonOptionValues;
+  /** Where the value of an option came from; `default` for one that the server does not have. */
+  source(key: string): OptionSource;
+  /** Sentences for stderr. */
+  readonly warnings: readonly string[];
+}
+
+/** What the user wants of the process. */
+export type CommandLine<Table extends OptionTable> =
+  | ({ readonly kind: "serve" } & ServerOptionsRead<Table>)
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | ({ readonly kind: "list-tools" } & ServerOptionsRead<Table>)
+  | { readonly kind: "describe" }
+  | ({
+      readonly kind: "print-config";
+      readonly host: HostName;
+      readonly carried: CarriedOptions;
+    } & ServerOptionsRead<Table>)
+  /** For stderr, with exit code 2. */
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads the command line and the environment of a server process.
+ *
+ * `--help` and `--version` win over everything, so that they work beside a mistake.
+ */
+export function parseCommandLine<Table extends OptionTable>(
+  all: ServerOptions<Table>,
+  invocation: Invocation,
+): CommandLine<Table> {
+  const end = invocation.argv.indexOf("--");
+  const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
+  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
+  const parsed = parseOptions(all.server, all.table, invocation);
+  if (!parsed.ok) return { kind: "error", message: parsed.message };
+  const options = withCommon<Table>(parsed);
+  const read: ServerOptionsRead<Table> = {
+    options,
+    source: (key) => parsed.sources[key] ?? "default",
+    warnings: parsed.warnings,
+  };
+  if (options.printConfig !== undefined) {
+    const carried = carryOptions(all.server, all.table, parsed, invocation.platform ?? process.platform);
+    return { kind: "print-config", host: options.printConfig, carried, ...read };
+  }
+  if (options.describe) return { kind: "describe" };
+  return { kind: options.listTools ? "list-tools" : "serve", ...read };
+}
+
+/** Adds what a server without directories or toolsets lacks, so that every server's options look alike. */
+function withCommon<Table extends OptionTable>(
+  parsed: OptionsRead<OptionTable>,
+): OptionValues<Table> & CommonOptionValues {
+  const absent: Pick<CommonOptionValues, "directories" | "clientRoots" | "toolsets"> = {
+    directories: [],
+    clientRoots: "off",
+    toolsets: [],
+  };
+  // `serverOptions` joined the two tables at run time; only here do their types meet again.
+  const values: unknown = { ...absent, ...parsed.values };
+  return values as OptionValues<Table> & CommonOptionValues;
+}

@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { defineOptions } from "../define/options.ts";
+import {
+  firstSentence,
+  type HelpFacts,
+  programName,
+  renderHelp,
+  renderOptionTable,
+  renderToolTable,
+} from "./help.ts";
+import { serverOptions } from "./server-options.ts";
+
+const options = defineOptions({
+  maxReadChars: {
+    type: "integer",
+    min: 1000,
+    max: 80_000,
+    default: 80_000,
+    description: "Most characters of one read.",
+  },
+  journal: {
+    type: "flag",
+    default: true,
+    description: "Keep what a change replaces, so that it can be undone.",
+  },
+  url: { type: "secret", env: ["DATABASE_URL"], description: "The database." },
+  db: { type: "secret", named: "unique", valueName: "URL", description: "A database by a name of your own." },
+  hooks: { type: "enum", values: ["off", "run"], default: "off", description: "Whether hooks run." },
+  odd: { type: "flag", hidden: true, description: "For tests." },
+});
+const toolsets = {
+  read: { description: "Reads and searches.", default: true },
+  danger: { description: "Loses things for good.", default: false },
+};
+
+function facts(change: Partial<HelpFacts> = {}): HelpFacts {
+  return {
+    title: "Filesystem",
+    packageName: "@refmcp/server-filesystem",
+    version: "1.2.3",
+    description: "Reads, searches and changes files below the directories that you name.",
+    all: serverOptions({ name: "filesystem", options, directories: {}, toolsets }),
+    toolsets,
+    ...change,
+  };
+}
+
+describe("renderHelp", () => {
+  it("reads well at 80 columns", () => {
+    expect(renderHelp(facts())).toMatchInlineSnapshot(`
+      "Filesystem 1.2.3 (@refmcp/server-filesystem)
+
+      Reads, searches and changes files below the directories that you name.
+
+      Usage: refmcp-server-filesystem [options] [DIR...]
+
+      Directories
+        DIR, --root DIR             A directory that the server may touch, with all
+                                    below it. (repeatable)
+        --roots narrow|replace|off  Whether the client's own roots narrow these
+                                    directories (and stand in where none is given),
+                                    replace them, or are ignored. (default narrow)
+
+      Options
+        --max-read-chars N          Most characters of one read. (1,000 to 80,000;
+                                    default 80,000)
+        --[no-]journal              Keep what a change replaces, so that it can be
+                                    undone. (default on)
+        --url SECRET                The database. (also DATABASE_URL)
+        --db NAME=URL               A database by a name of your own. (repeatable)
+        --hooks off|run             Whether hooks run. (default off)
+
+      Safety
+        --read-only                 Offer only the tools that change nothing.
+        --confirm ask|never         Whether the user is asked before something is lost
+                                    for good; where the client cannot ask, ask
+                                    refuses. (default ask)
+
+      Tools
+        --tools LIST                Offer only these tools. (comma-separated)
+        --exclude-tools LIST        Do not offer these tools. (comma-separated)
+        --toolsets LIST             Offer the tools of these sets instead of the
+                                    default ones: read, danger. (comma-separated;
+                                    default read)
+
+      Limits
+        --timeout-ms MS             Longest time of one call, in milliseconds; many
+                                    hosts give up after 60,000. (100 to 3,600,000;
+                                    default 50,000)
+        --max-answer-chars N        Most characters of one answer; what is cut says
+                                    how to get the rest. (1,000 to 80,000; default
+                                    20,000)
+        --max-message-bytes N       Largest message that is read from the client, in
+                                    bytes. (65,536 to 1,073,741,824; default
+                                    16,777,216)
+
+      HTTP
+        --http [HOST:]PORT          Serve over Streamable HTTP at /mcp on this address
+                                    instead of over stdio; host 127.0.0.1 by default.
+        --auth-token-env NAME       Environment variable that holds the bearer token
+                                    that every request must carry.
+        --oauth-issuer URL          Authorization server whose access tokens are
+                                    accepted (OAuth 2.1, JWT).
+        --oauth-audience URL        This server's own URL as clients know it, which
+                                    access tokens must be issued for.
+        --oauth-scope LIST          Scopes that an access token must have.
+                                    (comma-separated)
+        --http-allow-host LIST      Further host names that requests may name, for
+                                    example behind a proxy. (comma-separated)
+        --http-allow-origin LIST    Host names of web pages that may call this server,
+                                    besides those of this machine. (comma-separated)
+        --http-state-key-env NAME   Environment variable with a secret that processes
+                                    behind one balancer share, for questions to the
+                                    user.
+
+      Information
+        --log-level debug|info|warning|error
+                                    How much is written to stderr. (default warning)
+        --list-tools                List the tools that these options offer, and exit.
+        --print-config HOST         Print the entry for a host's configuration, with
+                                    the other options given, and exit; one of
+                                    claude-desktop, claude-code, vscode, cursor,
+                                    codex, gemini, windsurf, zed.
+        --version                   Print the version, and exit; also -v.
+        --help                      Print this help, and exit; also -h.
+
+      Toolsets
+        read    Reads and searches. (default)
+        danger  Loses things for good.
+
+      Every option that takes effect while serving can also be set in the environment,
+      as REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories
+      are separated there as in PATH. The command line wins.
+
+      Examples
+        npx -y @refmcp/server-filesystem ~/work --read-only
+            Offer what only reads.
+        npx -y @refmcp/server-filesystem ~/work --print-config vscode
+            Print the entry for VS Code's configuration.
+
+      Read more: https://www.npmjs.com/package/@refmcp/server-filesystem
+      "
+    `);
+  });
+
+  it.each([40, 60, 80, 100])("keeps within %d columns, but for commands and long labels", (columns) => {
+    const whole = /^(Usage:.*|Read more:.*| {2}npx .*| {2}\S+( \S+)*)$/;
+    for (const line of renderHelp(facts(), columns).split("\n")) {
+      if (!whole.test(line)) expect(line.length, line).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it("has every visible option once, its default, range and further variables", () => {
+    const text = renderHelp(facts()).replace(/\s+/g, " ");
+    expect(text).toContain("DIR, --root DIR A directory");
+    expect(text).toContain(
+      "--max-read-chars N Most characters of one read. (1,000 to 80,000; default 80,000)",
+    );
+    expect(text).toContain(
+      "--[no-]journal Keep what a change replaces, so that it can be undone. (default on)",
+    );
+    expect(text).toContain("--url SECRET The database. (also DATABASE_URL)");
+    expect(text).toContain("--db NAME=URL A database by a name of your own. (repeatable)");
+    expect(text).toContain("--tools LIST Offer only these tools. (comma-separated)");
+    expect(text).toContain("--hooks off|run Whether hooks run. (default off)");
+    expect(text).toContain("read Reads and searches. (default)");
+    expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");
+    expect(text).not.toContain("--odd");
+    expect(text).toContain("--http [HOST:]PORT");
+  });
+
+  it("names no package for a clone, which npm may not have", () => {
+    const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
+    expect(text).toContain("  node '/a clone/dist/bin.js' ~/work --read-only\n");
+    expect(text).not.toMatch(/npx|npmjs/);
+  });
+
+  it("shows no operand where the server takes none, and the examples and page of the server where it has its own", () => {
+    const all = serverOptions({ name: "fetch", options: {} });
+    const text = renderHelp(
+      facts({
+        all,
+        examples: [{ args: "--allow-host example.com", note: "One host." }],
+        homepage: "https://refmcp.example",
+      }),
+    );
+    expect(text).toContain("Usage: refmcp-server-filesystem [options]\n");
+    expect(text).toContain("npx -y @refmcp/server-filesystem --allow-host example.com\n      One host.\n");
+    expect(text).toContain("Read more: https://refmcp.example\n");
+    expect(text).not.toContain("~/work");
+  });
+});
+
+describe("renderToolTable", () => {
+  const tools = [
+    {
+      name: "read_text_file",
+      effect: "read",
+      description: "Read a text file, e.g. a log. For binary files call read_media_file.",
+    },
+    { name: "write_file", effect: "change", description: "Create or replace a file." },
+    {
+      name: "list_directory",
+      effect: "read",
+      description: "List what a directory holds, sorted by name, with types and sizes.",
+    },
+  ] as const;
+
+  it("aligns name, effect and first sentence, and counts", () => {
+    expect(renderToolTable(tools, 60)).toBe(
+      [
+        "  read_text_file  read    Read a text file, e.g. a log.",
+        "  write_file      change  Create or replace a file.",
+        "  list_directory  read    List what a directory holds,",
+        "                          sorted by name, with types and",
+        "                          sizes.",
+        "",
+        "3 tools: 2 read, 1 change.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("counts one tool, and says that there is none", () => {
+    expect(renderToolTable(tools.slice(0, 1))).toContain("\n1 tool: 1 read.\n");
+    expect(renderToolTable([])).toBe("No tools: the options leave none.\n");
+  });
+});
+
+describe("firstSentence", () => {
+  it.each([
+    ["One. Two.", "One."],
+    ["With e.g. a dot. Next.", "With e.g. a dot."],
+    ["Reads v1.2 files! More.", "Reads v1.2 files!"],
+    ["No end", "No end"],
+    ["Two\n lines. Next.", "Two lines."],
+  ])("%j", (text, expected) => {
+    expect(firstSentence(text)).toBe(expected);
+  });
+});
+
+describe("renderOptionTable", () => {
+  it("is a Markdown table of the visible options with their variables", () => {
+    expect(renderOptionTable("filesystem", options)).toBe(
+      [
+        "| Option | What it does | Default | Environment |",
+        "| --- | --- | --- | --- |",
+        "| `--max-read-chars N` | Most characters of one read. (1,000 to 80,000) | `80,000` | `REFMCP_FILESYSTEM_MAX_READ_CHARS` |",
+        "| `--[no-]journal` | Keep what a change replaces, so that it can be undone. | `on` | `REFMCP_FILESYSTEM_JOURNAL` |",
+        "| `--url SECRET` | The database. |  | `REFMCP_FILESYSTEM_URL`, `DATABASE_URL` |",
+        "| `--db NAME=URL` | A database by a name of your own. (repeatable) |  | `REFMCP_FILESYSTEM_DB` |",
+        "| `--hooks off\\|run` | Whether hooks run. | `off` | `REFMCP_FILESYSTEM_HOOKS` |",
+        "",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("programName", () => {
+  it.each([
+    ["@refmcp/server-git", "refmcp-server-git"],
+    ["my-server", "my-server"],
+  ])("%s → %s", (packageName, program) => {
+    expect(programName(packageName)).toBe(program);
+  });
+});

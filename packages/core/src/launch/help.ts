@@ -1,0 +1,223 @@
+import type { Effect } from "../define/effect.ts";
+import type { Option, OptionTable } from "../define/options.ts";
+import { shellWord } from "./config-text.ts";
+import {
+  defaultText,
+  isRepeatable,
+  type OptionEntry,
+  optionEntries,
+  rangeText,
+  variablePrefix,
+} from "./option-table.ts";
+import { splitsAtCommas } from "./option-values.ts";
+import type { ServerOptions } from "./server-options.ts";
+import { leftWidth, twoColumns, usableColumns, wrap } from "./text-layout.ts";
+
+/** What the help of a server is made of; a server's definition has most of it. */
+export interface HelpFacts {
+  readonly title: string;
+  readonly packageName: string;
+  readonly version: string;
+  /** What the server is for, one sentence. */
+  readonly description: string;
+  readonly all: ServerOptions<OptionTable>;
+  readonly toolsets?: Readonly<Record<string, { readonly description: string; readonly default: boolean }>>;
+  /** Arguments to show after the program's name, with what they do. Default: made from the options. */
+  readonly examples?: readonly { readonly args: string; readonly note: string }[];
+  /** Where to read more. Default: the package's page on npmjs.com, if it runs from there. */
+  readonly homepage?: string;
+  /** The file that node runs in a clone; the package may not be on npm. */
+  readonly bin?: string | undefined;
+}
+
+/** `@refmcp/server-git` → `refmcp-server-git`. */
+export function programName(packageName: string): string {
+  return packageName.replace(/^@/, "").replaceAll("/", "-");
+}
+
+/**
+ * The text of `--help`.
+ *
+ * @param columns the width of the terminal, where there is one
+ */
+export function renderHelp(facts: HelpFacts, columns?: number): string {
+  const width = usableColumns(columns);
+  const program = programName(facts.packageName);
+  const entries = optionEntries(facts.all.server, facts.all.table).filter(
+    (entry) => entry.option.hidden !== true,
+  );
+  const positional = entries.find((entry) => entry.option.positional === true);
+  const operand =
+    positional === undefined
+      ? ""
+      : ` [${positional.valueName}${isRepeatable(positional.option) ? "..." : ""}]`;
+  const start = facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
+  const page = facts.bin === undefined ? `https://www.npmjs.com/package/${facts.packageName}` : undefined;
+  const more = facts.homepage ?? page;
+  const lines = [
+    ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
+    "",
+    ...wrap(facts.description, width),
+    "",
+    `Usage: ${program} [options]${operand}`,
+    ...optionSections(entries, width),
+    ...toolsetSection(facts.toolsets ?? {}, width),
+    "",
+    ...wrap(environmentNote(facts.all.server, entries), width),
+    "",
+    "Examples",
+    ...examplesOf(facts, positional).flatMap(({ args, note }) => [
+      `  ${start} ${args}`,
+      ...indented(note, width),
+    ]),
+    ...(more === undefined ? [] : ["", `Read more: ${more}`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function optionSections(entries: readonly OptionEntry[], width: number): string[] {
+  const left = leftWidth(entries.map(label), Math.min(26, Math.floor(width / 3)));
+  const headings = [...new Set(entries.map(headingOf))];
+  return headings.flatMap((heading) => {
+    const own = entries.filter((entry) => headingOf(entry) === heading);
+    return [
+      "",
+      heading,
+      ...twoColumns(
+        own.map((entry) => [label(entry), explained(entry)]),
+        left,
+        width,
+      ),
+    ];
+  });
+}
+
+function headingOf({ option }: OptionEntry): string {
+  return option.heading ?? "Options";
+}
+
+/** How the option is written: `DIR, --root DIR`, `--[no-]journal`. */
+function label({ option, flag, valueName }: OptionEntry): string {
+  if (option.type === "flag") return option.default === true ? `--[no-]${flag}` : `--${flag}`;
+  const written = `--${flag} ${valueName}`;
+  return option.positional === true ? `${valueName}, ${written}` : written;
+}
+
+/** How many values it takes, if several, and in which range. */
+function takes(option: Option): string[] {
+  const several = isRepeatable(option) ? [splitsAtCommas(option) ? "comma-separated" : "repeatable"] : [];
+  return [...several, ...[rangeText(option) ?? []].flat()];
+}
+
+/** The description with range, default and further variables: `… (1 to 10; default 5; also DEPTH)`. */
+function explained({ option, variables }: OptionEntry): string {
+  const preset = defaultText(option);
+  const others = variables.slice(1);
+  const facts = [
+    ...takes(option),
+    preset === undefined || preset === "" ? undefined : `default ${preset}`,
+    others.length === 0 ? undefined : `also ${others.join(", ")}`,
+  ].filter((fact) => fact !== undefined);
+  return withFacts(option.description, facts);
+}
+
+function withFacts(description: string, facts: readonly string[]): string {
+  return facts.length === 0 ? description : `${description} (${facts.join("; ")})`;
+}
+
+function toolsetSection(toolsets: NonNullable<HelpFacts["toolsets"]>, width: number): string[] {
+  const rows = Object.entries(toolsets).map(
+    ([name, set]) => [name, set.default ? `${set.description} (default)` : set.description] as const,
+  );
+  const left = leftWidth(
+    rows.map(([name]) => name),
+    26,
+  );
+  return rows.length === 0 ? [] : ["", "Toolsets", ...twoColumns(rows, left, width)];
+}
+
+function environmentNote(server: string, entries: readonly OptionEntry[]): string {
+  const prefix = variablePrefix(server);
+  const example = entries.find(
+    ({ option, variables }) => option.type === "flag" && option.default !== true && variables.length > 0,
+  )?.variables[0];
+  const sentence = `Every option that takes effect while serving can also be set in the environment, as ${prefix} and its name`;
+  const paths = entries.some(({ option }) => option.list === true && option.type === "directory");
+  return [
+    `${sentence}${example === undefined ? "" : `: ${example}=1`}.`,
+    ...(paths ? ["Directories are separated there as in PATH."] : []),
+    "The command line wins.",
+  ].join(" ");
+}
+
+function examplesOf(
+  facts: HelpFacts,
+  positional: OptionEntry | undefined,
+): NonNullable<HelpFacts["examples"]> {
+  if (facts.examples !== undefined) return facts.examples;
+  const operand = positional?.option.type === "directory" ? "~/work " : "";
+  return [
+    { args: `${operand}--read-only`, note: "Offer what only reads." },
+    { args: `${operand}--print-config vscode`, note: "Print the entry for VS Code's configuration." },
+  ];
+}
+
+function indented(text: string, width: number): string[] {
+  return wrap(text, width - 6).map((line) => `      ${line}`);
+}
+
+/** What a tool table shows of a tool. */
+export interface ToolRow {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly description: string;
+}
+
+const EFFECTS: readonly Effect[] = ["read", "add", "change", "destroy"];
+
+/**
+ * The text of `--list-tools`: name, effect and first sentence of each tool in the order given, then totals.
+ *
+ * @param columns the width of the terminal, where there is one
+ */
+export function renderToolTable(tools: readonly ToolRow[], columns?: number): string {
+  if (tools.length === 0) return "No tools: the options leave none.\n";
+  const names = Math.max(...tools.map(({ name }) => name.length));
+  const effects = Math.max(...tools.map(({ effect }) => effect.length));
+  const rows = tools.map(
+    ({ name, effect, description }) =>
+      [`${name.padEnd(names)}  ${effect.padEnd(effects)}`, firstSentence(description)] as const,
+  );
+  const counts = EFFECTS.map(
+    (effect) => [effect, tools.filter((tool) => tool.effect === effect).length] as const,
+  )
+    .filter(([, count]) => count > 0)
+    .map(([effect, count]) => `${count} ${effect}`);
+  const total = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}: ${counts.join(", ")}.`;
+  return `${[...twoColumns(rows, names + effects + 2, usableColumns(columns)), "", total].join("\n")}\n`;
+}
+
+/** Up to the first full stop that ends a sentence: one before a space and a capital, or at the end. */
+export function firstSentence(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return /^.*?[.!?](?= [\p{Lu}"`(]|$)/u.exec(line)?.[0] ?? line;
+}
+
+/** The Markdown table of a server's options for its README; hidden options are left out. */
+export function renderOptionTable(server: string, table: OptionTable): string {
+  const rows = optionEntries(server, table)
+    .filter(({ option }) => option.hidden !== true)
+    .map((entry) => [
+      code(label(entry)),
+      withFacts(entry.option.description, takes(entry.option)),
+      code(defaultText(entry.option) ?? ""),
+      entry.variables.map(code).join(", "),
+    ]);
+  return [["Option", "What it does", "Default", "Environment"], ["---", "---", "---", "---"], ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`)
+    .join("");
+}
+
+function code(text: string): string {
+  return text === "" ? "" : `\`${text}\``;
+}

@@ -1,0 +1,237 @@
+import type { HostName } from "../define/common-options.ts";
+import { type Json, jsonText, shellWord, tomlField, tomlKey } from "./config-text.ts";
+import { HOSTS, type HostLocation, inputId } from "./hosts.ts";
+
+/** A variable of the server's environment in a host's entry. */
+export interface HostVariable {
+  readonly name: string;
+  /** Left out for a secret: no entry ever holds one, but says where the host gets it. */
+  readonly value?: string;
+  readonly secret?: boolean;
+  /** What the user is asked for. */
+  readonly description?: string;
+}
+
+/** Something that VS Code asks the user for: `${input:ID}` in an argument stands for the answer. */
+export interface HostInput {
+  readonly id: string;
+  readonly description: string;
+}
+
+/** What a host needs to know to start a server. */
+export interface ServerLaunch {
+  /** The name that the host uses: lower case, at most 20 characters, no underscore. */
+  readonly serverKey: string;
+  /** Run through `npx -y`, unless `command` says otherwise. */
+  readonly packageName: string;
+  /** The server's own arguments. */
+  readonly args?: readonly string[];
+  readonly env?: readonly HostVariable[];
+  /** What VS Code asks for, in addition to secrets; other hosts have no such thing. */
+  readonly inputs?: readonly HostInput[];
+  /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
+  readonly command?: { readonly command: string; readonly args: readonly string[] };
+}
+
+/** What to paste into a host's configuration, and where. */
+export interface HostEntry {
+  readonly host: HostName;
+  /** The host's name for people. */
+  readonly title: string;
+  readonly locations: readonly HostLocation[];
+  readonly format: "json" | "toml";
+  /** A whole file with this server only; its end is a line break. */
+  readonly text: string;
+  /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent where it is no different. */
+  readonly windowsText?: string;
+  /** A shell command that does the same, where the host has one that can. */
+  readonly shellCommand?: string;
+  /** A link that does the same, where the host has one. */
+  readonly link?: string;
+  /** Sentences on what to look out for. */
+  readonly notes: readonly string[];
+  /** The same, for Windows only. */
+  readonly windowsNotes: readonly string[];
+  /** The host's own documentation. */
+  readonly documentation: string;
+}
+
+/**
+ * The entry of a server in a host's configuration.
+ *
+ * @throws {TypeError} where the server key has another form than hosts take.
+ */
+export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
+  checkServerKey(launch.serverKey);
+  const { title, documentation, locations } = HOSTS[host];
+  const text = entryText(host, launch, launchOf(launch));
+  const shellCommand = shellCommandOf(host, launch);
+  const link = host === "vscode" ? vscodeLink(launch) : host === "cursor" ? cursorLink(launch) : undefined;
+  return {
+    host,
+    title,
+    documentation,
+    locations,
+    format: host === "codex" ? "toml" : "json",
+    text,
+    ...(launch.command === undefined && { windowsText: entryText(host, launch, windowsLaunchOf(launch)) }),
+    ...(shellCommand !== undefined && { shellCommand }),
+    ...(link !== undefined && { link }),
+    notes: notesOf(host, launch),
+    windowsNotes: windowsNotesOf(launch),
+  };
+}
+
+/** A link that installs the server into VS Code, which asks for secrets and inputs. */
+export function vscodeLink(launch: ServerLaunch): string {
+  const inputs = vscodeInputs(launch);
+  const query = [
+    `name=${queryValue(launch.serverKey)}`,
+    ...(inputs.length === 0 ? [] : [`inputs=${queryValue(JSON.stringify(inputs))}`]),
+    `config=${queryValue(JSON.stringify(serverEntry("vscode", launch, launchOf(launch))))}`,
+  ];
+  return `https://insiders.vscode.dev/redirect/mcp/install?${query.join("&")}`;
+}
+
+/** A link that installs the server into Cursor; secrets are taken from its environment. */
+export function cursorLink(launch: ServerLaunch): string {
+  const config = Buffer.from(JSON.stringify(serverEntry("cursor", launch, launchOf(launch)))).toString(
+    "base64",
+  );
+  return `https://cursor.com/en/install-mcp?name=${queryValue(launch.serverKey)}&config=${queryValue(config)}`;
+}
+
+/** A value in a link, without the parentheses that end a link in Markdown. */
+function queryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
+}
+
+interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
+  return command === undefined
+    ? { command: "npx", args: ["-y", packageName, ...args] }
+    : { command: command.command, args: [...command.args, ...args] };
+}
+
+/** `npx` is a batch file on Windows, which only a shell can start. */
+function windowsLaunchOf(launch: ServerLaunch): Launch {
+  const { command, args } = launchOf(launch);
+  return { command: "cmd", args: ["/c", command, ...args] };
+}
+
+/** The entry itself, without the file around it. */
+function serverEntry(
+  host: HostName,
+  { env = [] }: ServerLaunch,
+  { command, args }: Launch,
+): { [key: string]: Json } {
+  const variables = Object.fromEntries(env.map((variable) => [variable.name, variableValue(host, variable)]));
+  return {
+    ...(host === "vscode" && { type: "stdio" }),
+    command,
+    args,
+    ...(env.length > 0 && { env: variables }),
+  };
+}
+
+function variableValue(host: HostName, { name, value = "", secret = false }: HostVariable): string {
+  if (!secret) return value;
+  return HOSTS[host].secret?.(name) ?? `<paste ${name} here>`;
+}
+
+function entryText(host: HostName, launch: ServerLaunch, start: Launch): string {
+  if (host === "codex") return codexText(launch, start);
+  const servers = { [launch.serverKey]: serverEntry(host, launch, start) };
+  if (host === "vscode") {
+    const inputs = vscodeInputs(launch);
+    return `${jsonText({ ...(inputs.length > 0 && { inputs }), servers })}\n`;
+  }
+  return `${jsonText({ [host === "zed" ? "context_servers" : "mcpServers"]: servers })}\n`;
+}
+
+function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {
+  const secrets = env
+    .filter((variable) => variable.secret === true)
+    .map(({ name, description }) => ({
+      type: "promptString",
+      id: inputId(name),
+      description: description ?? name,
+      password: true,
+    }));
+  return [...secrets, ...inputs.map(({ id, description }) => ({ type: "promptString", id, description }))];
+}
+
+/** Codex takes secrets from its own environment: `env_vars` names those that it hands on. */
+function codexText({ serverKey, env = [] }: ServerLaunch, { command, args }: Launch): string {
+  const secrets = env.filter((variable) => variable.secret === true).map((variable) => variable.name);
+  const plain = env.filter((variable) => variable.secret !== true);
+  const table = `mcp_servers.${tomlKey(serverKey)}`;
+  return [
+    `[${table}]`,
+    tomlField("command", command),
+    tomlField("args", args),
+    ...(secrets.length > 0 ? [tomlField("env_vars", secrets)] : []),
+    ...(plain.length > 0
+      ? ["", `[${table}.env]`, ...plain.map(({ name, value = "" }) => tomlField(name, value))]
+      : []),
+    "",
+  ].join("\n");
+}
+
+/** The hosts' own commands, for a POSIX shell. Options come before the server's name, as Claude Code demands. */
+function shellCommandOf(host: HostName, launch: ServerLaunch): string | undefined {
+  if (host !== "claude-code" && host !== "codex") return undefined;
+  const { env = [], serverKey } = launch;
+  if (host === "codex" && env.some((variable) => variable.secret === true)) return undefined;
+  const { command, args } = launchOf(launch);
+  const variables = env.flatMap((variable) => ["--env", `${variable.name}=${variableValue(host, variable)}`]);
+  const words =
+    host === "codex"
+      ? ["codex", "mcp", "add", serverKey, ...variables, "--", command, ...args]
+      : ["claude", "mcp", "add", ...variables, "--scope", "project", serverKey, "--", command, ...args];
+  return words.map(shellWord).join(" ");
+}
+
+function notesOf(host: HostName, launch: ServerLaunch): string[] {
+  const { title, secret, replaces, notes = [] } = HOSTS[host];
+  const { args } = launchOf(launch);
+  const names = (launch.env ?? [])
+    .filter((variable) => variable.secret === true)
+    .map((variable) => variable.name);
+  const listed = names.join(" and ");
+  const found: string[] = [];
+  if (names.length > 0 && host === "vscode")
+    found.push(
+      `${title} asks for ${listed} and keeps it encrypted. It does not pass servers that ask on to Copilot sessions.`,
+    );
+  else if (names.length > 0 && secret !== undefined)
+    found.push(`Set ${listed} in the environment that ${title} starts in.`);
+  else if (names.length > 0) found.push(`Replace the placeholder of ${listed} by the value.`);
+  const replaced = args.filter((arg) => replaces?.test(arg) === true);
+  if (replaced.length > 0) {
+    found.push(
+      `${title} takes $ in an argument for the start of a variable; check ${replaced.map(shellWord).join(" and ")}.`,
+    );
+  }
+  return [...found, ...notes];
+}
+
+function windowsNotesOf(launch: ServerLaunch): string[] {
+  const { args } = launchOf(launch);
+  const special = launch.command === undefined ? args.filter((arg) => /[&|<>^%"!]/.test(arg)) : [];
+  if (special.length === 0) return [];
+  return [
+    `cmd gives & | < > ^ % " ! a meaning; pass ${special.map(shellWord).join(" and ")} through env instead.`,
+  ];
+}
+
+function checkServerKey(key: string): void {
+  if (/^[a-z][a-z0-9-]{0,19}$/.test(key)) return;
+  throw new TypeError(
+    `The server key "${key}" is not of lower-case letters, digits and dashes, at most 20 (Gemini CLI).`,
+  );
+}

@@ -1,0 +1,144 @@
+import { realpath } from "node:fs/promises";
+import { Runtime } from "../bind/runtime.ts";
+import { DirectoryBound } from "../boundary/directories.ts";
+import type { CommonOptionValues } from "../define/common-options.ts";
+import type { OptionTable } from "../define/options.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import { createLog } from "../log.ts";
+import type { HttpSettings } from "../transport/http/settings.ts";
+import { parseCommandLine } from "./command-line.ts";
+import type { OptionSource } from "./parse-options.ts";
+import { serverOptions } from "./server-options.ts";
+
+/** What to write instead of serving, and the exit code. */
+export interface Printed {
+  readonly kind: "print";
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** A server that is ready to take connections, or a text to print instead. */
+export type Prepared<Context, Table extends OptionTable> =
+  | {
+      readonly kind: "run";
+      readonly runtime: Runtime<Context, Table>;
+      /** Present with `--http`. */
+      readonly http?: HttpSettings;
+    }
+  | Printed;
+
+/**
+ * Turns a definition, a command line and an environment into a running server or a text (help, version, a host's
+ * entry, a mistake in the options). Opens nothing and writes nothing but warnings.
+ *
+ * @param writeLog receives the log's lines. Default: stderr.
+ */
+export async function prepare<Context, Table extends OptionTable>(
+  definition: ServerDefinition<Context, Table>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  writeLog?: (line: string) => void,
+): Promise<Prepared<Context, Table>> {
+  const all = serverOptions(definition);
+  const command = parseCommandLine(all, { argv, env });
+  if (command.kind === "error") return refuse(command.message);
+  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
+  if (command.kind === "help") {
+    const { renderHelp } = await import("./help.ts");
+    const { localCommand } = await import("./print-config.ts");
+    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
+    const [file] = (bin === undefined ? undefined : localCommand(bin))?.args ?? [];
+    return print(renderHelp({ ...definition, all, bin: file }, process.stdout.columns));
+  }
+  if (command.kind === "describe") {
+    const { describeServer } = await import("./describe.ts");
+    return print(`${JSON.stringify(describeServer(definition, all.table), undefined, 2)}\n`);
+  }
+  const http = await httpSettings(command.options, env);
+  if (typeof http === "string") return refuse(http);
+  // A remote client's directories are not ours.
+  const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
+  const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
+  for (const warning of command.warnings) log.warning(warning);
+  const mistake = await unknownToolNames(definition, options);
+  if (mistake !== undefined) return refuse(mistake);
+  const bound = boundOf(definition.directories, options, command.source);
+  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey });
+  if (command.kind === "list-tools") {
+    const { renderToolTable } = await import("./help.ts");
+    return print(renderToolTable(runtime.tools, process.stdout.columns));
+  }
+  if (command.kind === "print-config") {
+    const { renderHostEntry } = await import("./print-config.ts");
+    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
+    const origin = bin === undefined ? {} : { bin };
+    const { text, guidance } = renderHostEntry(command.host, definition, command.carried, origin);
+    return print(text, guidance);
+  }
+  return { kind: "run", runtime, ...(http === undefined ? {} : { http }) };
+}
+
+function print(stdout: string, stderr = ""): Printed {
+  return { kind: "print", stdout, stderr, exitCode: 0 };
+}
+
+function refuse(message: string): Printed {
+  return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
+}
+
+/** Where to listen; a sentence where the options do not allow it, undefined without `--http`. */
+async function httpSettings(
+  options: CommonOptionValues,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<HttpSettings | string | undefined> {
+  const { http, authTokenEnv, oauthIssuer, oauthAudience } = options;
+  if (http === undefined) {
+    const alone = authTokenEnv ?? oauthIssuer?.href ?? oauthAudience?.href;
+    return alone === undefined
+      ? undefined
+      : "--auth-token-env, --oauth-issuer and --oauth-audience need --http [HOST:]PORT; over stdio nobody else can call.";
+  }
+  const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");
+  try {
+    return readHttpSettings({ ...options, http }, env);
+  } catch (error) {
+    if (error instanceof HttpOptionError) return error.message;
+    throw error;
+  }
+}
+
+/** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
+async function unknownToolNames(
+  definition: Pick<ServerDefinition<never>, "tools">,
+  options: CommonOptionValues,
+): Promise<string | undefined> {
+  if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
+  const { unknownNames } = await import("./option-errors.ts");
+  const known = definition.tools.map((tool) => tool.name);
+  return (
+    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")
+  );
+}
+
+function boundOf(
+  declared: ServerDefinition<never>["directories"],
+  options: CommonOptionValues & Readonly<Record<string, unknown>>,
+  source: (key: string) => OptionSource,
+): DirectoryBound {
+  const configured = (key: string, writable: boolean) => {
+    const paths = options[key];
+    if (!Array.isArray(paths)) return [];
+    const from = source(key) === "environment" ? ("environment" as const) : ("argument" as const);
+    return paths.map((path) => ({ path: String(path), source: from, writable }));
+  };
+  return new DirectoryBound({
+    configured: [
+      ...configured("directories", true),
+      ...(declared?.readOnly === undefined ? [] : configured(declared.readOnly, false)),
+    ],
+    mode: options.clientRoots,
+    ...(declared?.fallback === undefined ? {} : { fallback: process.cwd() }),
+  });
+}

@@ -1,0 +1,44 @@
+import type { Runtime } from "../bind/runtime.ts";
+import { bind } from "../bind/server.ts";
+import type { OptionTable } from "../define/options.ts";
+import { type HttpServing, serveHttp } from "../transport/http/serve.ts";
+import type { HttpSettings } from "../transport/http/settings.ts";
+import { installShutdown } from "./shutdown.ts";
+
+/** Runs a server over HTTP as this process until a signal comes; says on stderr where it listens. */
+export async function runHttp<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  settings: HttpSettings,
+): Promise<void> {
+  const { definition, log } = runtime;
+  let serving: HttpServing;
+  try {
+    serving = await serveHttp(bind(runtime), settings, { maxMessageBytes: runtime.options.maxMessageBytes });
+  } catch (error) {
+    process.stderr.write(
+      `--http: cannot listen on ${settings.host} port ${settings.port}: ${whyNot(error)}\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  process.stderr.write(`refmcp-${definition.name} listens on ${serving.url}\n`);
+  installShutdown({
+    log,
+    async close() {
+      await serving.close();
+      await runtime.close();
+    },
+  });
+}
+
+/** Why listening failed, and what to do. */
+function whyNot(error: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: "another process listens there. Choose another port, or 0 for any free one.",
+    EACCES: "this user may not use that port. Choose one above 1023.",
+    EADDRNOTAVAIL: "this machine has no such address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    ENOTFOUND: "no address is known for that name. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+  };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return known[code] ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,48 @@
+import { bind } from "../bind/server.ts";
+import type { OptionTable } from "../define/options.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import { StdioServer } from "../transport/stdio/stdio.ts";
+import { protectStdout } from "../transport/stdio/stdout.ts";
+import { prepare } from "./prepare.ts";
+import { installShutdown } from "./shutdown.ts";
+
+/**
+ * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
+ * stdout until the client goes away or a signal comes, or with `--http` over HTTP until a signal comes. Its context
+ * opens on the first call that needs it.
+ *
+ * ```ts
+ * await run(defineServer({ name: "hello", … }));
+ * ```
+ */
+export async function run<Context, Table extends OptionTable>(
+  definition: ServerDefinition<Context, Table>,
+): Promise<void> {
+  const stdout = protectStdout();
+  const prepared = await prepare(definition, process.argv.slice(2), process.env);
+  if (prepared.kind === "print") {
+    process.stderr.write(prepared.stderr);
+    stdout.write(prepared.stdout);
+    process.exitCode = prepared.exitCode;
+    return;
+  }
+  const { runtime, http } = prepared;
+  if (http !== undefined) {
+    const { runHttp } = await import("./run-http.ts");
+    return runHttp(runtime, http);
+  }
+  const server = new StdioServer(bind(runtime), {
+    input: process.stdin,
+    output: stdout,
+    maxLineBytes: runtime.options.maxMessageBytes,
+    note: (line) => runtime.log.warning(line),
+    onEnd: ({ reason, since }) => shutdown.begin(reason, since),
+  });
+  const shutdown = installShutdown({
+    log: runtime.log,
+    async close() {
+      await server.close();
+      await runtime.close();
+    },
+  });
+}

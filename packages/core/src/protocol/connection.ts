@@ -1,0 +1,391 @@
+import type { LoggingLevel } from "../define/content.ts";
+import { isLoggingLevel } from "../define/content.ts";
+import { Batch } from "./batch.ts";
+import { EraGate } from "./era.ts";
+import { errorText, internalError, invalidRequest, notJson, ProtocolError } from "./errors.ts";
+import { isRequestId, readMessage, show } from "./messages.ts";
+import {
+  type AskLimit,
+  type Client,
+  ClientRequest,
+  clientOf,
+  type Outlet,
+  type Principal,
+} from "./request.ts";
+import { agreedRevision, MODERN_VERSIONS, type Revision } from "./revisions.ts";
+import type { Handler, Service } from "./service.ts";
+import { Streams, Watches } from "./subscriptions.ts";
+import { asUri } from "./uri.ts";
+import type {
+  ClientCapabilities,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+  RpcError,
+} from "./wire.ts";
+
+export interface ConnectionOptions {
+  readonly service: Service;
+  /** Where answers go, unless a message comes with its own outlet, and what belongs to no request. */
+  readonly outlet: Outlet;
+  /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
+  readonly maxInFlight?: number | undefined;
+  readonly principal?: Principal | undefined;
+  /** Takes what was dropped without an answer, as the rest of a sentence. */
+  readonly dropped: (what: string) => void;
+}
+
+/** A request of the server's own that the client has not answered. */
+interface Question {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** All answers to a batch are held until the last: their number must be bounded. */
+const MAX_BATCH = 1_000;
+
+/**
+ * One client's connection: reads its messages, checks each once, runs it and answers it. Every request gets exactly one
+ * answer, unless it is cancelled; nothing else gets any. A transport hands messages in by `receive` or `take`, and takes
+ * what goes out by its `Outlet`.
+ */
+export class Connection implements Client {
+  readonly principal: Principal | undefined;
+  readonly #service: Service;
+  readonly #outlet: Outlet;
+  readonly #maxInFlight: number;
+  readonly #dropped: (what: string) => void;
+  readonly #gate: EraGate;
+  readonly #requests = new Map<RequestId, ClientRequest>();
+  /** How many of `#requests` count for the limit. */
+  #unanswered = 0;
+  readonly #questions = new Map<RequestId, Question>();
+  #nextQuestion = 1;
+  /** Why no question is asked any more. */
+  #silence: string | undefined;
+  readonly #watches: Watches;
+  readonly #streams: Streams;
+  readonly #unlisten: () => void;
+  readonly #legacy: ReadonlyMap<string, Handler>;
+  readonly #modern: ReadonlyMap<string, Handler>;
+  /** What is left of a batch. */
+  #batch: { readonly values: Iterator<[number, unknown]>; readonly batch: Batch } | undefined;
+  #declared: ClientCapabilities | undefined;
+  #logLevel: LoggingLevel = "debug";
+  #isClosed = false;
+
+  constructor({ service, outlet, maxInFlight = 1_024, principal, dropped }: ConnectionOptions) {
+    this.#service = service;
+    this.#outlet = outlet;
+    this.#maxInFlight = maxInFlight;
+    this.principal = principal;
+    this.#dropped = dropped;
+    this.#watches = new Watches(service, this.#changed);
+    this.#streams = new Streams(service, this.#watches);
+    this.#modern = modernMethods(service, this.#streams);
+    this.#legacy = this.#legacyMethods();
+    this.#gate = new EraGate((method) => this.#modern.has(method));
+    this.#unlisten = service.listen({
+      changed: this.#changed,
+      resourcesChanged: () => {
+        this.#streams.resourcesChanged();
+        if (this.#isLegacy) this.#outlet.notify("notifications/resources/list_changed", {});
+      },
+    });
+  }
+
+  /** The revision in force; undefined before one is settled. */
+  get revision(): Revision | undefined {
+    return this.#gate.revision;
+  }
+
+  get capabilities(): ClientCapabilities | undefined {
+    return this.#declared;
+  }
+
+  get logLevel(): LoggingLevel {
+    return this.#logLevel;
+  }
+
+  /**
+   * Whether no further message may be taken until something is answered. While calls wait for the client, its messages
+   * must be read: then new requests are refused.
+   */
+  get isHeld(): boolean {
+    return this.#unanswered >= this.#maxInFlight && this.#questions.size === 0;
+  }
+
+  /** Whether no request is unanswered but those that only listen. */
+  get isIdle(): boolean {
+    return this.#unanswered === 0;
+  }
+
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
+  isPending(id: RequestId): boolean {
+    return this.#requests.has(id);
+  }
+
+  /** Whether the server asked with this id and waits for the answer. */
+  isAsking(id: RequestId): boolean {
+    return this.#questions.has(id);
+  }
+
+  get #isLegacy(): boolean {
+    return this.#gate.era === "legacy" && this.#gate.revision !== undefined;
+  }
+
+  /** Takes one message or batch as JSON text. Of a batch it takes only the frame: its entries come by `takeEntry`. */
+  take(text: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      // An empty line separates nothing and is no message.
+      if (/\S/.test(text)) this.refuse(undefined, notJson(error));
+      return;
+    }
+    if (Array.isArray(value)) this.#takeBatch(value);
+    else this.receive(value);
+  }
+
+  /** Takes the next entry of the batch under way. @returns whether there was one. */
+  takeEntry(): boolean {
+    if (this.#batch === undefined) return false;
+    const { values, batch } = this.#batch;
+    const entry = values.next();
+    if (entry.done === true) {
+      this.#batch = undefined;
+      return false;
+    }
+    const [index, value] = entry.value;
+    this.receive(value, batch.slot(index), true);
+    return true;
+  }
+
+  #takeBatch(values: readonly unknown[]): void {
+    const { revision } = this.#gate;
+    if (revision?.batches !== true) {
+      const now =
+        revision === undefined
+          ? "before initialize agreed on a version"
+          : `in protocol version ${revision.version}`;
+      this.refuse(undefined, invalidRequest(`Batches are not allowed ${now}; send one message per line.`));
+    } else if (values.length === 0 || values.length > MAX_BATCH) {
+      const size = `A batch must have from 1 to ${MAX_BATCH} messages, not ${values.length}.`;
+      this.refuse(undefined, invalidRequest(size));
+    } else {
+      this.#batch = { values: values.entries(), batch: new Batch(values.length, this.#outlet) };
+    }
+  }
+
+  /** Takes one message, whose answer goes to `outlet`. */
+  receive(value: unknown, outlet = this.#outlet, inBatch = false): void {
+    const incoming = readMessage(value);
+    switch (incoming.kind) {
+      case "refused":
+        this.refuse(incoming.id, incoming.error, outlet);
+        return;
+      case "request":
+        this.#request(incoming.message, outlet, inBatch);
+        return;
+      case "notification":
+        this.#notified(incoming.message);
+        break;
+      case "response":
+        this.#answered(incoming.message);
+        break;
+      case "dropped":
+        this.#dropped(incoming.why);
+    }
+    outlet.answer(undefined);
+  }
+
+  /** Answers with an error what is no request that can be run. */
+  refuse(id: RequestId | undefined, error: RpcError, outlet = this.#outlet): void {
+    outlet.answer(errorText(id, error, this.#gate.revision), error);
+  }
+
+  #request(message: RequestMessage, outlet: Outlet, inBatch: boolean): void {
+    const { id, method } = message;
+    const admitted = this.#problem(message, inBatch) ?? this.#gate.admit(message);
+    if ("code" in admitted) {
+      this.refuse(id, admitted, outlet);
+      return;
+    }
+    const isLegacy = admitted.era === "legacy";
+    const request = new ClientRequest(message, {
+      revision: admitted,
+      client: isLegacy ? this : clientOf(message, this.principal),
+      outlet,
+      service: this.#service,
+      settled: this.#settled,
+    });
+    this.#requests.set(id, request);
+    if (!request.isSubscription) this.#unanswered += 1;
+    request.run((isLegacy ? this.#legacy : this.#modern).get(method));
+  }
+
+  #problem({ id, method }: RequestMessage, inBatch: boolean): RpcError | undefined {
+    if (this.isPending(id))
+      return invalidRequest(`The id ${show(id)} belongs to a request that is not answered yet.`);
+    if (inBatch && method === "initialize") return invalidRequest("initialize must not be part of a batch.");
+    if (this.#unanswered >= this.#maxInFlight) {
+      return internalError(
+        `${this.#unanswered} requests are unanswered; send this one again after an answer.`,
+      );
+    }
+    return undefined;
+  }
+
+  readonly #settled = (request: ClientRequest): void => {
+    this.#requests.delete(request.id);
+    if (!request.isSubscription) this.#unanswered -= 1;
+  };
+
+  #notified(message: NotificationMessage): void {
+    const { method, params } = message;
+    const named = method === "notifications/cancelled" ? params?.requestId : undefined;
+    const request = isRequestId(named) ? this.#requests.get(named) : undefined;
+    if (!this.#gate.admitsNotification(message, request !== undefined)) {
+      this.#dropped(`notification ${show(method)}, because no request has opened the connection for it`);
+      return;
+    }
+    request?.cancel();
+    if (this.#isLegacy) this.#service.notified?.(method, this);
+  }
+
+  #legacyMethods(): ReadonlyMap<string, Handler> {
+    const { identity, instructions, capabilities, methods } = this.#service;
+    const can = capabilities("legacy");
+    const built: [string, Handler][] = [
+      [
+        "initialize",
+        ({ params }) => {
+          const revision = agreedRevision(params.protocolVersion);
+          this.#declared = Object(params.capabilities);
+          this.#gate.negotiated(revision);
+          return { protocolVersion: revision.version, capabilities: can, serverInfo: identity, instructions };
+        },
+      ],
+      ["ping", () => ({})],
+    ];
+    if (can.logging !== undefined)
+      built.push([
+        "logging/setLevel",
+        ({ params }) => {
+          if (isLoggingLevel(params.level)) this.#logLevel = params.level;
+          return {};
+        },
+      ]);
+    if (can.resources?.subscribe === true)
+      built.push(
+        ["resources/subscribe", (request) => this.#subscribe(request)],
+        ["resources/unsubscribe", (request) => this.#unsubscribe(request)],
+      );
+    return new Map([...methods, ...built]);
+  }
+
+  async #subscribe(request: ClientRequest): Promise<object> {
+    const uri = asUri(String(request.params.uri));
+    if (!this.#watches.has(uri)) await this.#watches.add(uri, request);
+    return {};
+  }
+
+  async #unsubscribe({ params }: ClientRequest): Promise<object> {
+    await this.#watches.remove(asUri(String(params.uri)));
+    return {};
+  }
+
+  readonly #changed = (changed: string): void => {
+    const uri = asUri(changed);
+    this.#streams.changed(uri);
+    if (this.#isLegacy && this.#watches.has(uri))
+      this.#outlet.notify("notifications/resources/updated", { uri });
+  };
+
+  /**
+   * Asks the client (legacy era), and resolves with its result.
+   *
+   * @throws ProtocolError with the client's error, or -32603 where no answer can come any more or in time.
+   */
+  ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextQuestion;
+      this.#nextQuestion += 1;
+      const fail = (why: string) => new ProtocolError(internalError(why));
+      if (this.#silence !== undefined) return reject(fail(this.#silence));
+      if (request?.isOver === true) return reject(fail("The request that this question belongs to is over."));
+      const outlet = request?.outlet ?? this.#outlet;
+      const takeBack = (why: string) => {
+        if (!this.#questions.delete(id)) return;
+        clearTimeout(timer);
+        this.#outlet.notify("notifications/cancelled", { requestId: id, reason: why });
+        reject(fail(why));
+      };
+      const timer = setTimeout(
+        () => takeBack(`The client gave no answer within ${timeoutMs / 1000} s.`),
+        timeoutMs,
+      );
+      const settle =
+        <Value>(end: (value: Value) => void) =>
+        (value: Value) => {
+          clearTimeout(timer);
+          end(value);
+        };
+      this.#questions.set(id, { resolve: settle(resolve), reject: settle(reject) });
+      request?.whenAborted(() => takeBack("The request that this question belongs to is over."));
+      outlet.ask(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }));
+    });
+  }
+
+  #answered(message: ResponseMessage): void {
+    const question = this.#questions.get(message.id);
+    if (question === undefined) {
+      this.#dropped(`a response with id ${show(message.id)}, because nothing was asked with it`);
+      return;
+    }
+    this.#questions.delete(message.id);
+    if ("result" in message) question.resolve(message.result);
+    else question.reject(new ProtocolError(message.error));
+  }
+
+  /** The client's end is closed: no question will be answered any more, and calls that asked go on without. */
+  clientLeft(): void {
+    this.#silence = "The client closed its end before it answered.";
+    const error = new ProtocolError(internalError(this.#silence));
+    for (const question of this.#questions.values()) question.reject(error);
+    this.#questions.clear();
+  }
+
+  /** Answers what is unanswered with an error, streams with a result, and stops watching. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#unlisten();
+    this.#batch = undefined;
+    this.#streams.close();
+    const error = internalError("The server closed before this request was finished.");
+    for (const request of [...this.#requests.values()]) request.abort(error);
+    this.clientLeft();
+    await this.#watches.close();
+  }
+}
+
+/** The methods of the modern era: those of the service, discovery and subscriptions. */
+export function modernMethods(service: Service, streams: Streams): ReadonlyMap<string, Handler> {
+  const { instructions, capabilities, methods } = service;
+  const discovered = {
+    supportedVersions: MODERN_VERSIONS,
+    capabilities: capabilities("modern"),
+    instructions,
+  };
+  return new Map<string, Handler>([
+    ...methods,
+    ["server/discover", () => discovered],
+    ["subscriptions/listen", (request) => streams.open(request)],
+  ]);
+}

@@ -1,0 +1,135 @@
+import { invalidParams, invalidRequest } from "./errors.ts";
+import { show } from "./messages.ts";
+import { envelopeProblem } from "./params.ts";
+import { LEGACY_VERSIONS, MODERN_VERSIONS, type Revision, revisionOf, UNDECIDED } from "./revisions.ts";
+import { CODES, META, type NotificationMessage, type RequestMessage, type RpcError } from "./wire.ts";
+
+/** Methods that only the modern era has: without the claim they are a modern client's mistake. */
+const MODERN_ONLY: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"]);
+
+/**
+ * Decides the era of a connection by its first request, and checks the version that every message claims in `_meta` (MCP
+ * 2026-07-28, "Versioning": every request is accepted or refused by its own version).
+ *
+ * - `open`: nothing has come yet that decides.
+ * - `probe`: `server/discover` was answered; the client may go on in either era.
+ * - `legacy`, `modern`: decided.
+ */
+export class EraGate {
+  #phase: "open" | "probe" | "legacy" | "modern" = "open";
+  #revision: Revision | undefined;
+  readonly #isModernMethod: (method: string) => boolean;
+
+  /** @param isModernMethod whether the modern era has such a method here. */
+  constructor(isModernMethod: (method: string) => boolean) {
+    this.#isModernMethod = isModernMethod;
+  }
+
+  /** The revision in force: the negotiated one, or the last that a modern request named. */
+  get revision(): Revision | undefined {
+    return this.#revision;
+  }
+
+  get era(): "legacy" | "modern" {
+    return this.#phase === "legacy" || this.#phase === "open" ? "legacy" : "modern";
+  }
+
+  /** `initialize` agreed on this revision. */
+  negotiated(revision: Revision): void {
+    this.#phase = "legacy";
+    this.#revision = revision;
+  }
+
+  /** The revision of a request, or why it is refused. A request that is let through may decide the era. */
+  admit({ method, params }: RequestMessage): Revision | RpcError {
+    const meta = params?._meta;
+    const refusal =
+      meta !== undefined && Object.hasOwn(meta, META.version)
+        ? this.#claimed(method, params, meta[META.version])
+        : this.#unclaimed(method, params?.protocolVersion);
+    return refusal ?? this.#revision ?? UNDECIDED;
+  }
+
+  #claimed(method: string, params: unknown, claim: unknown): RpcError | undefined {
+    if (typeof claim !== "string")
+      return invalidParams(`params._meta["${META.version}"] must be a string, not ${show(claim)}.`);
+    const supported = MODERN_VERSIONS.includes(claim);
+    if (this.#phase === "legacy") {
+      // Repeating what was negotiated is harmless; a modern request would get a legacy answer.
+      if (claim === this.#revision?.version) return undefined;
+      if (!supported) return unsupported(claim);
+      const opened =
+        this.#revision === undefined
+          ? "without a protocol version"
+          : `with initialize, for ${this.#revision.version}`;
+      return invalidRequest(
+        `This connection was opened ${opened}. Leave out _meta["${META.version}"], or restart the server for ${claim}.`,
+      );
+    }
+    if (method === "initialize") {
+      if (supported) {
+        return {
+          code: CODES.methodNotFound,
+          message: `Protocol version ${claim} has no initialize. Send it without _meta["${META.version}"] for an earlier one.`,
+          data: { supported: MODERN_VERSIONS },
+        };
+      }
+      // A handshake that also names its own, legacy revision.
+      if (LEGACY_VERSIONS.includes(claim)) return this.#unclaimed(method);
+    }
+    if (!supported) return unsupported(claim);
+    const problem = envelopeProblem(method, params);
+    if (problem !== undefined) return invalidParams(problem.sentence);
+    if (method !== "server/discover") this.#phase = "modern";
+    else if (this.#phase === "open") this.#phase = "probe";
+    this.#revision = revisionOf(claim);
+    return undefined;
+  }
+
+  #unclaimed(method: string, requested?: unknown): RpcError | undefined {
+    if (this.#phase === "legacy") return undefined;
+    if (this.#phase === "modern") {
+      if (method === "initialize") return unsupported(requested);
+      // An unknown method outranks a missing claim.
+      return this.#isModernMethod(method) ? missingClaim(method) : undefined;
+    }
+    const opensLegacy = this.#phase === "open" || method === "initialize" || method === "ping";
+    if (MODERN_ONLY.has(method) || !opensLegacy) return missingClaim(method);
+    this.#phase = "legacy";
+    this.#revision = undefined;
+    return undefined;
+  }
+
+  /**
+   * Whether a notification is looked at: before the era is decided only a request may decide it.
+   *
+   * @param cancels whether it cancels a request in flight.
+   */
+  admitsNotification({ params }: NotificationMessage, cancels: boolean): boolean {
+    if (this.#phase === "legacy") return true;
+    const meta = params?._meta;
+    if (this.#phase !== "modern" && !cancels) return false;
+    if (meta === undefined || !Object.hasOwn(meta, META.version)) return true;
+    const claim = meta[META.version];
+    return typeof claim === "string" && MODERN_VERSIONS.includes(claim);
+  }
+}
+
+function missingClaim(method: string): RpcError {
+  return invalidParams(
+    `${method}: params._meta["${META.version}"] is missing; it must name the protocol version, for example "${MODERN_VERSIONS[0]}".`,
+  );
+}
+
+/** -32022 (MCP 2026-07-28, "Unsupported protocol version"). */
+export function unsupported(requested: unknown): RpcError {
+  const named =
+    requested === undefined
+      ? "The request names no protocol version"
+      : `Protocol version ${show(requested)} is not supported`;
+  return {
+    code: CODES.unsupportedVersion,
+    message: `${named} in _meta; supported: ${MODERN_VERSIONS.join(", ")}.`,
+    data: { supported: MODERN_VERSIONS, ...(typeof requested === "string" ? { requested } : {}) },
+  };
+}

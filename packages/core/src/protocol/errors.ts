@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { clip, HARD_ANSWER_CHARS } from "../answer/budget.ts";
+import { ToolError } from "../answer/errors.ts";
+import type { Log } from "../log.ts";
+import type { Revision } from "./revisions.ts";
+import { CODES, type RequestId, type RpcError } from "./wire.ts";
+
+/** An error that ends a request with a JSON-RPC error of this code. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor({ code, message, data }: RpcError) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+
+  /** As the `error` member of a response; no message exceeds the hard limit of an answer. */
+  toRpc(): RpcError {
+    const message = clip(this.message, HARD_ANSWER_CHARS);
+    return { code: this.code, message, ...(this.data === undefined ? {} : { data: this.data }) };
+  }
+}
+
+export function invalidRequest(message: string): RpcError {
+  return { code: CODES.invalidRequest, message };
+}
+
+export function invalidParams(message: string, data?: unknown): RpcError {
+  return { code: CODES.invalidParams, message, ...(data === undefined ? {} : { data }) };
+}
+
+export function internalError(message: string): RpcError {
+  return { code: CODES.internalError, message };
+}
+
+/** -32602 with the URI (MCP, "Resources: error handling"). */
+export function resourceNotFound(uri: string, message = `Resource not found: ${uri}`): ProtocolError {
+  return new ProtocolError(invalidParams(message, { uri }));
+}
+
+/**
+ * Logs a fault of the server under a new id, and returns the error that shows the caller this id and nothing else.
+ *
+ * @param where a tool's name, or a method.
+ */
+export function faultError(where: string, error: unknown, log: Log): ToolError {
+  const id = randomBytes(4).toString("hex");
+  log.error(`fault ${id} in ${where}: ${describeError(error)}`);
+  return new ToolError("unavailable", `${where}: internal error (id ${id}).`, {
+    hint: "The arguments are not the cause. The server's stderr log has the details under this id; another way to the same goal may work.",
+  });
+}
+
+export function describeError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Whatever a handler threw, as the error of the response. @param uri the resource that was asked for. */
+export function protocolError(error: unknown, where: string, log: Log, uri?: string): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (!(error instanceof ToolError))
+    return new ProtocolError(internalError(faultError(where, error, log).message));
+  const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
+  const isOurs = error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
+  const data = { kind: error.kind, ...(uri === undefined ? {} : { uri }) };
+  return new ProtocolError({ ...(isOurs ? internalError(text) : invalidParams(text)), data });
+}
+
+export function parseError(message: string): RpcError {
+  return { code: CODES.parseError, message };
+}
+
+/** @param error what `JSON.parse` threw. */
+export function notJson(error: unknown): RpcError {
+  return parseError(
+    `The message is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : "?"}.`,
+  );
+}
+
+export const METHOD_NOT_FOUND: RpcError = { code: CODES.methodNotFound, message: "Method not found" };
+
+/**
+ * An error response as JSON text.
+ *
+ * Where the id of the request is unknown, the schemas of 2025-11-25 and later want the member left out (`id?:
+ * string | integer`), which JSON-RPC 2.0 does not know. The earlier ones have no form for it at all (`id` is
+ * required and never null), so there, and before a revision is agreed on, JSON-RPC 2.0 section 5 holds: null.
+ *
+ * @param revision the one in force, if one is.
+ */
+export function errorText(
+  id: RequestId | undefined,
+  error: RpcError,
+  revision: Revision | undefined,
+): string {
+  if (id !== undefined) return JSON.stringify({ jsonrpc: "2.0", id, error });
+  return (revision?.unknownId ?? "null") === "null"
+    ? JSON.stringify({ jsonrpc: "2.0", id: null, error })
+    : JSON.stringify({ jsonrpc: "2.0", error });
+}

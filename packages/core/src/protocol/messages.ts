@@ -1,0 +1,167 @@
+import { invalidParams, invalidRequest } from "./errors.ts";
+import {
+  META,
+  type Message,
+  type NotificationMessage,
+  type Params,
+  type RequestId,
+  type RequestMessage,
+  type ResponseMessage,
+  type RpcError,
+} from "./wire.ts";
+
+/**
+ * What a parsed JSON value is to a server: a message to pass on, one to answer with an error, or one that may
+ * not be answered (a malformed notification or response).
+ */
+export type Incoming =
+  | { readonly kind: "request"; readonly message: RequestMessage }
+  | { readonly kind: "notification"; readonly message: NotificationMessage }
+  | { readonly kind: "response"; readonly message: ResponseMessage }
+  | { readonly kind: "refused"; readonly id: RequestId | undefined; readonly error: RpcError }
+  | { readonly kind: "dropped"; readonly why: string };
+
+type JsonObject = Record<string, unknown>;
+
+/**
+ * Reads one JSON value as a JSON-RPC 2.0 message within MCP's limits: ids are strings or integers (never null),
+ * `params` is an object. Members that neither knows are left out.
+ */
+export function readMessage(value: unknown): Incoming {
+  if (!isObject(value)) return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
+  const id = isRequestId(value.id) ? value.id : undefined;
+  if (!("method" in value) && ("result" in value || "error" in value)) return readResponse(value, id);
+  if (value.jsonrpc !== "2.0") return refused(id, `"jsonrpc" must be "2.0", not ${show(value.jsonrpc)}.`);
+  const method = value.method;
+  if (typeof method !== "string") return refused(id, `"method" must be a string, not ${show(method)}.`);
+  if ("id" in value && id === undefined) {
+    return refused(
+      undefined,
+      `"id" must be a string or an integer within ±(2^53 - 1), not ${show(value.id)}.`,
+    );
+  }
+  const params = readParams(value);
+  if (id === undefined) {
+    if ("error" in params)
+      return { kind: "dropped", why: `notification ${show(method)}: ${params.error.message}` };
+    return { kind: "notification", message: { jsonrpc: "2.0", method, ...params } };
+  }
+  if ("result" in value || "error" in value) {
+    return refused(
+      id,
+      'A message is a request (with "method") or a response (with "result" or "error"), not both.',
+    );
+  }
+  if ("error" in params) return { kind: "refused", id, error: params.error };
+  return { kind: "request", message: { jsonrpc: "2.0", id, method, ...params } };
+}
+
+function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
+  const { result, error } = value;
+  if (value.jsonrpc !== "2.0") return dropped(`"jsonrpc" is ${show(value.jsonrpc)}`);
+  if (id === undefined) return dropped(`"id" is ${show(value.id)}`);
+  if ("result" in value && "error" in value) return dropped('it has both "result" and "error"');
+  if (isObject(result)) {
+    const { _meta: meta } = result;
+    if (meta !== undefined && !isObject(meta)) return dropped(`"result._meta" is ${show(meta)}`);
+    return { kind: "response", message: { jsonrpc: "2.0", id, result } };
+  }
+  if (!isObject(error)) return dropped("it has neither a result object nor an error object");
+  const { code, message, data } = error;
+  if (typeof code !== "number" || !Number.isSafeInteger(code))
+    return dropped(`"error.code" is ${show(code)}`);
+  if (typeof message !== "string") return dropped(`"error.message" is ${show(message)}`);
+  const kept = { code, message, ...(data === undefined ? {} : { data }) };
+  return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
+}
+
+function readParams(value: JsonObject): { params?: Params } | { error: RpcError } {
+  if (!("params" in value)) return {};
+  const { params } = value;
+  if (!isObject(params)) {
+    return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
+  }
+  dropNullMeta(params);
+  const problem = "_meta" in params ? metaProblem(params._meta) : undefined;
+  return problem === undefined ? { params } : { error: invalidParams(problem) };
+}
+
+/** Optional members of `_meta` that the protocol defines; null counts as absent, as it does for parameters. */
+const OPTIONAL_META = ["progressToken", META.clientInfo, META.logLevel, META.relatedTask];
+
+function dropNullMeta(params: JsonObject): void {
+  const meta = params._meta;
+  if (meta === null) delete params._meta;
+  if (isObject(meta)) for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
+}
+
+/** What is wrong with the members of `_meta` that every revision knows. */
+function metaProblem(meta: unknown): string | undefined {
+  if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
+  const token = meta.progressToken;
+  if (token !== undefined && !isRequestId(token)) {
+    return `"params._meta.progressToken" must be a string or an integer, not ${show(token)}.`;
+  }
+  const task = meta[META.relatedTask];
+  if (task !== undefined && !(isObject(task) && typeof task.taskId === "string")) {
+    return `"params._meta["${META.relatedTask}"]" must be an object with a string "taskId", not ${show(task)}.`;
+  }
+  return undefined;
+}
+
+/** Whether a message wants an answer. */
+export function isRequest(message: Message): message is RequestMessage {
+  return "method" in message && "id" in message;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A string, or an integer that a double holds exactly: beyond, an id could not come back unchanged. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
+}
+
+/** A value in a sentence: short, and never a whole document. */
+export function show(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+  return typeof value === "string" && value.length > 80 ? `${text}…` : text;
+}
+
+function refused(id: RequestId | undefined, message: string): Incoming {
+  return { kind: "refused", id, error: invalidRequest(message) };
+}
+
+function dropped(what: string): Incoming {
+  return { kind: "dropped", why: `a response, because ${what}` };
+}
+
+const ID = String.raw`(-?\d{1,16}|"(?:[^"\\]|\\.)*")`;
+const JSONRPC = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;
+const METHOD = String.raw`"method"\s*:\s*"[^"\\]*"\s*`;
+/** The orders in which clients write a request: id before params (most), or id at the end (the TypeScript SDK). */
+const ID_FIRST = new RegExp(
+  String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?(?:${METHOD},\s*"id"\s*:\s*${ID}\s*,|"id"\s*:\s*${ID}\s*,\s*(?:${JSONRPC},\s*)?${METHOD},)`,
+);
+const METHOD_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?${METHOD},`);
+const ID_LAST = new RegExp(String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`);
+
+/**
+ * The id of a request of which only both ends are known; undefined unless it surely is the id of a request, since
+ * an answer to a wrong id would be taken for the answer to another request.
+ */
+export function recoverId(start: string, end: string): RequestId | undefined {
+  const found = ID_FIRST.exec(start) ?? (METHOD_FIRST.test(start) ? ID_LAST.exec(end) : null);
+  const text = found?.[1] ?? found?.[2];
+  if (text === undefined || text.includes("\ufffd")) return undefined;
+  try {
+    const id: unknown = JSON.parse(text);
+    return isRequestId(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,230 @@
+import { grouped } from "../answer/budget.ts";
+import { LOGGING_LEVELS } from "../define/content.ts";
+import { isObject, show } from "./messages.ts";
+import type { Revision } from "./revisions.ts";
+import { MAX_URI_CHARS } from "./uri.ts";
+import { META } from "./wire.ts";
+
+type Era = Revision["era"];
+
+/** A parameter of a method: where it is below `params`, and what it has to be. */
+interface Parameter {
+  readonly path: readonly string[];
+  /** Completes the sentence "params.<path> must …". */
+  readonly must: string;
+  readonly fits: (value: unknown) => boolean;
+  readonly optional?: true;
+  /** The value in the sentence, where its type alone says too little. */
+  readonly shown?: (value: unknown) => string;
+}
+
+/** The parameters of a method by era; an era that has no such method is left out. */
+type Method = { readonly [E in Era]?: readonly Parameter[] };
+
+const isString = (value: unknown): boolean => typeof value === "string";
+const every = (fits: Parameter["fits"]) => (value: unknown) =>
+  isObject(value) && Object.values(value).every(fits);
+
+const parameter = (path: readonly string[], must: string, fits: Parameter["fits"]): Parameter => ({
+  path,
+  must,
+  fits,
+});
+const at = (path: string) => path.split(".");
+const string = (path: string): Parameter => parameter(at(path), "be a string", isString);
+const object = (path: string): Parameter => parameter(at(path), "be an object", isObject);
+const boolean = (path: string): Parameter =>
+  parameter(at(path), "be true or false", (value) => typeof value === "boolean");
+const strings = (path: string): Parameter =>
+  parameter(at(path), "be an object whose values are strings", every(isString));
+const level = (path: readonly string[]): Parameter =>
+  parameter(path, `be one of ${LOGGING_LEVELS.join(", ")}`, (value) =>
+    LOGGING_LEVELS.some((one) => one === value),
+  );
+const optional = (required: Parameter): Parameter => ({ ...required, optional: true });
+/** A bound on a string or an array; of a value of another type, another row says what is wrong. */
+const atMost = (path: string, max: number, unit: string): Parameter => ({
+  ...parameter(at(path), `have at most ${grouped(max)} ${unit}`, (value) => lengthOf(value) <= max),
+  optional: true,
+  shown: (value) => grouped(lengthOf(value)),
+});
+const lengthOf = (value: unknown): number =>
+  typeof value === "string" || Array.isArray(value) ? value.length : 0;
+
+const below = (prefix: readonly string[], rows: readonly Parameter[]): Parameter[] =>
+  rows.map((row) => ({ ...row, path: [...prefix, ...row.path] }));
+
+const inBothEras = (...parameters: Parameter[]): Method => ({ legacy: parameters, modern: parameters });
+const inLegacy = (...parameters: Parameter[]): Method => ({ legacy: parameters });
+const inModern = (...parameters: Parameter[]): Method => ({ modern: parameters });
+/** A method that may answer `input_required`; the client's answers come with the next try. */
+const withRetry = (...parameters: Parameter[]): Method => ({
+  legacy: parameters,
+  modern: [...parameters, optional(object("inputResponses")), optional(string("requestState"))],
+});
+
+/** How many URIs one request may name. */
+const MAX_URIS = 1_000;
+
+const uri = (path: string): Parameter[] => [string(path), atMost(path, MAX_URI_CHARS, "characters")];
+
+/** `Implementation`: who the client is. */
+const IMPLEMENTATION: readonly Parameter[] = [
+  string("name"),
+  string("version"),
+  ...["title", "description", "websiteUrl"].map((name) => optional(string(name))),
+  optional(
+    parameter(
+      ["icons"],
+      'be an array of objects, each with "src", a string',
+      (value) => Array.isArray(value) && value.every((icon) => isObject(icon) && isString(icon.src)),
+    ),
+  ),
+];
+
+/** `ClientCapabilities`, of all revisions. */
+const CAPABILITIES: readonly Parameter[] = [
+  ...[
+    "roots",
+    "sampling",
+    "sampling.context",
+    "sampling.tools",
+    "elicitation",
+    "elicitation.form",
+    "elicitation.url",
+    "tasks",
+    "tasks.list",
+    "tasks.cancel",
+    "tasks.requests",
+    "tasks.requests.sampling",
+    "tasks.requests.sampling.createMessage",
+    "tasks.requests.elicitation",
+    "tasks.requests.elicitation.create",
+  ].map((path) => optional(object(path))),
+  ...["experimental", "extensions"].map((path) =>
+    optional(parameter([path], "be an object whose values are objects", every(isObject))),
+  ),
+  optional(boolean("roots.listChanged")),
+  optional(boolean("elicitation.form.applyDefaults")),
+];
+
+/** The parameters of every request that a client may send, as far as their types go. */
+const METHODS: Readonly<Record<string, Method>> = {
+  initialize: inLegacy(
+    string("protocolVersion"),
+    object("capabilities"),
+    ...below(["capabilities"], CAPABILITIES),
+    object("clientInfo"),
+    ...below(["clientInfo"], IMPLEMENTATION),
+  ),
+  "tools/list": inBothEras(optional(string("cursor"))),
+  "resources/list": inBothEras(optional(string("cursor"))),
+  "resources/templates/list": inBothEras(optional(string("cursor"))),
+  "prompts/list": inBothEras(optional(string("cursor"))),
+  "tools/call": withRetry(
+    string("name"),
+    optional(object("arguments")),
+    optional(object("task")),
+    optional(parameter(["task", "ttl"], "be a number", (value) => typeof value === "number")),
+  ),
+  "prompts/get": withRetry(string("name"), optional(strings("arguments"))),
+  "resources/read": withRetry(...uri("uri")),
+  "resources/subscribe": inLegacy(...uri("uri")),
+  "resources/unsubscribe": inLegacy(...uri("uri")),
+  "logging/setLevel": inLegacy(level(["level"])),
+  "completion/complete": inBothEras(
+    parameter(
+      ["ref"],
+      'be {"type":"ref/prompt","name":string} or {"type":"ref/resource","uri":string}',
+      (value) =>
+        isObject(value) &&
+        ((value.type === "ref/prompt" && isString(value.name)) ||
+          (value.type === "ref/resource" && isString(value.uri))),
+    ),
+    object("argument"),
+    string("argument.name"),
+    string("argument.value"),
+    optional(object("context")),
+    optional(strings("context.arguments")),
+  ),
+  "subscriptions/listen": inModern(
+    object("notifications"),
+    optional(boolean("notifications.toolsListChanged")),
+    optional(boolean("notifications.promptsListChanged")),
+    optional(boolean("notifications.resourcesListChanged")),
+    atMost("notifications.resourceSubscriptions", MAX_URIS, "entries"),
+    optional(
+      parameter(
+        at("notifications.resourceSubscriptions"),
+        "be an array of strings",
+        (value) => Array.isArray(value) && value.every(isString),
+      ),
+    ),
+  ),
+};
+
+/** The envelope of every modern request (MCP 2026-07-28, "Per-request protocol fields"). */
+const ENVELOPE: readonly Parameter[] = [
+  parameter(["_meta", META.version], "be a string", isString),
+  parameter(["_meta", META.capabilities], "be an object", isObject),
+  ...below(["_meta", META.capabilities], CAPABILITIES),
+  optional(parameter(["_meta", META.clientInfo], "be an object", isObject)),
+  optional(level(["_meta", META.logLevel])),
+];
+
+/**
+ * Removes the optional parameters of a request that are null: many JSON libraries write an absent member so. Arguments of
+ * tools and prompts are the author's and stay unchanged.
+ */
+export function dropNulls(method: string, params: unknown, era: Era): void {
+  for (const { path, optional: mayLack } of parametersOf(method, era)) {
+    const name = path.at(-1);
+    if (!mayLack || name === undefined) continue;
+    const parent = valueAt(params, path.slice(0, -1));
+    if (isObject(parent) && parent[name] === null) delete parent[name];
+  }
+}
+
+/**
+ * What is wrong with the parameters of a request, as one sentence; undefined where their types fit, or where this
+ * era has no such method (then the answer is another one).
+ *
+ * It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
+ */
+export function paramProblem(method: string, params: unknown, era: Era): string | undefined {
+  return problemOf(method, params, parametersOf(method, era))?.sentence;
+}
+
+/** What is wrong with the envelope of a modern request: the key of `_meta`, and a sentence. */
+export function envelopeProblem(
+  method: string,
+  params: unknown,
+): { readonly key: string; readonly sentence: string } | undefined {
+  const info = valueAt(params, ["_meta", META.clientInfo]);
+  const rows =
+    info === undefined ? ENVELOPE : [...ENVELOPE, ...below(["_meta", META.clientInfo], IMPLEMENTATION)];
+  const found = problemOf(method, params, rows);
+  return found === undefined ? undefined : { key: found.path[1] ?? "_meta", sentence: found.sentence };
+}
+
+function problemOf(method: string, params: unknown, rows: readonly Parameter[]) {
+  for (const { path, must, fits, optional: mayLack, shown = show } of rows) {
+    const value = valueAt(params, path);
+    if ((value === undefined && mayLack) || fits(value)) continue;
+    const name = `params${path.map((key) => (/^\w+$/.test(key) ? `.${key}` : `["${key}"]`)).join("")}`;
+    const found = value === undefined ? "is missing; it" : "";
+    const not = value === undefined ? "" : `, not ${shown(value)}`;
+    return { path, sentence: `${method}: ${[name, found, "must", must].filter(Boolean).join(" ")}${not}.` };
+  }
+  return undefined;
+}
+
+function parametersOf(method: string, era: Era): readonly Parameter[] {
+  return (Object.hasOwn(METHODS, method) ? METHODS[method]?.[era] : undefined) ?? [];
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  let found = value;
+  for (const key of path) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  return found;
+}

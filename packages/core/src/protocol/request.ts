@@ -1,0 +1,226 @@
+import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
+import { withTrace } from "../trace.ts";
+import {
+  errorText,
+  internalError,
+  invalidParams,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  protocolError,
+} from "./errors.ts";
+import { dropNulls, paramProblem } from "./params.ts";
+import type { Revision } from "./revisions.ts";
+import { type Handler, LATER, type Service } from "./service.ts";
+import { asUri } from "./uri.ts";
+import {
+  type ClientCapabilities,
+  META,
+  type Params,
+  type RequestId,
+  type RequestMessage,
+  type RpcError,
+} from "./wire.ts";
+
+/** The server's way to a client for one request, or for all that belongs to none. */
+export interface Outlet {
+  /** Takes the one answer to a request; undefined where it gets none, because it was cancelled. */
+  answer(json: string | undefined, error?: RpcError): void;
+  notify(method: string, params: object): void;
+  /** Sends a request of the server's own. */
+  ask(json: string): void;
+}
+
+/** Who sent a request, as far as it was authenticated. */
+export interface Principal {
+  /** Differs between any two callers that must not see each other's sessions and answers. */
+  readonly key: string;
+}
+
+/** The client behind a request: a connection of the legacy era, or what a modern request says of itself. */
+export interface Client {
+  /** What it declared; undefined where it declared nothing. */
+  readonly capabilities: ClientCapabilities | undefined;
+  /** The least serious message that it wants; `none` where it wants none. */
+  readonly logLevel: LoggingLevel | "none";
+  readonly principal: Principal | undefined;
+  /** Sends the client a request. Only the legacy era has that. */
+  ask?(method: string, params: object | undefined, limit: AskLimit): Promise<unknown>;
+}
+
+export interface AskLimit {
+  /** How long the answer may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The request that the question belongs to; its end takes the question back. */
+  readonly request?: ClientRequest;
+}
+
+/** How long clients may keep a result (MCP 2026-07-28, "Caching"), in milliseconds. Lists do not change within a process. */
+const TTL_MS: Readonly<Record<string, number>> = {
+  "tools/list": 600_000,
+  "prompts/list": 600_000,
+  "server/discover": 600_000,
+  "resources/list": 0,
+  "resources/templates/list": 0,
+  "resources/read": 0,
+};
+
+/** One request of a client, from its check to its one answer. */
+export class ClientRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Params;
+  readonly revision: Revision;
+  readonly client: Client;
+  readonly outlet: Outlet;
+  readonly #service: Service;
+  readonly #settled: (request: ClientRequest) => void;
+  /** Answered or cancelled: nothing more is sent for it. */
+  isOver = false;
+  #whenAborted: (() => void)[] | undefined;
+  #progress = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    message: RequestMessage,
+    parts: {
+      readonly revision: Revision;
+      readonly client: Client;
+      readonly outlet: Outlet;
+      readonly service: Service;
+      /** Called once, before the answer goes out. */
+      readonly settled: (request: ClientRequest) => void;
+    },
+  ) {
+    this.id = message.id;
+    this.method = message.method;
+    this.params = message.params ?? {};
+    this.revision = parts.revision;
+    this.client = parts.client;
+    this.outlet = parts.outlet;
+    this.#service = parts.service;
+    this.#settled = parts.settled;
+  }
+
+  /** Whether it stays open until it is cancelled: it counts for no limit, and no end waits for it. */
+  get isSubscription(): boolean {
+    return this.method === "subscriptions/listen";
+  }
+
+  /** Checks the parameters and runs the handler, which may be undefined; answers by `outlet`, now or later. */
+  run(handler: Handler | undefined): void {
+    dropNulls(this.method, this.params, this.revision.era);
+    const problem = paramProblem(this.method, this.params, this.revision.era);
+    if (handler === undefined) this.fail(new ProtocolError(METHOD_NOT_FOUND));
+    else if (problem !== undefined) this.fail(new ProtocolError(invalidParams(problem)));
+    else withTrace(this.params, () => this.#handle(handler));
+  }
+
+  #handle(handler: Handler): void {
+    try {
+      const result = handler(this);
+      if (result instanceof Promise) result.then(this.#succeed, this.fail);
+      else this.#succeed(result);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  readonly #succeed = (result: object | typeof LATER): void => {
+    if (result !== LATER) this.succeed(result);
+  };
+
+  succeed(result: object): void {
+    if (this.isOver) return;
+    let json: string;
+    try {
+      json = JSON.stringify({ jsonrpc: "2.0", id: this.id, result: this.#dressed(result) });
+    } catch (error) {
+      // For example a value that is nested too deeply, a BigInt or a cycle.
+      this.#service.log.debug(`${this.method}: ${String(error)}`);
+      this.fail(new ProtocolError(internalError("The answer cannot be written as JSON.")));
+      return;
+    }
+    this.#finish(json);
+  }
+
+  /** A result as this revision wants it. */
+  #dressed(result: object): object {
+    if (this.revision.era === "legacy") return result;
+    const meta = "_meta" in result ? Object(result._meta) : undefined;
+    const ttlMs = Object.hasOwn(TTL_MS, this.method) ? TTL_MS[this.method] : undefined;
+    return {
+      resultType: "complete",
+      ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
+      ...result,
+      _meta: { ...meta, [META.serverInfo]: this.#service.identity },
+    };
+  }
+
+  readonly fail = (error: unknown): void => {
+    if (this.isOver) return;
+    const { uri } = this.params;
+    const named = typeof uri === "string" ? asUri(uri) : undefined;
+    const rpc = protocolError(error, this.method, this.#service.log, named).toRpc();
+    this.#finish(errorText(this.id, rpc, this.revision), rpc);
+  };
+
+  /** Ends it without an answer, since the client wants none any more. */
+  cancel(): void {
+    if (this.isOver) return;
+    this.#finish(undefined);
+    this.#abort();
+  }
+
+  /** Ends it with an error before its work is done. */
+  abort(error: RpcError): void {
+    if (this.isOver) return;
+    this.fail(new ProtocolError(error));
+    this.#abort();
+  }
+
+  #abort(): void {
+    for (const listener of this.#whenAborted ?? []) listener();
+  }
+
+  #finish(json: string | undefined, error?: RpcError): void {
+    this.isOver = true;
+    this.#settled(this);
+    this.outlet.answer(json, error);
+  }
+
+  /** Calls `listener` when it is cancelled or aborted; not when it is answered. */
+  whenAborted(listener: () => void): void {
+    this.#whenAborted ??= [];
+    this.#whenAborted.push(listener);
+  }
+
+  notify(method: string, params: object): void {
+    if (!this.isOver) this.outlet.notify(method, params);
+  }
+
+  /** Reports progress to a client that asked for it; it must increase (MCP, "Progress"), across re-runs too. */
+  reportProgress(progress: number, total: number | undefined, message: string | undefined): void {
+    const progressToken = this.params._meta?.progressToken;
+    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return;
+    this.#progress = progress;
+    this.notify("notifications/progress", {
+      progressToken,
+      progress,
+      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    });
+  }
+
+  /** Sends a log message, where the client wants that level. */
+  log(level: LoggingLevel, data: unknown): void {
+    const { logLevel } = this.client;
+    if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
+    this.notify("notifications/message", { level, data });
+  }
+}
+
+/** The client of a modern request, by its envelope, which was checked before. */
+export function clientOf(message: RequestMessage, principal: Principal | undefined): Client {
+  const meta: Readonly<Record<string, unknown>> = message.params?._meta ?? {};
+  const level = LOGGING_LEVELS.find((one) => one === meta[META.logLevel]);
+  return { capabilities: Object(meta[META.capabilities]), logLevel: level ?? "none", principal };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { createService } from "../../test/fixtures/engine-service.ts";
+import { createLog } from "../log.ts";
+import { ClientRequest } from "./request.ts";
+import { revisionOf } from "./revisions.ts";
+import type { StartWatching } from "./service.ts";
+import { Watches } from "./subscriptions.ts";
+
+const log = createLog("test", "error", () => undefined);
+const watching = (watch: StartWatching) => new Watches({ watch, log }, () => undefined);
+const request = new ClientRequest(
+  { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
+  {
+    revision: revisionOf("2025-11-25"),
+    client: { capabilities: undefined, logLevel: "none", principal: undefined },
+    outlet: { answer: () => undefined, notify: () => undefined, ask: () => undefined },
+    service: createService(),
+    settled: () => undefined,
+  },
+);
+
+describe("subscriptions", () => {
+  it("watch once for all subscribers, and stop with the last", async () => {
+    const events: string[] = [];
+    const start = (uri: string) => {
+      events.push(`start ${uri}`);
+      return () => void events.push(`stop ${uri}`);
+    };
+    const subscriptions = watching(start);
+    await subscriptions.add("a:1", request);
+    await subscriptions.add("a:1", request);
+    await subscriptions.remove("a:1");
+    expect(events).toEqual(["start a:1"]);
+    await subscriptions.remove("a:1");
+    expect(events).toEqual(["start a:1", "stop a:1"]);
+  });
+
+  it("are bounded, and there is room again when one ends", async () => {
+    let watched = 0;
+    const start = () => {
+      watched += 1;
+      return () => undefined;
+    };
+    const subscriptions = watching(start);
+    for (let index = 0; index < 1_000; index++) await subscriptions.add(`a:${index}`, request);
+    await expect(subscriptions.add("a:1000", request)).rejects.toMatchObject({
+      kind: "too_large",
+      hint: expect.stringContaining("Unsubscribe"),
+    });
+    await subscriptions.add("a:999", request);
+    expect(watched).toBe(1_000);
+    await subscriptions.remove("a:0");
+    await subscriptions.add("a:1000", request);
+    expect(watched).toBe(1_001);
+  });
+
+  it("start again for a second subscriber whose first one failed", async () => {
+    const outcomes = [Promise.reject(new Error("cancelled")), Promise.resolve(() => undefined)];
+    for (const outcome of outcomes) outcome.catch(() => undefined);
+    const subscriptions = watching(() => outcomes.shift());
+    const first = subscriptions.add("a:1", request);
+    const second = subscriptions.add("a:1", request);
+    await expect(first).rejects.toThrow("cancelled");
+    await second;
+    expect(subscriptions.has("a:1")).toBe(true);
+    await subscriptions.remove("a:1");
+    expect(subscriptions.has("a:1")).toBe(false);
+  });
+});

@@ -1,0 +1,193 @@
+import { ToolError } from "../answer/errors.ts";
+import type { Unwatch } from "../define/resource.ts";
+import { internalError, ProtocolError } from "./errors.ts";
+import type { ClientRequest } from "./request.ts";
+import { LATER, type Service } from "./service.ts";
+import { asUri } from "./uri.ts";
+import { META } from "./wire.ts";
+
+interface Watch {
+  subscribers: number;
+  /** Settles when watching has begun; its value stops it. */
+  started: Promise<Unwatch | undefined>;
+}
+
+/** How many resources may be watched at once: each may cost a handle of the system. */
+const MAX_WATCHES = 1_000;
+/** How many streams of `subscriptions/listen` may be open at once. */
+const MAX_STREAMS = 1_024;
+
+/** Counts the subscribers of each URI: the first one starts the watch, the last one stops it. */
+export class Watches {
+  readonly #watches = new Map<string, Watch>();
+  readonly #service: Pick<Service, "watch" | "log">;
+  readonly #changed: (uri: string) => void;
+
+  constructor(service: Pick<Service, "watch" | "log">, changed: (uri: string) => void) {
+    this.#service = service;
+    this.#changed = changed;
+  }
+
+  has(uri: string): boolean {
+    return this.#watches.has(uri);
+  }
+
+  /** @throws whatever starting the watch throws; nothing is subscribed then. */
+  async add(uri: string, request: ClientRequest): Promise<void> {
+    for (let present = this.#watches.get(uri); present !== undefined; present = this.#watches.get(uri)) {
+      present.subscribers += 1;
+      try {
+        await present.started;
+        return;
+      } catch {
+        // The request that started it failed or was cancelled; this one tries for itself.
+      }
+    }
+    if (this.#watches.size >= MAX_WATCHES)
+      throw new ToolError("too_large", `At most ${MAX_WATCHES} resources can be watched at once.`, {
+        hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
+      });
+    const started = Promise.resolve(this.#service.watch(uri, () => this.#changed(uri), request));
+    this.#watches.set(uri, { subscribers: 1, started });
+    try {
+      await started;
+    } catch (error) {
+      this.#watches.delete(uri);
+      throw error;
+    }
+  }
+
+  async remove(uri: string): Promise<void> {
+    const watch = this.#watches.get(uri);
+    if (watch === undefined) return;
+    watch.subscribers -= 1;
+    if (watch.subscribers > 0) return;
+    this.#watches.delete(uri);
+    await this.#stop(uri, watch);
+  }
+
+  async close(): Promise<void> {
+    const watches = [...this.#watches];
+    this.#watches.clear();
+    await Promise.all(watches.map(([uri, watch]) => this.#stop(uri, watch)));
+  }
+
+  async #stop(uri: string, watch: Watch): Promise<void> {
+    try {
+      const unwatch = await watch.started;
+      await unwatch?.();
+    } catch (error) {
+      this.#service.log.warning(`Could not stop watching ${uri}: ${String(error)}`);
+    }
+  }
+}
+
+/** What a stream was promised (MCP 2026-07-28, `SubscriptionFilter`). */
+interface Honoured {
+  toolsListChanged?: true;
+  promptsListChanged?: true;
+  resourcesListChanged?: true;
+  resourceSubscriptions?: string[];
+}
+const LISTS = ["tools", "prompts", "resources"] as const;
+
+/** The streams of `subscriptions/listen`: of one connection, or of all stateless clients of a process. */
+export class Streams {
+  readonly #service: Service;
+  readonly #watches: Watches;
+  readonly #open = new Map<ClientRequest, Honoured>();
+
+  constructor(service: Service, watches: Watches) {
+    this.#service = service;
+    this.#watches = watches;
+  }
+
+  /**
+   * Opens a stream: watches what it asks for, so that no change after the acknowledgement is missed, and names there
+   * what is honoured.
+   *
+   * @throws ProtocolError -32603 where too many are open.
+   */
+  async open(request: ClientRequest): Promise<typeof LATER> {
+    if (this.#open.size >= MAX_STREAMS) throw new ProtocolError(internalError("Subscription limit reached"));
+    const filter = Object(request.params.notifications);
+    const can = this.#service.capabilities("modern");
+    const wanted = new Set<string>(
+      can.resources?.subscribe === true ? filter.resourceSubscriptions?.map(asUri) : [],
+    );
+    const watched: string[] = [];
+    const honoured: Honoured = {};
+    for (const list of LISTS)
+      if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
+        honoured[`${list}ListChanged`] = true;
+    this.#open.set(request, honoured);
+    let isAborted = false;
+    request.whenAborted(() => {
+      isAborted = true;
+      this.#open.delete(request);
+      void this.#release(watched.splice(0));
+    });
+    await this.#watch(request, wanted, watched, () => isAborted);
+    if (isAborted) {
+      await this.#release(watched.splice(0));
+      return LATER;
+    }
+    if (watched.length > 0) honoured.resourceSubscriptions = watched;
+    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: honoured });
+    if (Object.keys(honoured).length === 0) this.#end(request);
+    return LATER;
+  }
+
+  async #watch(
+    request: ClientRequest,
+    wanted: ReadonlySet<string>,
+    watched: string[],
+    isAborted: () => boolean,
+  ): Promise<void> {
+    const failed: string[] = [];
+    for (const uri of wanted) {
+      if (isAborted()) return;
+      try {
+        await this.#watches.add(uri, request);
+        watched.push(uri);
+      } catch (error) {
+        failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    const [first, ...others] = failed;
+    if (first === undefined) return;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    this.#service.log.warning(`Cannot watch ${first}${more}`);
+  }
+
+  changed(uri: string): void {
+    for (const [request, { resourceSubscriptions }] of this.#open)
+      if (resourceSubscriptions?.includes(uri) === true)
+        this.#send(request, "notifications/resources/updated", { uri });
+  }
+
+  resourcesChanged(): void {
+    for (const [request, { resourcesListChanged }] of this.#open)
+      if (resourcesListChanged === true) this.#send(request, "notifications/resources/list_changed", {});
+  }
+
+  /** Ends all streams with a result, as the server does when it closes. */
+  close(): void {
+    for (const request of [...this.#open.keys()]) this.#end(request);
+  }
+
+  #send(request: ClientRequest, method: string, params: object): void {
+    request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
+  }
+
+  #end(request: ClientRequest): void {
+    const honoured = this.#open.get(request);
+    this.#open.delete(request);
+    request.succeed({ _meta: { [META.subscriptionId]: request.id } });
+    void this.#release(honoured?.resourceSubscriptions ?? []);
+  }
+
+  async #release(uris: readonly string[]): Promise<void> {
+    for (const uri of uris) await this.#watches.remove(uri);
+  }
+}

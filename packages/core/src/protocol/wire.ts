@@ -1,0 +1,134 @@
+import type {
+  ContentBlock,
+  Icon,
+  Meta,
+  PromptMessage,
+  ResourceContents,
+  ToolAnnotations,
+} from "../define/content.ts";
+
+/** The messages of MCP as they cross the wire; `wire.test.ts` holds them against the official SDK's types. */
+
+/** A string, or an integer within ±(2^53 - 1). */
+export type RequestId = string | number;
+
+/** The `error` member of a JSON-RPC response. */
+export interface RpcError {
+  readonly code: number;
+  /** One sentence for people. */
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export type Params = Readonly<Record<string, unknown>> & { readonly _meta?: Readonly<Meta> };
+
+export interface RequestMessage {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface NotificationMessage {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export type ResponseMessage =
+  | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly error: RpcError };
+
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+/** JSON-RPC 2.0 (section 5.1) and MCP error codes. */
+export const CODES = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+  /** A refusal of the transport; the code that the SDKs use. */
+  refused: -32_000,
+  sessionNotFound: -32_001,
+  headerMismatch: -32_020,
+  missingClientCapability: -32_021,
+  unsupportedVersion: -32_022,
+} as const;
+
+/** Keys of `_meta` that the protocol defines. */
+export const META = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  capabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+  relatedTask: "io.modelcontextprotocol/related-task",
+  traceparent: "traceparent",
+} as const;
+
+/** How a server introduces itself. */
+export interface Implementation {
+  readonly name: string;
+  readonly title?: string;
+  readonly version: string;
+  readonly websiteUrl?: string;
+  readonly icons?: Icon[];
+}
+
+/** What a client declares that it can be asked for. */
+export interface ClientCapabilities {
+  readonly roots?: { readonly listChanged?: boolean };
+  readonly sampling?: { readonly tools?: object; readonly context?: object };
+  readonly elicitation?: { readonly form?: object; readonly url?: object };
+  readonly extensions?: Readonly<Record<string, object>>;
+}
+
+export interface ServerCapabilities {
+  readonly tools?: { readonly listChanged?: boolean };
+  readonly logging?: object;
+  readonly prompts?: { readonly listChanged?: boolean };
+  readonly resources?: { readonly listChanged?: boolean; readonly subscribe?: boolean };
+  readonly completions?: object;
+  readonly extensions?: Record<string, Record<string, unknown>>;
+}
+
+export interface ListedTool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: { type: "object"; [keyword: string]: unknown };
+  outputSchema?: { type: "object"; [keyword: string]: unknown };
+  annotations: ToolAnnotations;
+  _meta?: Meta;
+}
+
+export interface CallToolResult {
+  content: ContentBlock[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Meta;
+}
+
+export interface ListedPrompt {
+  name: string;
+  title: string;
+  description: string;
+  arguments: { name: string; description?: string; required: boolean }[];
+}
+
+export interface GetPromptResult {
+  description: string;
+  messages: PromptMessage[];
+}
+
+export interface ReadResourceResult {
+  contents: ResourceContents[];
+}
+
+/** A question to the client: a request of its own in the legacy era, part of a result in the modern one. */
+export type InputRequest =
+  | { readonly method: "elicitation/create"; readonly params: Readonly<Record<string, unknown>> }
+  | { readonly method: "sampling/createMessage"; readonly params: object }
+  | { readonly method: "roots/list" };

@@ -1,0 +1,129 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Awaitable } from "../../define/tool.ts";
+import type { Log } from "../../log.ts";
+import type { Principal } from "../../protocol/request.ts";
+import { type Answer, jsonAnswer } from "./errors.ts";
+import { type AuthSettings, spelled } from "./settings.ts";
+
+/** Tells who calls, and shows clients where to get a token. */
+export interface Authenticator {
+  /** The caller, or the response that asks for a token. */
+  authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
+  /** The protected-resource metadata (RFC 9728) by path; empty without OAuth. */
+  readonly metadata: ReadonlyMap<string, object>;
+}
+
+/** Why a token is refused (RFC 6750, section 3.1). */
+export class TokenError extends Error {
+  readonly code: "invalid_token" | "insufficient_scope";
+
+  constructor(code: TokenError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a client without a good token is told besides. */
+interface Challenge {
+  readonly scopes: readonly string[];
+  /** Where the protected-resource metadata is. */
+  readonly resourceMetadata?: string;
+}
+
+const ANYBODY: Principal = { key: "" };
+/** Where metadata is for a resource without a path (RFC 9728, section 3.1). */
+const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+
+/** @param title the server's name for people, shown by the authorization server's consent page. */
+export async function createAuthenticator(
+  settings: AuthSettings,
+  title: string,
+  log: Log,
+): Promise<Authenticator> {
+  if (settings.kind === "none") return { authenticate: () => ANYBODY, metadata: new Map() };
+  if (settings.kind === "token") return tokenAuthenticator(settings.token);
+  return oauthAuthenticator(settings, title, log);
+}
+
+/** One secret for all callers. It is compared in constant time: by digests, which are equally long. */
+function tokenAuthenticator(token: string): Authenticator {
+  const expected = digest(token);
+  return {
+    metadata: new Map(),
+    authenticate(authorization) {
+      const given = bearerToken(authorization);
+      if (given !== undefined && timingSafeEqual(digest(given), expected)) return { key: "token" };
+      const why = given === undefined ? NO_TOKEN : "The token is not the right one.";
+      return challenge(new TokenError("invalid_token", why), { scopes: [] });
+    },
+  };
+}
+
+async function oauthAuthenticator(
+  settings: Extract<AuthSettings, { kind: "oauth" }>,
+  title: string,
+  log: Log,
+): Promise<Authenticator> {
+  const { createTokenVerifier } = await import("./oauth.ts");
+  const { issuer, audience, scopes } = settings;
+  const metadataUrl = new URL(WELL_KNOWN + audience.pathname.replace(/\/$/, ""), audience);
+  metadataUrl.search = audience.search;
+  const asked = { scopes, resourceMetadata: metadataUrl.href };
+  const verify = createTokenVerifier({ issuer, audience });
+  const document = {
+    resource: spelled(audience),
+    authorization_servers: [spelled(issuer)],
+    bearer_methods_supported: ["header"],
+    resource_name: title,
+    ...(scopes.length === 0 ? {} : { scopes_supported: [...scopes] }),
+  };
+  return {
+    metadata: new Map(
+      [WELL_KNOWN, `${WELL_KNOWN}/mcp`, metadataUrl.pathname].map((path) => [path, document]),
+    ),
+    async authenticate(authorization) {
+      try {
+        const token = bearerToken(authorization);
+        if (token === undefined) throw new TokenError("invalid_token", NO_TOKEN);
+        const found = await verify(token);
+        const missing = scopes.filter((scope) => !found.scopes.includes(scope));
+        if (missing.length > 0)
+          throw new TokenError("insufficient_scope", `The token lacks the scope ${missing.join(" ")}.`);
+        return { key: JSON.stringify([found.subject, found.clientId]) };
+      } catch (error) {
+        if (error instanceof TokenError) return challenge(error, asked);
+        log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
+        const why = "The authorization server's keys are unavailable.";
+        const body = { error: "temporarily_unavailable", error_description: why };
+        return jsonAnswer(503, body, { "retry-after": "5" });
+      }
+    },
+  };
+}
+
+const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
+
+/** 401 or 403 with the way to a token (RFC 6750, section 3; RFC 9728, section 5.1). */
+function challenge({ code, message }: TokenError, { scopes, resourceMetadata }: Challenge): Answer {
+  const parameters = {
+    error: code,
+    error_description: message,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...(resourceMetadata === undefined ? {} : { resource_metadata: resourceMetadata }),
+  };
+  const quoted = Object.entries(parameters).map(
+    ([name, value]) => `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
+  );
+  const body = { error: code, error_description: message };
+  return jsonAnswer(code === "invalid_token" ? 401 : 403, body, {
+    "www-authenticate": `Bearer ${quoted.join(", ")}`,
+  });
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  return /^bearer +([\w.~+/-]+=*)$/i.exec(authorization?.trim() ?? "")?.[1];
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

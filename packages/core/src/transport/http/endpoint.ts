@@ -1,0 +1,165 @@
+import type { IncomingMessage } from "node:http";
+import { invalidParams, invalidRequest, parseError } from "../../protocol/errors.ts";
+import { isRequest, readMessage } from "../../protocol/messages.ts";
+import { dropNulls, paramProblem } from "../../protocol/params.ts";
+import type { Principal } from "../../protocol/request.ts";
+import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
+import type { Service } from "../../protocol/service.ts";
+import type { Message, RequestMessage } from "../../protocol/wire.ts";
+import { type Body, BodyReader } from "./body.ts";
+import { type Answer, refuse, rpcAnswer } from "./errors.ts";
+import { headerOf, headerProblem, isModern } from "./headers.ts";
+import type { Reply } from "./reply.ts";
+import { type SessionLimits, Sessions } from "./sessions.ts";
+import { StatelessEndpoint } from "./stateless.ts";
+
+/** How much one process takes on. */
+export interface EndpointLimits extends SessionLimits {
+  /** Most requests that are unanswered at once, whether their clients still wait or not; streams that only listen do not count. */
+  readonly inFlight: number;
+}
+
+/** All bodies under way may take this many times the largest. */
+const BODIES_AT_ONCE = 8;
+const MAX_BATCH = 100;
+
+/** The endpoint `/mcp`: reads a request, settles its era, and checks what all messages have in common. */
+export class Endpoint {
+  readonly #stateless: StatelessEndpoint;
+  readonly #sessions: Sessions;
+  readonly #bodies: BodyReader;
+  readonly #limits: EndpointLimits;
+  readonly #maxBytes: number;
+  #attended = 0;
+  #reading = 0;
+
+  constructor(service: Service, limits: EndpointLimits, maxBytes: number) {
+    this.#limits = limits;
+    this.#maxBytes = maxBytes;
+    this.#stateless = new StatelessEndpoint(service);
+    this.#sessions = new Sessions(service, limits);
+    this.#bodies = new BodyReader(maxBytes, maxBytes * BODIES_AT_ONCE);
+  }
+
+  /** Requests that are unanswered, also those whose client went away and may resume. */
+  get inFlight(): number {
+    return this.#attended + this.#sessions.unattended;
+  }
+
+  /** Whether nothing is being read or answered. */
+  get isQuiet(): boolean {
+    return this.#reading === 0 && this.inFlight === 0;
+  }
+
+  /** Characters of messages that are kept for clients that lost a stream. */
+  get kept(): number {
+    return this.#sessions.kept;
+  }
+
+  get sessions(): number {
+    return this.#sessions.count;
+  }
+
+  /** Serves a request by its reply, or says why not. */
+  async serve(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+    const { method, headers } = node;
+    if (method === "POST") return this.#post(node, reply, principal);
+    if (method !== "GET" && method !== "DELETE")
+      return refuse(405, `${method} is not allowed here.`, { allow: "GET, POST, DELETE" });
+    const version = headerOf(headers, "mcp-protocol-version");
+    if (version !== undefined && MODERN_VERSIONS.includes(version))
+      return refuse(405, `Protocol version ${version} has no ${method}; send messages by POST.`, {
+        allow: "POST",
+      });
+    return this.#sessions.serve({ method, headers, messages: [], isBatch: false, principal, reply });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#stateless.close(), this.#sessions.close()]);
+  }
+
+  async #post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+    const { headers } = node;
+    const revision = REVISIONS.get(headerOf(headers, "mcp-protocol-version") ?? "");
+    if (!/^application\/json\s*(?:;|$)/i.test(headerOf(headers, "content-type") ?? ""))
+      return refuse(415, "Content-Type must be application/json.");
+    this.#reading += 1;
+    const body = await this.#bodies.read(node, reply);
+    this.#reading -= 1;
+    if (body.kind !== "text") return this.#unread(body);
+    let value: unknown;
+    try {
+      value = JSON.parse(body.text);
+    } catch (error) {
+      const why = error instanceof Error ? error.message.slice(0, 200) : "?";
+      return rpcAnswer(400, parseError(`The body is not JSON: ${why}.`), { revision });
+    }
+    const isBatch = Array.isArray(value);
+    const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (entries.length === 0 || entries.length > MAX_BATCH) {
+      const size = `A batch must have from 1 to ${MAX_BATCH} messages, not ${entries.length}.`;
+      return rpcAnswer(400, invalidRequest(size), { revision });
+    }
+    const messages: Message[] = [];
+    for (const entry of entries) {
+      const read = readMessage(entry);
+      if (read.kind === "refused")
+        return rpcAnswer(400, read.error, { revision, ...(read.id === undefined ? {} : { id: read.id }) });
+      if (read.kind === "dropped") return rpcAnswer(400, invalidRequest(read.why), { revision });
+      messages.push(read.message);
+    }
+    const [message] = messages;
+    if (!isBatch && message !== undefined && "method" in message && isModern(headers, message)) {
+      const problem = headerProblem(headers, message);
+      if (problem !== undefined)
+        return rpcAnswer(400, problem, { revision, ...("id" in message ? { id: message.id } : {}) });
+      if (!("id" in message)) return { status: 202 };
+      return this.#checked([message], "modern", reply) ?? this.#serveModern(message, reply, principal);
+    }
+    const requests = messages.filter(isRequest);
+    return (
+      this.#checked(requests, "legacy", reply) ??
+      this.#sessions.serve({ method: "POST", headers, messages, isBatch, principal, reply })
+    );
+  }
+
+  #serveModern(message: RequestMessage, reply: Reply, principal: Principal): undefined {
+    this.#stateless.serve(message, reply, principal);
+  }
+
+  /** Why requests are refused, for their parameters or for want of room; they count until the reply is over. */
+  #checked(requests: readonly RequestMessage[], era: "legacy" | "modern", reply: Reply): Answer | undefined {
+    for (const { id, method, params } of requests) {
+      dropNulls(method, params, era);
+      const problem = paramProblem(method, params, era);
+      if (problem !== undefined) return rpcAnswer(400, invalidParams(problem), { id });
+    }
+    const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
+    // What answers or cancels is never refused for want of room: others may wait for it.
+    if (count === 0) return undefined;
+    if (this.inFlight + count > this.#limits.inFlight)
+      return busy(`${this.inFlight} requests are unanswered; send this one again later.`);
+    this.#attended += count;
+    reply.whenClosed(() => {
+      this.#attended -= count;
+    });
+    return undefined;
+  }
+
+  #unread(body: Exclude<Body, { kind: "text" }>): Answer | undefined {
+    switch (body.kind) {
+      case "too-large":
+        return refuse(413, `A message may have at most ${this.#maxBytes} bytes.`, { connection: "close" });
+      case "too-many":
+        return busy("Too many large messages at once; send this one again later.");
+      case "not-utf8":
+        return rpcAnswer(400, parseError("The body is not valid UTF-8."));
+      case "gone":
+        return undefined;
+    }
+  }
+}
+
+function busy(message: string): Answer {
+  return refuse(503, message, { "retry-after": "1" });
+}

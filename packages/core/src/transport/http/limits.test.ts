@@ -1,0 +1,212 @@
+import { once } from "node:events";
+import { createConnection } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import {
+  connectHttp,
+  INITIALIZE,
+  legacyCall,
+  modernCall,
+  openSession,
+  post,
+  useProbes,
+} from "../../../test/fixtures/http.ts";
+
+const LONG = 20_000;
+const { start, closeLater } = useProbes();
+
+const echo = modernCall("probe_echo", { text: "a" });
+
+/** Sends a call that takes a minute, in the background; the client can vanish. */
+function slow(url: URL, meta: Record<string, unknown> = {}): AbortController {
+  const vanish = new AbortController();
+  const { message, headers } = modernCall("probe_slow", { ms: 60_000 }, meta);
+  void post(url, message, headers, vanish.signal).then(
+    (response) => response.text().catch(() => undefined),
+    () => undefined,
+  );
+  return vanish;
+}
+
+describe("requests in flight", () => {
+  it("are so many at most; the next is told to come again", async () => {
+    const { url, serving } = await start([], { limits: { inFlight: 3 } });
+    const clients = [slow(url), slow(url), slow(url)];
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(3), LONG);
+    const refused = await post(url, echo.message, echo.headers);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.text()).toContain("3 requests are unanswered");
+    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
+    clients[0]?.abort();
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(2), LONG);
+    expect((await post(url, echo.message, echo.headers)).status).toBe(200);
+  });
+
+  it("count each request of a batch", async () => {
+    const { url } = await start([], { limits: { inFlight: 3 } });
+    const session = await openSession(url, "2025-03-26");
+    const batch = (size: number) =>
+      Array.from({ length: size }, (_, index) => legacyCall(index, "probe_echo", { text: "a" }));
+    expect((await post(url, batch(4), session)).status).toBe(503);
+    expect((await post(url, batch(3), session)).status).toBe(200);
+  });
+
+  it("leave room for answers to questions: the calls wait for them", async () => {
+    const { url } = await start([], { limits: { inFlight: 1 } });
+    const { client } = await connectHttp(url, "legacy");
+    closeLater(client);
+    client.setRequestHandler("elicitation/create", ({ params }) => ({
+      action: "accept",
+      content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
+    }));
+    const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(wiped.structuredContent).toEqual({ lost: 0, reason: "tidy" });
+  });
+
+  it("count on while nobody reads their answer, until they are cancelled", async () => {
+    const { url, serving, probes } = await start([], { limits: { inFlight: 3 } });
+    const session = await openSession(url);
+    for (const id of [11, 12, 13]) {
+      const vanish = new AbortController();
+      await post(url, legacyCall(id, "probe_slow", { ms: 60_000 }), session, vanish.signal);
+      vanish.abort();
+    }
+    await vi.waitFor(async () => {
+      // The server learns a little later that the clients are gone.
+      await new Promise((next) => setTimeout(next, 50));
+      expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(503);
+    }, LONG);
+    expect(serving.load.inFlight).toBe(3);
+    for (const requestId of [11, 12, 13]) {
+      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
+      expect((await post(url, cancelled, session)).status).toBe(202);
+    }
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    expect(probes[0]?.events).toEqual(["aborted", "aborted", "aborted"]);
+    expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(200);
+  });
+});
+
+describe("bodies", () => {
+  it("of all requests under way have one limit; small ones pass beside it", async () => {
+    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const unpadded = modernCall("probe_slow", { ms: 60_000 }, { "example.com/padding": "" });
+    const room = 65_536 - JSON.stringify(unpadded.message).length;
+    const padding = { "example.com/padding": "x".repeat(room) };
+    const clients = Array.from({ length: 8 }, () => slow(url, padding));
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(8), LONG);
+    const large = modernCall("probe_echo", { text: "a" }, padding);
+    const refused = await post(url, large.message, large.headers);
+    expect(refused.status).toBe(503);
+    expect(await refused.text()).toContain("Too many large messages");
+    expect((await post(url, echo.message, echo.headers)).status).toBe(200);
+    for (const client of clients) client.abort();
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    expect((await post(url, large.message, large.headers)).status).toBe(200);
+  });
+
+  it("that announce too much are refused before they come", async () => {
+    const { url } = await start(["--max-message-bytes", "65536"]);
+    const socket = createConnection(Number(url.port), url.hostname);
+    const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n`;
+    socket.write(head);
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 413/);
+    socket.destroy();
+  });
+
+  it("that never end are cut off, and nothing of them is kept", async () => {
+    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const socket = createConnection(Number(url.port), url.hostname);
+    // The writes that follow the cut fail; the end is what counts, and `once` would reject for them.
+    const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+    socket.resume();
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+    );
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+    const feeding = setInterval(() => socket.write(chunk), 1);
+    await closed;
+    clearInterval(feeding);
+    expect(serving.load.inFlight).toBe(0);
+    expect((await post(url, echo.message, echo.headers)).status).toBe(200);
+  });
+});
+
+describe("sessions", () => {
+  it("are not opened by an initialize that does not fit, and say what does not", async () => {
+    const { url, serving } = await start();
+    const clientInfo = { name: "raw", version: "1", icons: [5] };
+    const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, clientInfo } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      id: 1,
+      error: {
+        code: -32602,
+        message: expect.stringMatching(/^initialize: params\.clientInfo\.icons must be an array of objects/),
+      },
+    });
+    expect(serving.load.sessions).toBe(0);
+  });
+
+  it("are so many at most, also when all are opened at once", async () => {
+    const { url, serving } = await start([], { limits: { sessions: 3 } });
+    const opened = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const response = await post(url, INITIALIZE);
+        expect(serving.load.sessions).toBeLessThanOrEqual(3);
+        await response.text();
+        return response.status;
+      }),
+    );
+    expect(opened.every((status) => status === 200 || status === 503)).toBe(true);
+    expect(opened.filter((status) => status === 200).length).toBeGreaterThanOrEqual(3);
+    expect(serving.load.sessions).toBeLessThanOrEqual(3);
+  });
+
+  it("keep what can be resumed within one limit of each and one of all", async () => {
+    const { url, serving } = await start([], { limits: { perSession: 30_000, total: 50_000 } });
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => openSession(url)));
+    let most = 0;
+    for (let round = 0; round < 5; round += 1) {
+      for (const session of sessions) {
+        const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) });
+        await (await post(url, call, session)).text();
+        most = Math.max(most, serving.load.kept);
+        expect(serving.load.kept).toBeLessThanOrEqual(50_000);
+      }
+    }
+    expect(most).toBeGreaterThan(40_000);
+    for (const session of sessions) await fetch(url, { method: "DELETE", headers: session });
+    expect(serving.load.kept).toBe(0);
+  });
+
+  it("keep no more of one than its own limit", async () => {
+    const { url, serving } = await start([], { limits: { perSession: 30_000 } });
+    const session = await openSession(url);
+    for (let round = 0; round < 10; round += 1) {
+      await (await post(url, legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }), session)).text();
+      expect(serving.load.kept).toBeLessThanOrEqual(30_000);
+    }
+    expect(serving.load.kept).toBeGreaterThan(15_000);
+  });
+
+  it.each(["2023-01-01", "1999-01-01", "x"])(
+    "refuse the header MCP-Protocol-Version: %s, which no session speaks",
+    async (version) => {
+      const { url } = await start();
+      const session = await openSession(url);
+      const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+      const wrong = { ...session, "mcp-protocol-version": version };
+      const refused = await post(url, list, wrong);
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toMatch(/version/i);
+      expect((await fetch(url, { method: "DELETE", headers: wrong })).status).toBe(400);
+      expect((await post(url, list, session)).status).toBe(200);
+      const older = { ...session, "mcp-protocol-version": "2025-06-18" };
+      expect((await post(url, list, older)).status).toBe(200);
+      const { "mcp-protocol-version": _, ...silent } = session;
+      expect((await post(url, list, silent)).status).toBe(200);
+    },
+  );
+});

@@ -1,0 +1,142 @@
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import * as z from "zod";
+import { TokenError } from "./auth.ts";
+import { spelled } from "./settings.ts";
+
+/** Signatures that a public key checks. A shared secret (HS256) or none at all is never accepted (RFC 8725, 3.1). */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+/** How far the clocks of two machines may differ, in seconds. */
+const CLOCK_TOLERANCE_S = 30;
+const DISCOVERY_TIMEOUT_MS = 5_000;
+const MOST_METADATA_BYTES = 1_048_576;
+
+const issuerMetadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+/** What an access token says of its bearer. */
+export interface AccessToken {
+  readonly subject: string | undefined;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Checks access tokens as a resource server (OAuth 2.1; RFC 9068): a signed JWT of this issuer, for this audience
+ * (RFC 8707), in its time. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery),
+ * on the first token. The token is looked at and forgotten: it goes nowhere else.
+ */
+export function createTokenVerifier({
+  issuer,
+  audience,
+}: {
+  issuer: URL;
+  audience: URL;
+}): (token: string) => Promise<AccessToken> {
+  let keys: Promise<{ issuer: string; keys: JWTVerifyGetKey }> | undefined;
+  async function known() {
+    keys ??= discover(issuer);
+    try {
+      return await keys;
+    } catch (error) {
+      keys = undefined;
+      throw error;
+    }
+  }
+  return async (token) => {
+    const trusted = await known();
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
+        issuer: trusted.issuer,
+        audience: [...new Set([spelled(audience), audience.href])],
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_S,
+        requiredClaims: ["exp", "sub"],
+      });
+      // Other signed JWTs of the same issuer (an ID token, a logout token) are no access tokens.
+      if (!/^(?:(?:application\/)?(?:at\+)?jwt)$/i.test(protectedHeader.typ ?? "JWT"))
+        throw invalid(`The token's type is ${protectedHeader.typ}, which is not that of an access token.`);
+      return accessTokenOf(payload);
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  };
+}
+
+function accessTokenOf({ sub, client_id: client, azp, scope, scp }: JWTPayload): AccessToken {
+  const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
+  return {
+    subject: sub,
+    clientId: typeof client === "string" ? client : typeof azp === "string" ? azp : "",
+    scopes: scopes.filter((one) => one !== ""),
+  };
+}
+
+/** What the client is told: which check failed, never the token. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof errors.JWTExpired) return invalid("The token has expired.");
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const wrong: Record<string, string> = {
+      aud: "The token was issued for another resource (aud).",
+      iss: "The token was issued by another issuer (iss).",
+      nbf: "The token is not valid yet (nbf).",
+    };
+    return invalid(wrong[error.claim] ?? `The token's claim ${error.claim} is missing or wrong.`);
+  }
+  if (error instanceof errors.JWKSTimeout) return error;
+  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
+    return invalid("The token is not signed by a key of the issuer.");
+  if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
+    return invalid("The token is not signed with an algorithm that is accepted here.");
+  if (error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid)
+    return invalid("The token is not a signed JWT.");
+  return error;
+}
+
+function invalid(message: string): TokenError {
+  return new TokenError("invalid_token", message);
+}
+
+async function discover(issuer: URL): Promise<{ issuer: string; keys: JWTVerifyGetKey }> {
+  const problems: string[] = [];
+  for (const url of metadataUrls(issuer)) {
+    try {
+      const response = await fetch(url, {
+        redirect: "error",
+        signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
+        headers: { accept: "application/json" },
+      });
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const text = await response.text();
+      if (text.length > MOST_METADATA_BYTES) throw new Error("the document is too large");
+      const metadata = issuerMetadata.parse(JSON.parse(text));
+      // Metadata must be of the issuer that was asked (RFC 8414, section 3.3).
+      if (![spelled(issuer), issuer.href].includes(metadata.issuer))
+        throw new Error(`it is the metadata of ${metadata.issuer}`);
+      const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), { timeoutDuration: DISCOVERY_TIMEOUT_MS });
+      return { issuer: metadata.issuer, keys };
+    } catch (error) {
+      problems.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new Error(`no metadata of the issuer ${spelled(issuer)} (${problems.join("; ")})`);
+}
+
+/** Where an issuer's metadata may be, in the order of MCP, "Authorization server metadata discovery". */
+function metadataUrls(issuer: URL): URL[] {
+  const path = issuer.pathname.replace(/\/$/, "");
+  const inserted = ["oauth-authorization-server", "openid-configuration"].map(
+    (name) => new URL(`/.well-known/${name}${path}`, issuer),
+  );
+  return path === "" ? inserted : [...inserted, new URL(`${path}/.well-known/openid-configuration`, issuer)];
+}

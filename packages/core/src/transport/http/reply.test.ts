@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { createConnection, type Socket } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
+
+const MIB = 1_048_576;
+const LONG = 20_000;
+const GENEROUS: SlowReaderLimits = { queued: 1_000 * MIB, queuedTotal: 1_000 * MIB, stalledMs: 60_000 };
+/** What the kernel may take for two sockets of this machine before anything waits in the process. */
+const KERNEL = 32 * MIB;
+const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+interface Source {
+  produced: number;
+  cut: boolean;
+}
+
+/** An endless stream, or one of `chunks` times 64 KiB; it gives one piece per turn of the loop, as events come. */
+function produce(reply: Reply, state: Source, chunks = Number.POSITIVE_INFINITY, then = "ends"): void {
+  reply.openStream();
+  reply.whenClosed(() => {
+    state.cut = true;
+  });
+  const piece = "x".repeat(65_536);
+  const more = () => {
+    if (state.cut || state.produced >= chunks * piece.length) return;
+    reply.write(piece);
+    state.produced += piece.length;
+    if (then === "ends" && state.produced >= chunks * piece.length) reply.end();
+    else setImmediate(more);
+  };
+  more();
+}
+
+async function serve(outbox: Outbox, start: (reply: Reply) => void): Promise<number> {
+  const server: Server = createServer((_request, response) => start(new Reply(response, outbox)));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  open.push({
+    close: () =>
+      new Promise((closed) => {
+        outbox.close();
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** A client that asks and reads nothing. */
+function stubborn(port: number): Socket {
+  const socket = createConnection(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
+  socket.pause();
+  socket.on("error", () => undefined);
+  open.push({ close: async () => void socket.destroy() });
+  return socket;
+}
+
+describe("clients that do not read", () => {
+  it("are cut off when too much waits for one of them, and nothing more is made for it", async () => {
+    const outbox = new Outbox({ ...GENEROUS, queued: 2 * MIB });
+    const state: Source = { produced: 0, cut: false };
+    stubborn(await serve(outbox, (reply) => produce(reply, state)));
+    await vi.waitFor(() => expect(state.cut).toBe(true), LONG);
+    expect(state.produced).toBeGreaterThan(2 * MIB);
+    expect(state.produced).toBeLessThan(2 * MIB + KERNEL);
+    expect(outbox.waiting).toBe(0);
+  });
+
+  it("are cut off when too much waits for all of them, and a reader gets everything meanwhile", async () => {
+    const outbox = new Outbox({ ...GENEROUS, queuedTotal: 8 * MIB });
+    const states: Source[] = [];
+    let most = 0;
+    let isReader = false;
+    const port = await serve(outbox, (reply) => {
+      const state = { produced: 0, cut: false };
+      if (!isReader) states.push(state);
+      produce(reply, state, isReader ? 320 : undefined);
+    });
+    for (let client = 0; client < 8; client += 1) stubborn(port);
+    const looking = setInterval(() => {
+      most = Math.max(most, outbox.waiting);
+    }, 1);
+    await vi.waitFor(() => expect(states.length).toBe(8), LONG);
+    isReader = true;
+    const read = await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+    await vi.waitFor(() => expect(states.every(({ cut }) => cut)).toBe(true), LONG);
+    clearInterval(looking);
+    expect(read.byteLength).toBe(320 * 65_536);
+    expect(most).toBeLessThanOrEqual(9 * MIB);
+  });
+
+  it("are cut off when what waits makes no progress", async () => {
+    const outbox = new Outbox({ ...GENEROUS, stalledMs: 100 });
+    const state: Source = { produced: 0, cut: false };
+    stubborn(await serve(outbox, (reply) => produce(reply, state, 1_000, "goes quiet")));
+    await vi.waitFor(() => expect(state.cut).toBe(true), LONG);
+    expect(outbox.waiting).toBe(0);
+  });
+});

@@ -1,0 +1,170 @@
+import type { ServerResponse } from "node:http";
+import type { Answer } from "./errors.ts";
+
+/** How much may wait for clients that do not read, and for how long. */
+export interface SlowReaderLimits {
+  /** Most bytes that wait for one client before a further event ends its stream. */
+  readonly queued: number;
+  /** Most bytes that wait for all clients together; beyond it, the one furthest behind is cut off. */
+  readonly queuedTotal: number;
+  /** How long what waits may make no progress, in milliseconds. */
+  readonly stalledMs: number;
+}
+
+/** How often a stream without events says that it is alive, so that nothing between takes it for dead. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** One HTTP response: a whole answer, or a stream of server-sent events. What is said after its end is lost. */
+export class Reply {
+  readonly response: ServerResponse;
+  readonly #outbox: Outbox;
+  readonly #whenClosed: (() => void)[] = [];
+  #isGathering = false;
+  /** Bytes that the socket had taken at the last look. */
+  taken = -1;
+
+  constructor(response: ServerResponse, outbox: Outbox) {
+    this.response = response;
+    this.#outbox = outbox;
+    response.once("close", () => {
+      this.#outbox.remove(this);
+      for (const work of this.#whenClosed) work();
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.response.closed || this.response.destroyed;
+  }
+
+  get isStream(): boolean {
+    return this.response.headersSent && !this.response.writableEnded;
+  }
+
+  /** Takes what to do when the response is over, however it ends. */
+  whenClosed(work: () => void): void {
+    if (this.response.closed) work();
+    else this.#whenClosed.push(work);
+  }
+
+  send({ status, headers = {}, body = "" }: Answer): void {
+    if (this.isClosed || this.response.headersSent) return;
+    this.#outbox.add(this);
+    this.response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    this.response.end(body);
+    this.#outbox.written(this);
+  }
+
+  /** Begins a stream of events. */
+  openStream(headers: Readonly<Record<string, string>> = {}): void {
+    if (this.isClosed || this.response.headersSent) return;
+    this.#outbox.add(this);
+    this.#gather();
+    this.response.writeHead(200, {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+      ...headers,
+    });
+    this.response.flushHeaders();
+  }
+
+  /** @param json JSON text, or nothing for an event that only has an id. */
+  event(json: string, id?: string): void {
+    const name = json === "" ? "" : "event: message\n";
+    this.write(`${name}${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`);
+  }
+
+  /** Writes to the stream. A client that is too far behind is cut off. */
+  write(text: string): void {
+    if (this.isClosed || this.response.writableEnded) return;
+    if (this.response.writableLength > this.#outbox.limits.queued) {
+      this.response.destroy();
+      return;
+    }
+    this.#gather();
+    this.response.write(text);
+    this.#outbox.written(this);
+  }
+
+  end(): void {
+    this.response.end();
+  }
+
+  /** Sends in one piece what is written in one turn of the loop: the headers with the first events. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.response.cork();
+    setImmediate(() => {
+      this.#isGathering = false;
+      if (!this.response.destroyed) this.response.uncork();
+    });
+  }
+}
+
+/**
+ * All responses under way. Node buffers without limit what a client does not read, so a client that is too far behind, or
+ * that reads nothing for too long, is cut off. One with a session can resume.
+ */
+export class Outbox {
+  readonly limits: SlowReaderLimits;
+  readonly #open = new Set<Reply>();
+  readonly #timers: readonly NodeJS.Timeout[];
+
+  constructor(limits: SlowReaderLimits) {
+    this.limits = limits;
+    this.#timers = [
+      setInterval(() => this.#cutOffStalled(), limits.stalledMs),
+      setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  /** Bytes that wait for clients now. */
+  get waiting(): number {
+    let bytes = 0;
+    for (const { response } of this.#open) bytes += response.writableLength;
+    return bytes;
+  }
+
+  add(reply: Reply): void {
+    this.#open.add(reply);
+  }
+
+  remove(reply: Reply): void {
+    this.#open.delete(reply);
+  }
+
+  /** @param reply what was written to last: as long as it keeps up, nobody has fallen further behind. */
+  written({ response: last }: Reply): void {
+    if (last.writableLength <= last.writableHighWaterMark) return;
+    let excess = this.waiting - this.limits.queuedTotal;
+    if (excess <= 0) return;
+    for (const { response } of [...this.#open].sort(
+      (a, b) => b.response.writableLength - a.response.writableLength,
+    )) {
+      if (excess <= 0) return;
+      excess -= response.writableLength;
+      response.destroy();
+    }
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Ends connections on which bytes wait and none has gone out since the last look. */
+  #cutOffStalled(): void {
+    for (const reply of this.#open) {
+      const { socket } = reply.response;
+      const waiting = socket?.writableLength ?? 0;
+      const taken = (socket?.bytesWritten ?? 0) - waiting;
+      if (waiting > 0 && taken === reply.taken) reply.response.destroy();
+      reply.taken = taken;
+    }
+  }
+
+  #keepAlive(): void {
+    for (const reply of this.#open) if (reply.isStream) reply.write(": keepalive\n\n");
+  }
+}

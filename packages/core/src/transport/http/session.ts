@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { Connection } from "../../protocol/connection.ts";
+import { isRequest } from "../../protocol/messages.ts";
+import type { Outlet, Principal } from "../../protocol/request.ts";
+import { agreedRevision, type Revision } from "../../protocol/revisions.ts";
+import type { Service } from "../../protocol/service.ts";
+import type { Message, RequestId } from "../../protocol/wire.ts";
+import { type Answer, refuse } from "./errors.ts";
+import type { EventStore } from "./event-store.ts";
+import type { Reply } from "./reply.ts";
+
+/** The stream that a client opens by GET, for what belongs to no request. */
+const STANDALONE = "standalone";
+
+/** One session of a client of the legacy era: its connection, its streams, and what it can resume. */
+export class HttpSession {
+  readonly id = randomUUID();
+  /** Whom it belongs to: another caller who learns its id is told that there is none. */
+  readonly principal: Principal;
+  readonly store: EventStore;
+  readonly #connection: Connection;
+  readonly #closed: () => void;
+  /** The streams that a reply is attached to. */
+  readonly #attached = new Map<string, Reply>();
+  /** How many requests of each stream are unanswered. */
+  readonly #unanswered = new Map<string, number>();
+  #responses = 0;
+  /** When it last heard of its client, in milliseconds of `performance.now()`. */
+  #heard = performance.now();
+
+  constructor(
+    service: Service,
+    { principal, store, closed }: { principal: Principal; store: EventStore; closed: () => void },
+  ) {
+    this.principal = principal;
+    this.store = store;
+    this.#closed = closed;
+    this.#connection = new Connection({
+      service,
+      principal,
+      outlet: this.#outlet(STANDALONE),
+      maxInFlight: Number.POSITIVE_INFINITY,
+      dropped: (what) => service.log.debug(`Dropped ${what}.`),
+    });
+  }
+
+  /** The negotiated revision; undefined before. */
+  get revision(): Revision | undefined {
+    return this.#connection.revision;
+  }
+
+  /** Requests that are unanswered and whose stream is gone: their client may resume it, or never come back. */
+  get unattended(): number {
+    let count = 0;
+    for (const [stream, open] of this.#unanswered) if (!this.#attached.has(stream)) count += open;
+    return count;
+  }
+
+  /** Whether its client neither waits for anything nor listens. */
+  get isIdle(): boolean {
+    return this.#responses === 0 && this.#connection.isIdle;
+  }
+
+  get heard(): number {
+    return this.#heard;
+  }
+
+  isPending(id: RequestId): boolean {
+    return this.#connection.isPending(id);
+  }
+
+  /** Serves the messages of a POST: with a stream where there are requests among them. */
+  post(messages: readonly Message[], reply: Reply): void {
+    this.#hear(reply);
+    const requests = messages.filter(isRequest);
+    if (requests.length === 0) {
+      for (const message of messages) this.#connection.receive(message, NO_OUTLET);
+      reply.send({ status: 202 });
+      return;
+    }
+    const stream = randomUUID();
+    this.#unanswered.set(stream, requests.length);
+    this.#attach(stream, reply);
+    const opening = requests.find(({ method }) => method === "initialize");
+    const revision = opening === undefined ? this.revision : agreedRevision(opening.params?.protocolVersion);
+    if (revision?.primingEvents === true) reply.event("", this.store.add(stream, ""));
+    const outlet = this.#outlet(stream);
+    for (const message of messages)
+      this.#connection.receive(message, isRequest(message) ? outlet : NO_OUTLET);
+  }
+
+  /** Opens the stream of a GET: for what belongs to no request, or the rest of a stream that was lost. */
+  listen(reply: Reply, lastEventId: string | undefined): Answer | undefined {
+    const resumed = lastEventId === undefined ? undefined : this.store.after(lastEventId);
+    const stream = resumed?.stream ?? STANDALONE;
+    if (this.#attached.has(stream))
+      return refuse(409, "This stream is open already; a session has one of each.");
+    this.#hear(reply);
+    this.#attach(stream, reply);
+    for (const { id, json } of resumed?.events ?? []) reply.event(json, id);
+    if (stream !== STANDALONE && !this.#unanswered.has(stream)) reply.end();
+    return undefined;
+  }
+
+  #hear(reply: Reply): void {
+    this.#heard = performance.now();
+    this.#responses += 1;
+    reply.whenClosed(() => {
+      this.#responses -= 1;
+      this.#heard = performance.now();
+    });
+  }
+
+  #attach(stream: string, reply: Reply): void {
+    reply.openStream({ "mcp-session-id": this.id });
+    this.#attached.set(stream, reply);
+    reply.whenClosed(() => {
+      if (this.#attached.get(stream) === reply) this.#attached.delete(stream);
+    });
+  }
+
+  /** What a stream carries is kept, so that a client that lost it can resume. */
+  #outlet(stream: string): Outlet {
+    const send = (json: string) => {
+      const id = this.store.add(stream, json);
+      this.#attached.get(stream)?.event(json, id);
+    };
+    return {
+      answer: (json) => {
+        if (json !== undefined) send(json);
+        this.#answered(stream);
+      },
+      notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
+      ask: send,
+    };
+  }
+
+  #answered(stream: string): void {
+    const open = this.#unanswered.get(stream);
+    if (open === undefined) return;
+    if (open > 1) {
+      this.#unanswered.set(stream, open - 1);
+      return;
+    }
+    this.#unanswered.delete(stream);
+    this.#attached.get(stream)?.end();
+  }
+
+  async close(): Promise<void> {
+    this.#closed();
+    await this.#connection.close();
+    for (const reply of this.#attached.values()) reply.end();
+  }
+}
+
+/** For messages that get no answer. */
+const NO_OUTLET: Outlet = { answer: () => undefined, notify: () => undefined, ask: () => undefined };

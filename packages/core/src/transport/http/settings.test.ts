@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { startProbe } from "../../../test/fixtures/http.ts";
+import { probeServer } from "../../../test/fixtures/probe.ts";
+import { prepare } from "../../launch/prepare.ts";
+
+async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const prepared = await prepare(probeServer(), args, env);
+  if (prepared.kind === "print") expect(prepared.exitCode).toBe(2);
+  return prepared.kind === "print" ? prepared.stderr : "";
+}
+
+const SECRET = "s".repeat(32);
+
+describe("--http", () => {
+  it.each([
+    [["--http", "0.0.0.0:80"], {}, /anybody who reaches this machine/],
+    [["--http", "[::]:80"], {}, /anybody who reaches this machine/],
+    [["--http", "192.168.1.5:80"], {}, /anybody who reaches this machine/],
+    [["--http", "70000"], {}, /takes PORT or HOST:PORT/],
+    [["--http", "here"], {}, /takes PORT or HOST:PORT/],
+    [["--http", "[nonsense]:80"], {}, /takes PORT or HOST:PORT/],
+    [["--http", "0", "--auth-token-env", "T"], {}, /T, which is not set or empty/],
+    [["--http", "0", "--auth-token-env", "T"], { T: "short" }, /at least 32/],
+    [["--http", "0", "--oauth-issuer", "https://as.example"], {}, /--oauth-audience is missing/],
+    [["--http", "0", "--oauth-audience", "https://me.example/mcp"], {}, /--oauth-issuer is missing/],
+    [
+      ["--http", "0", "--oauth-issuer", "http://as.example", "--oauth-audience", "https://me.example/mcp"],
+      {},
+      /must be an https URL/,
+    ],
+    [["--auth-token-env", "T"], { T: SECRET }, /need --http/],
+  ] as [string[], Record<string, string>, RegExp][])("refuses %j with %j", async (args, env, why) => {
+    const text = await refusal(args, env);
+    expect(text).toMatch(why);
+    expect(text).not.toContain(SECRET);
+    expect(text.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("listens beyond this machine with a token", async () => {
+    expect(await refusal(["--http", "0.0.0.0:80", "--auth-token-env", "T"], { T: SECRET })).toBe("");
+  });
+
+  it("says where it listens", async () => {
+    const probe = await startProbe();
+    expect(probe.serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    await probe.close();
+  });
+});

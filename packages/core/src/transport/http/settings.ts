@@ -1,0 +1,146 @@
+import { isIP } from "node:net";
+import type { CommonOptionValues } from "../../define/common-options.ts";
+
+/** Who may call a server over HTTP. */
+export type AuthSettings =
+  | { readonly kind: "none" }
+  | { readonly kind: "token"; readonly token: string }
+  | {
+      readonly kind: "oauth";
+      readonly issuer: URL;
+      /** The resource that tokens must be issued for (RFC 8707), which clients know this server by (RFC 9728). */
+      readonly audience: URL;
+      /** The scopes that every request needs. */
+      readonly scopes: readonly string[];
+    };
+
+/** Where and for whom a server listens. */
+export interface HttpSettings {
+  /** A name or an address, IPv6 without brackets. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly auth: AuthSettings;
+  /** Host names that requests may name besides those of this machine, as `URL` writes them. */
+  readonly allowedHosts: readonly string[];
+  /** Host names of web pages that may call this server, besides those of this machine. */
+  readonly allowedOrigins: readonly string[];
+  /** Seals the state of questions; processes behind one balancer share it. Default: a key of this process. */
+  readonly stateKey: Uint8Array | undefined;
+}
+
+type HttpOptions = Pick<
+  CommonOptionValues,
+  | "http"
+  | "httpAllowHost"
+  | "httpAllowOrigin"
+  | "httpStateKeyEnv"
+  | "authTokenEnv"
+  | "oauthIssuer"
+  | "oauthAudience"
+  | "oauthScopes"
+>;
+
+const LEAST_SECRET_CHARS = 32;
+
+/** Refused options: one sentence for exit code 2. */
+export class HttpOptionError extends Error {}
+
+/**
+ * Reads where to listen and whom to trust.
+ *
+ * @throws {HttpOptionError} for an address that cannot be, for half a configuration, and for an address that others
+ * can reach without a way to tell who calls.
+ */
+export function readHttpSettings(
+  options: HttpOptions & { readonly http: string },
+  env: Readonly<Record<string, string | undefined>>,
+): HttpSettings {
+  const { host, port } = readAddress(options.http);
+  const auth = readAuth(options, env);
+  if (auth.kind === "none" && !isLoopback(host)) {
+    throw new HttpOptionError(
+      `--http ${options.http} would let anybody who reaches this machine call the server. Add --auth-token-env NAME, or --oauth-issuer URL with --oauth-audience URI, or listen on 127.0.0.1.`,
+    );
+  }
+  const key = secretFrom("--http-state-key-env", options.httpStateKeyEnv, env);
+  return {
+    host,
+    port,
+    auth,
+    allowedHosts: options.httpAllowHost.map((name) => hostName("--http-allow-host", name)),
+    allowedOrigins: options.httpAllowOrigin.map((name) => hostName("--http-allow-origin", name)),
+    stateKey: key === undefined ? undefined : new TextEncoder().encode(key),
+  };
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** A URL as it was most likely written: without the slash that `URL` adds to a bare origin. */
+export function spelled(url: URL): string {
+  return url.pathname === "/" && url.search === "" ? url.origin : url.href;
+}
+
+function readAddress(text: string): { host: string; port: number } {
+  const found = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text.trim());
+  const host = found?.[1] ?? found?.[2] ?? "127.0.0.1";
+  const port = Number(found?.[3]);
+  const isHost = found?.[1] === undefined ? /^[\w.-]+$/.test(host) : isIP(host) === 6;
+  if (found === null || port > 65_535 || !isHost) {
+    throw new HttpOptionError(
+      `--http takes PORT or HOST:PORT, for example 8080, 127.0.0.1:8080 or [::1]:8080, not ${JSON.stringify(text)}.`,
+    );
+  }
+  return { host, port };
+}
+
+function readAuth(options: HttpOptions, env: Readonly<Record<string, string | undefined>>): AuthSettings {
+  const { oauthIssuer: issuer, oauthAudience: audience, oauthScopes: scopes } = options;
+  const token = secretFrom("--auth-token-env", options.authTokenEnv, env);
+  if (issuer === undefined && audience === undefined && scopes.length === 0)
+    return token === undefined ? { kind: "none" } : { kind: "token", token };
+  if (token !== undefined)
+    throw new HttpOptionError("--auth-token-env and --oauth-issuer exclude each other; give one of them.");
+  if (issuer === undefined || audience === undefined) {
+    throw new HttpOptionError(
+      `OAuth needs both --oauth-issuer URL and --oauth-audience URI; ${issuer === undefined ? "--oauth-issuer" : "--oauth-audience"} is missing.`,
+    );
+  }
+  if (issuer.protocol !== "https:" && !isLoopback(issuer.hostname.replace(/^\[|\]$/g, "")))
+    throw new HttpOptionError(`--oauth-issuer must be an https URL, not ${issuer.href}.`);
+  if (audience.hash !== "")
+    throw new HttpOptionError(
+      `--oauth-audience must have no fragment (RFC 8707, section 2), unlike ${audience.href}.`,
+    );
+  return { kind: "oauth", issuer, audience, scopes };
+}
+
+function secretFrom(
+  flag: string,
+  name: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (name === undefined) return undefined;
+  const value = env[name]?.trim() ?? "";
+  if (value === "")
+    throw new HttpOptionError(`${flag} names the environment variable ${name}, which is not set or empty.`);
+  if (value.length < LEAST_SECRET_CHARS) {
+    throw new HttpOptionError(
+      `The secret in ${name} (${flag}) has ${value.length} characters; it needs at least ${LEAST_SECRET_CHARS}, for example from: openssl rand -hex 32.`,
+    );
+  }
+  return value;
+}
+
+function hostName(flag: string, text: string): string {
+  const name = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(name) ? new URL(name) : undefined;
+  if (url === undefined || url.hostname === "")
+    throw new HttpOptionError(
+      `${flag} takes a host name, for example mcp.example.com, not ${JSON.stringify(text)}.`,
+    );
+  return url.hostname;
+}

@@ -1,0 +1,86 @@
+import { modernMethods } from "../../protocol/connection.ts";
+import { internalError } from "../../protocol/errors.ts";
+import { ClientRequest, clientOf, type Outlet, type Principal } from "../../protocol/request.ts";
+import { revisionOf } from "../../protocol/revisions.ts";
+import type { Handler, Service } from "../../protocol/service.ts";
+import { Streams, Watches } from "../../protocol/subscriptions.ts";
+import { asUri } from "../../protocol/uri.ts";
+import { CODES, META, type RequestMessage, type RpcError } from "../../protocol/wire.ts";
+import { textAnswer } from "./errors.ts";
+import type { Reply } from "./reply.ts";
+
+/** Serves the modern era: every request stands alone, and all share one service. */
+export class StatelessEndpoint {
+  readonly #service: Service;
+  readonly #methods: ReadonlyMap<string, Handler>;
+  readonly #watches: Watches;
+  readonly #streams: Streams;
+  readonly #running = new Set<ClientRequest>();
+  readonly #unlisten: () => void;
+
+  constructor(service: Service) {
+    this.#service = service;
+    const changed = (uri: string) => this.#streams.changed(asUri(uri));
+    this.#watches = new Watches(service, changed);
+    this.#streams = new Streams(service, this.#watches);
+    this.#methods = modernMethods(service, this.#streams);
+    this.#unlisten = service.listen({ changed, resourcesChanged: () => this.#streams.resourcesChanged() });
+  }
+
+  /** Runs a request, whose headers and envelope were checked, and answers it by `reply`. */
+  serve(message: RequestMessage, reply: Reply, principal: Principal): void {
+    const request = new ClientRequest(message, {
+      revision: revisionOf(String(message.params?._meta?.[META.version])),
+      client: clientOf(message, principal),
+      outlet: new ReplyOutlet(reply),
+      service: this.#service,
+      settled: (one) => this.#running.delete(one),
+    });
+    this.#running.add(request);
+    reply.whenClosed(() => request.cancel());
+    request.run(this.#methods.get(message.method));
+  }
+
+  /** Ends all streams with a result, and what runs with an error. */
+  async close(): Promise<void> {
+    this.#unlisten();
+    this.#streams.close();
+    const error = internalError("The server closed before this request was finished.");
+    for (const request of [...this.#running]) request.abort(error);
+    await this.#watches.close();
+  }
+}
+
+/** Answers with JSON; where something is sent before the answer, with a stream of events. */
+class ReplyOutlet implements Outlet {
+  readonly #reply: Reply;
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  answer(json: string | undefined, error?: RpcError): void {
+    if (json === undefined) return;
+    if (!this.#reply.isStream) {
+      this.#reply.send(textAnswer(statusOf(error), json));
+      return;
+    }
+    this.#reply.event(json);
+    this.#reply.end();
+  }
+
+  notify(method: string, params: object): void {
+    this.#reply.openStream();
+    this.#reply.event(JSON.stringify({ jsonrpc: "2.0", method, params }));
+  }
+
+  ask(): void {
+    throw new TypeError("the modern era has no requests of the server");
+  }
+}
+
+/** Most errors are answers (200); these two have a status of their own (MCP 2026-07-28, "Streamable HTTP"). */
+function statusOf(error: RpcError | undefined): number {
+  if (error?.code === CODES.methodNotFound) return 404;
+  return error?.code === CODES.missingClientCapability ? 400 : 200;
+}

@@ -1,0 +1,238 @@
+import { PassThrough, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createService } from "../../../test/fixtures/engine-service.ts";
+import { call, initialize, modern, notification, request } from "../../../test/fixtures/messages.ts";
+import { Wire } from "../../../test/fixtures/wire.ts";
+import type { Handler, Listener, Service } from "../../protocol/service.ts";
+import { StdioServer } from "./stdio.ts";
+
+const said = (text: string) => ({ content: [{ type: "text", text }] });
+
+/** The fixture service with other handlers. */
+function withMethods(handlers: Record<string, Handler>, listeners = new Set<Listener>()): Service {
+  const service = createService();
+  return {
+    ...service,
+    methods: new Map([...service.methods, ...Object.entries(handlers)]),
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** An output that nobody reads, until it is let go. */
+class StuckOutput extends Writable {
+  lines = 0;
+  #waiting: (() => void) | undefined;
+  #open = false;
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    const take = (): void => {
+      for (const byte of chunk) if (byte === 0x0a) this.lines += 1;
+      done();
+    };
+    if (this.#open) take();
+    else this.#waiting = take;
+  }
+
+  open(): void {
+    this.#open = true;
+    this.#waiting?.();
+  }
+}
+
+describe("a client that stops reading", () => {
+  it("is not read from either, and loses nothing when it goes on", async () => {
+    const input = new PassThrough();
+    const output = new StuckOutput();
+    let taken = 0;
+    // A moment later, as most handlers answer.
+    const answer: Handler = async () => {
+      taken += 1;
+      return { text: "x".repeat(1000) };
+    };
+    const server = new StdioServer(withMethods({ "tools/list": answer }), {
+      input,
+      output,
+      maxQueued: 100_000,
+    });
+    const count = 10_000;
+    input.write(
+      Array.from({ length: count }, (_, id) => `${JSON.stringify(request(id, "tools/list"))}\n`).join(""),
+    );
+    await sleep(50);
+    expect(input.isPaused()).toBe(true);
+    // 100,000 characters are about a hundred answers; at most one turn of the event loop more was taken.
+    expect(taken).toBeLessThan(300);
+    const before = taken;
+    await sleep(20);
+    expect(taken).toBe(before);
+    output.open();
+    while (output.lines < count) await sleep(5);
+    expect(taken).toBe(count);
+    await server.close();
+  });
+
+  it("gets no progress and no log meanwhile, and each change once", async () => {
+    const input = new PassThrough();
+    const output = new StuckOutput();
+    const text = "x".repeat(100);
+    const listeners = new Set<Listener>();
+    const flood: Handler = async (call) => {
+      for (let turn = 0; turn < 20_000; turn++) call.reportProgress(turn, undefined, text);
+      for (let turn = 0; turn < 20_000; turn++) call.log("info", text);
+      for (let turn = 0; turn < 20_000; turn++)
+        for (const listener of listeners) listener.changed(`demo:${turn % 10}:${text}`);
+      return {};
+    };
+    const service = withMethods({ "tools/call": flood }, listeners);
+    const server = new StdioServer(service, { input, output });
+    const messages = [
+      initialize(),
+      ...Array.from({ length: 10 }, (_, turn) =>
+        request(turn, "resources/subscribe", { uri: `demo:${turn}:${text}` }),
+      ),
+      request("flood", "tools/call", { name: "flood", _meta: { progressToken: 1 } }),
+    ];
+    input.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await sleep(200);
+    output.open();
+    await server.close();
+    // About 65,536 characters go out before the output counts as blocked, and as many wait.
+    expect(output.lines).toBeLessThan(2000);
+    expect(output.lines).toBeGreaterThan(100);
+  });
+});
+
+describe("the end of the input", () => {
+  it("ends the connection at once where nothing is in flight", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 });
+    wire.input.end();
+    while (wire.ends.length === 0) await sleep(1);
+    expect(wire.ends).toEqual([{ reason: "input ended", since: expect.any(Number) }]);
+    await wire.handle.close();
+    expect(wire.ends).toHaveLength(1);
+  });
+
+  it("waits for the calls in flight, and for what was read but not begun", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000, maxInFlight: 2 });
+    const ids = [1, 2, 3, 4, 5, 6, 7];
+    // The last line has no newline.
+    wire.input.end(ids.map((id) => JSON.stringify(call(id, "sleep", { ms: 5 }))).join("\n"));
+    for (const id of ids) expect(await wire.next()).toMatchObject({ id, result: said("slept") });
+    while (wire.ends.length === 0) await sleep(1);
+    await wire.handle.close();
+  });
+
+  it("ends the waiting after the grace; what is left is aborted and answered with an error", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 30 });
+    wire.send(call(1, "sleep", { ms: 60_000 }), call(2, "echo", { text: "x" }));
+    wire.input.end();
+    expect(await wire.next()).toMatchObject({ id: 2, result: said("x") });
+    while (wire.ends.length === 0) await sleep(1);
+    const waited = performance.now() - (wire.ends[0]?.since ?? Number.NaN);
+    expect(waited).toBeGreaterThanOrEqual(29);
+    await wire.handle.close();
+    expect(await wire.next()).toMatchObject({ id: 1, error: { code: -32603 } });
+  });
+
+  it("does not wait for a subscription", async () => {
+    const wire = new Wire({ graceMs: 60_000 });
+    wire.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
+    await wire.next();
+    wire.input.end();
+    while (wire.ends.length === 0) await sleep(1);
+    await wire.handle.close();
+    expect(await wire.next()).toMatchObject({ id: 1, result: { resultType: "complete" } });
+  });
+
+  it("answers what the server asks of a client that is gone", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
+    wire.send(call(1, "ask"));
+    expect((await wire.next()).method).toBe("roots/list");
+    wire.input.end(`${JSON.stringify(call(2, "ask"))}\n`);
+    // The second question goes out before the end is noticed, or is not written at all.
+    const answers: unknown[] = [];
+    while (answers.length < 2) {
+      const reply = await wire.next();
+      if (reply.method !== undefined) continue;
+      expect(reply.error?.message).toContain("closed its end");
+      answers.push(reply.id);
+    }
+    expect(answers).toEqual([1, 2]);
+    while (wire.ends.length === 0) await sleep(1);
+    await wire.handle.close();
+  });
+
+  it("answers also what is asked only then, without writing it", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
+    wire.input.end(`${JSON.stringify(call(1, "ask", { ms: 30 }))}\n`);
+    expect(await wire.next()).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining("closed its end") },
+    });
+    while (wire.ends.length === 0) await sleep(1);
+    await wire.handle.close();
+  });
+
+  it("is also an input that breaks", async () => {
+    const wire = await Wire.legacy();
+    wire.input.destroy(new Error("read ECONNRESET"));
+    while (wire.ends.length === 0) await sleep(1);
+    expect(wire.ends[0]?.reason).toBe("input ended");
+    await wire.handle.close();
+  });
+
+  it("closes the server where nobody else does", async () => {
+    const input = new PassThrough();
+    const server = new StdioServer(createService(), { input, output: new PassThrough() });
+    input.end();
+    await server.closed;
+  });
+});
+
+describe("a broken output", () => {
+  it("ends the connection at once, whatever is in flight", async () => {
+    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 });
+    wire.send(call(1, "sleep", { ms: 60_000 }));
+    await sleep(5);
+    wire.output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+    while (wire.ends.length === 0) await sleep(1);
+    expect(wire.ends[0]?.reason).toBe("output broken");
+    await wire.handle.close();
+    expect(wire.ends).toHaveLength(1);
+  });
+});
+
+describe("answers", () => {
+  it("go out once, however often a handler gives one", async () => {
+    const twice: Handler = (call) => {
+      call.succeed({ first: true });
+      call.fail(new Error("too late"));
+      return { second: true };
+    };
+    const wire = new Wire({}, withMethods({ "tools/call": twice }));
+    wire.send(initialize());
+    await wire.next();
+    expect(await wire.answer(call(1, "x"))).toEqual({ jsonrpc: "2.0", id: 1, result: { first: true } });
+    await wire.handle.close();
+  });
+});
+
+describe("closing", () => {
+  it("answers what is unanswered, reads nothing more and may be called twice", async () => {
+    const wire = await Wire.legacy();
+    wire.send(call(1, "sleep", { ms: 60_000 }));
+    await sleep(5);
+    await Promise.all([wire.handle.close(), wire.handle.close(), wire.handle.close()]);
+    expect(await wire.next()).toMatchObject({
+      id: 1,
+      error: { code: -32603, message: expect.stringContaining("closed") },
+    });
+    wire.send(request(2, "ping"), notification("x"));
+    await sleep(5);
+    expect(wire.output.read()).toBeNull();
+  });
+});

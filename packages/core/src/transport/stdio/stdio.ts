@@ -1,0 +1,224 @@
+import type { Readable, Writable } from "node:stream";
+import { Connection } from "../../protocol/connection.ts";
+import { invalidRequest, parseError } from "../../protocol/errors.ts";
+import { recoverId } from "../../protocol/messages.ts";
+import type { Outlet } from "../../protocol/request.ts";
+import type { Service } from "../../protocol/service.ts";
+import { type Line, LineReader } from "./lines.ts";
+import { LineWriter } from "./writer.ts";
+
+/** Why a connection ended from the client's side. */
+export interface ConnectionEnd {
+  readonly reason: "input ended" | "output broken";
+  /** When the end was noticed, in milliseconds of `performance.now()`; the grace for calls comes after it. */
+  readonly since: number;
+}
+
+export interface StdioOptions {
+  readonly input: Readable;
+  /** Nobody else may write to it; for a process's own stdout see `protectStdout`. */
+  readonly output: Writable;
+  /** The longest line, in bytes. Default: 16 MiB. */
+  readonly maxLineBytes?: number;
+  /** How many requests may be unanswered before reading pauses. Default: 1,024. */
+  readonly maxInFlight?: number;
+  /** How many characters may wait for the client before reading pauses. Default: 4 Mi. */
+  readonly maxQueued?: number;
+  /** How long requests in flight may go on after the end of the input, in milliseconds. Default: 1,500. */
+  readonly graceMs?: number;
+  /** Called once when the client is gone, after the grace; it closes the server. Default: the server closes itself. */
+  readonly onEnd?: (end: ConnectionEnd) => void;
+  /** Takes one line about a message that was dropped because it may not be answered. */
+  readonly note?: (line: string) => void;
+}
+
+/** How long closing waits for a client that does not read; after a grace for calls, less is left for the rest. */
+const FLUSH_MS = 1000;
+const MIN_FLUSH_MS = 200;
+/** How many messages are taken in one turn of the event loop: by as many answers the queue may exceed its limit. */
+const MAX_AT_ONCE = 128;
+const MAX_NOTES = 50;
+const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
+  "notifications/progress",
+  "notifications/message",
+]);
+
+/**
+ * One client over a pair of streams, a message a line. Reading begins with the first turn of the event loop.
+ *
+ * It pauses while the client does not read its answers and while too much is unanswered, so memory is bounded
+ * by the options. A client that never reads its answers therefore blocks in writing at some point.
+ */
+export class StdioServer {
+  /** Settles when the connection is closed. */
+  readonly closed: Promise<void>;
+  readonly #options: StdioOptions;
+  readonly #maxLineBytes: number;
+  readonly #reader: LineReader;
+  readonly #writer: LineWriter;
+  readonly #connection: Connection;
+  #isOpen = true;
+  #isPaused = false;
+  #isWorking = false;
+  #isTurnOver = false;
+  #isWaking = false;
+  #ended: number | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #finished = false;
+  #notes = 0;
+  #onClosed: () => void = () => undefined;
+
+  constructor(service: Service, options: StdioOptions) {
+    const { input, output, maxLineBytes = 16 * 1024 * 1024, maxQueued = 4 * 1024 * 1024 } = options;
+    this.#options = options;
+    this.#maxLineBytes = maxLineBytes;
+    this.closed = new Promise((resolve) => {
+      this.#onClosed = resolve;
+    });
+    this.#reader = new LineReader(maxLineBytes);
+    this.#writer = new LineWriter(output, { maxQueued, onDrain: this.#wake, onBroken: this.#onBroken });
+    this.#connection = new Connection({
+      service,
+      outlet: this.#outlet,
+      maxInFlight: options.maxInFlight,
+      dropped: (what) => this.#note(what),
+    });
+    input.on("end", this.#onInputEnd);
+    input.on("close", this.#onInputEnd);
+    input.on("error", this.#onInputEnd);
+    input.on("data", this.#onData);
+  }
+
+  readonly #outlet: Outlet = {
+    answer: (json) => {
+      if (json !== undefined) this.#writer.write(json);
+      this.#wake();
+    },
+    ask: (json) => {
+      this.#writer.write(json);
+      this.#wake();
+    },
+    notify: (method, params) => {
+      if (this.#writer.isBlocked && DROPPED_WHEN_BLOCKED.has(method)) return;
+      this.#writer.writeNotification(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    },
+  };
+
+  /** Ends the connection. What is unanswered gets an error; what is queued is written, for up to a second. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return this.closed;
+    this.#isOpen = false;
+    clearTimeout(this.#grace);
+    const { input } = this.#options;
+    // The error listener stays: an error of a stream that nobody reads any more must not end the process.
+    input.off("data", this.#onData);
+    input.off("end", this.#onInputEnd);
+    input.off("close", this.#onInputEnd);
+    input.pause();
+    const stopped = this.#connection.close();
+    const waited = this.#ended === undefined ? 0 : performance.now() - this.#ended;
+    await this.#writer.flush(Math.max(MIN_FLUSH_MS, FLUSH_MS - waited));
+    this.#writer.release();
+    await stopped;
+    this.#onClosed();
+  }
+
+  readonly #onData = (chunk: Buffer | string): void => {
+    this.#reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    this.#work();
+  };
+
+  /** Takes what can be taken now, and sets whether more is read. */
+  #work(): void {
+    if (this.#isWorking || this.#isTurnOver || !this.#isOpen) return;
+    this.#isWorking = true;
+    let taken = 0;
+    try {
+      while (taken < MAX_AT_ONCE && !this.#isHeld && this.#takeNext()) taken += 1;
+    } finally {
+      this.#isWorking = false;
+    }
+    const wasPaused = this.#isPaused;
+    this.#isTurnOver = taken === MAX_AT_ONCE;
+    if (this.#isTurnOver) setImmediate(this.#onNextTurn);
+    this.#isPaused = this.#isTurnOver || this.#isHeld;
+    if (this.#isPaused) this.#options.input.pause();
+    else if (this.#ended !== undefined) this.#finishWhenIdle(this.#ended);
+    else if (wasPaused) this.#options.input.resume();
+  }
+
+  get #isHeld(): boolean {
+    return !this.#isOpen || this.#writer.isFull || this.#connection.isHeld;
+  }
+
+  /** @returns whether there was something to take. */
+  #takeNext(): boolean {
+    if (this.#connection.takeEntry()) return true;
+    const line = this.#reader.next() ?? (this.#ended === undefined ? undefined : this.#reader.last());
+    if (line !== undefined) this.#take(line);
+    return line !== undefined;
+  }
+
+  #take(line: Line): void {
+    if (line.kind === "text") this.#connection.take(line.text);
+    else if (line.kind === "not-utf8")
+      this.#connection.refuse(undefined, parseError("The message is not JSON: it is not valid UTF-8."));
+    else {
+      const limit = `A message may have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
+      const id = recoverId(line.start, line.end);
+      const isInUse = id !== undefined && this.#connection.isPending(id);
+      this.#connection.refuse(isInUse ? undefined : id, invalidRequest(limit));
+    }
+  }
+
+  readonly #onNextTurn = (): void => {
+    this.#isTurnOver = false;
+    this.#work();
+  };
+
+  /** Something was answered or written: goes on if that was waited for. */
+  readonly #wake = (): void => {
+    if (this.#isWaking || (!this.#isPaused && this.#ended === undefined)) return;
+    this.#isWaking = true;
+    process.nextTick(() => {
+      this.#isWaking = false;
+      this.#work();
+    });
+  };
+
+  readonly #onInputEnd = (): void => {
+    if (this.#ended !== undefined || !this.#isOpen) return;
+    const since = performance.now();
+    this.#ended = since;
+    this.#grace = setTimeout(
+      () => this.#finish({ reason: "input ended", since }),
+      this.#options.graceMs ?? 1500,
+    );
+    this.#connection.clientLeft();
+    this.#work();
+  };
+
+  readonly #onBroken = (): void => {
+    this.#finish({ reason: "output broken", since: performance.now() });
+  };
+
+  #finishWhenIdle(since: number): void {
+    if (this.#connection.isIdle) this.#finish({ reason: "input ended", since });
+  }
+
+  #finish(end: ConnectionEnd): void {
+    if (this.#finished || !this.#isOpen) return;
+    this.#finished = true;
+    clearTimeout(this.#grace);
+    const { onEnd } = this.#options;
+    if (onEnd === undefined) void this.close();
+    else onEnd(end);
+  }
+
+  #note(what: string): void {
+    this.#notes += 1;
+    if (this.#notes > MAX_NOTES) return;
+    const last = this.#notes === MAX_NOTES ? " Further drops are not logged." : "";
+    this.#options.note?.(`Dropped ${what}.${last}`);
+  }
+}
