@@ -1,6 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createServer as createTcp, type Server as TcpServer } from "node:net";
+import {
+  createServer as createTcp,
+  getDefaultAutoSelectFamily,
+  setDefaultAutoSelectFamily,
+  type Server as TcpServer,
+} from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "../../test/fixtures/boundary.ts";
@@ -44,6 +49,24 @@ describe("an HTTP client behind a guard", () => {
     expect(got.url.href).toBe(`${base}/there?x=1`);
     expect(got.redirects.map(String)).toEqual([`${base}/`]);
     expect(got.body.toString()).toBe("at /there?x=1");
+  });
+
+  // Node asks a lookup for all addresses or for one; NODE_OPTIONS=--no-network-family-autoselection makes it one.
+  it.each([true, false])("gets from a host name with family autoselection %s", async (isOn) => {
+    const before = getDefaultAutoSelectFamily();
+    const named = new HttpClient({
+      guard: createUrlGuard({ allowHosts: ["127.0.0.2"] }, async () => [{ address: "127.0.0.2", family: 4 }]),
+      budgets: BUDGETS,
+    });
+    answer = ({ headers }, response) => void response.end(headers.host);
+    try {
+      setDefaultAutoSelectFamily(isOn);
+      const host = `public.example:${new URL(base).port}`;
+      expect((await named.get(`http://${host}/`)).body.toString()).toBe(host);
+    } finally {
+      setDefaultAutoSelectFamily(before);
+      named.close();
+    }
   });
 
   it.each([

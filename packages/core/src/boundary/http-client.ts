@@ -1,4 +1,3 @@
-import type { LookupAddress } from "node:dns";
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -6,6 +5,7 @@ import {
   request as requestHttp,
 } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -168,9 +168,13 @@ export class HttpClient {
     const isHttps = url.protocol === "https:";
     const port = portOf(url);
     return new Promise((resolve, reject) => {
-      const lookup = (host: string, _options: unknown, done: LookupCallback): void => {
+      // Node asks for one address where it does not choose the family itself (--no-network-family-autoselection).
+      const lookup: LookupFunction = (host, { all }, done) => {
         guard.place(host, port, signal).then(
-          ({ addresses }) => done(null, [...addresses]),
+          ({ addresses }) =>
+            all === true
+              ? done(null, [...addresses])
+              : done(null, addresses[0]?.address ?? "", addresses[0]?.family),
           (error: Error) => done(error, []),
         );
       };
@@ -208,8 +212,6 @@ export class HttpClient {
     });
   }
 }
-
-type LookupCallback = (error: Error | null, addresses: LookupAddress[]) => void;
 
 /** Where a response leads; undefined where it is the answer itself. */
 function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
