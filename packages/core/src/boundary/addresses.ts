@@ -23,37 +23,47 @@ const RESERVES: Readonly<Record<string, Reserve>> = {
   carrierGradeNat: "an address of a shared network (carrier-grade NAT)",
 };
 
-/** IPv6 prefixes that carry an IPv4 address, and at which byte: what they lead to is judged, too. */
+/** The only IPv6 space that IANA assigns to the public internet; all other space is special or unassigned. */
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
+
+/**
+ * Public IPv6 prefixes that carry an IPv4 address, and at which byte: what they lead to is judged. The prefix for local
+ * translators (64:ff9b:1::/48, RFC 8215) is not public: where it carries the address is the translator's own choice.
+ */
 const CARRIERS: readonly { readonly prefix: [ipaddr.IPv6, number]; readonly at: number }[] = [
-  // IPv4-compatible (RFC 4291, 2.5.5.1) and IPv4-translated (RFC 6145).
-  { prefix: [ipaddr.IPv6.parse("::"), 96], at: 12 },
-  { prefix: [ipaddr.IPv6.parse("::ffff:0:0:0"), 96], at: 12 },
-  // NAT64, the well-known prefix and the one for local use (RFC 6052, RFC 8215).
+  // NAT64, the well-known prefix (RFC 6052).
   { prefix: [ipaddr.IPv6.parse("64:ff9b::"), 96], at: 12 },
-  { prefix: [ipaddr.IPv6.parse("64:ff9b:1::"), 48], at: 12 },
   // 6to4 (RFC 3056).
   { prefix: [ipaddr.IPv6.parse("2002::"), 16], at: 2 },
 ];
 
 /**
  * What keeps an address from being one of the public internet, by the registries of special addresses (IANA, RFC 6890).
- * An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4) counts as the IPv4 address that it leads to.
+ * An IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, ISATAP) counts as the IPv4 address it leads to.
  *
  * @param text an IP address as the system writes it, with or without a zone (`fe80::1%eth0`).
  * @returns undefined for a public address.
  */
 export function reserveOf(text: string): Reserve | undefined {
   if (!ipaddr.isValid(text)) return "no IP address";
-  const address = ipaddr.process(text);
+  // The parser takes the IPv4-compatible ::8.8.8.8 for the mapped ::ffff:8.8.8.8.
+  const address = ipaddr.process(text.replace(/^::(?=\d+\.)/, "::0:"));
   if (address instanceof ipaddr.IPv4) return reserveOfRange(address.range());
   const own = RESERVES[address.range()];
   if (own !== undefined) return own;
   const carrier = CARRIERS.find(({ prefix }) => address.match(prefix));
-  if (carrier !== undefined) {
-    const inner = new ipaddr.IPv4(address.toByteArray().slice(carrier.at, carrier.at + 4));
-    return reserveOfRange(inner.range());
+  for (const at of [carrier?.at, isIsatap(address) ? 12 : undefined]) {
+    const inner = at === undefined ? undefined : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4));
+    const reserve = inner && reserveOfRange(inner.range());
+    if (reserve !== undefined) return reserve;
   }
-  return reserveOfRange(address.range());
+  if (carrier !== undefined) return undefined;
+  return address.match(GLOBAL_UNICAST) ? reserveOfRange(address.range()) : "a reserved address";
+}
+
+/** Whether a tunnel of RFC 5214 leads to the last four bytes: …:0:5efe:a.b.c.d or …:200:5efe:a.b.c.d, in any prefix. */
+function isIsatap({ parts: [, , , , flags = 0, marker] }: ipaddr.IPv6): boolean {
+  return (flags & 0xfcff) === 0 && marker === 0x5efe;
 }
 
 /** Everything that is not plainly unicast is refused, also what a later registry may add. */

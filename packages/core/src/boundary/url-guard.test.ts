@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import ipaddr from "ipaddr.js";
 import { afterEach, describe, expect, it } from "vitest";
 import { refusal } from "../../test/fixtures/boundary.ts";
 import { reserveOf } from "./addresses.ts";
@@ -49,17 +50,25 @@ describe("addresses", () => {
     ["198.18.0.1", "a reserved address"],
     ["240.0.0.1", "a reserved address"],
     ["2001:db8::1", "a reserved address"],
-    // IPv4 inside of IPv6: mapped, compatible, translated, NAT64 (both prefixes), 6to4, Teredo.
+    // IPv4 inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP.
     ["::ffff:127.0.0.1", "a loopback address"],
     ["::ffff:7f00:1", "a loopback address"],
-    ["::127.0.0.1", "a loopback address"],
-    ["::7f00:1", "a loopback address"],
-    ["::ffff:0:10.0.0.1", "a private address"],
+    ["::127.0.0.1", "a reserved address"],
+    ["::7f00:1", "a reserved address"],
+    ["::ffff:0:10.0.0.1", "a reserved address"],
     ["64:ff9b::169.254.169.254", "a link-local address"],
-    ["64:ff9b:1::10.0.0.1", "a private address"],
+    ["64:ff9b:1::10.0.0.1", "a reserved address"],
+    ["64:ff9b:1:a00:0:100:808:808", "a reserved address"],
+    ["::8.8.8.8", "a reserved address"],
+    ["::ffff:0:8.8.8.8", "a reserved address"],
     ["2002:7f00:1::", "a loopback address"],
     ["2002:a00:1::1", "a private address"],
     ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "a reserved address"],
+    ["2606:4700::5efe:127.0.0.1", "a loopback address"],
+    ["2606:4700::200:5efe:127.0.0.1", "a loopback address"],
+    ["2a00:1450:4001:80b:0:5efe:a9fe:a9fe", "a link-local address"],
+    ["2a00:1450:4001:80b:200:5efe:10.0.0.1", "a private address"],
+    ["2002:808:808::200:5efe:192.168.0.1", "a private address"],
     ["nonsense", "no IP address"],
   ])("%s is %s", (address, reserve) => expect(reserveOf(address)).toBe(reserve));
 
@@ -70,7 +79,32 @@ describe("addresses", () => {
     "64:ff9b::8.8.8.8",
     "::ffff:8.8.8.8",
     "2002:808:808::1",
+    "2606:4700::200:5efe:8.8.8.8",
+    "2606:4700::400:5efe:10.0.0.1",
   ])("%s is public", (address) => expect(reserveOf(address)).toBeUndefined());
+
+  // The IANA special-purpose registries (https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-) with
+  // multicast, without what carries a public IPv4 address: ::ffff:0:0/96, 64:ff9b::/96 and 2002::/16.
+  it.each(
+    `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+    192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24
+    203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 ::1/128 64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/23 2001::/32
+    2001:1::1/128 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28 2001:20::/28 2001:30::/28 2001:db8::/32
+    2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10 ff00::/8`.split(/\s+/),
+  )("the registered block %s is not public, from its first address to its last", (block) => {
+    const kind = block.includes(":") ? ipaddr.IPv6 : ipaddr.IPv4;
+    expect(reserveOf(String(kind.networkAddressFromCIDR(block)))).toBeDefined();
+    expect(reserveOf(String(kind.broadcastAddressFromCIDR(block)))).toBeDefined();
+  });
+
+  it("no IPv6 address outside 2000::/3 is public", () => {
+    const open = [];
+    for (let first = 0; first < 0x10000; first++) {
+      const address = `${first.toString(16)}:1234:5678:9abc:def0:1234:808:808`;
+      if (first >> 13 !== 1 && reserveOf(address) === undefined) open.push(address);
+    }
+    expect(open).toEqual([]);
+  });
 });
 
 describe("a URL guard", () => {
@@ -89,7 +123,6 @@ describe("a URL guard", () => {
     "http://[::ffff:127.0.0.1]/",
     "http://[::ffff:7f00:1]/",
     "http://[0:0:0:0:0:0:0:1]/",
-    "http://[::127.0.0.1]/",
     "http://[64:ff9b::7f00:1]/",
     "http://[2002:7f00:1::]/",
     "http://localhost/",
@@ -102,6 +135,8 @@ describe("a URL guard", () => {
     ["http://169.254.169.254/latest/meta-data", "a link-local address"],
     ["http://[fd00:ec2::254]/", "a private address"],
     ["http://0xa9fea9fe/", "a link-local address"],
+    ["http://[::127.0.0.1]/", "a reserved address"],
+    ["http://[2606:4700::200:5efe:127.0.0.1]/", "a loopback address"],
     ["http://printer.local/", "a private address"],
     ["http://metadata.google.internal/", "a private address"],
     ["http://100.100.100.200/", "carrier-grade NAT"],
