@@ -70,6 +70,7 @@ async function oauthAuthenticator(
   metadataUrl.search = audience.search;
   const asked = { scopes, resourceMetadata: metadataUrl.href };
   const verify = createTokenVerifier({ issuer, audience });
+  let logged: unknown;
   const document = {
     resource: spelled(audience),
     authorization_servers: [spelled(issuer)],
@@ -92,7 +93,9 @@ async function oauthAuthenticator(
         return { key: JSON.stringify([found.subject, found.clientId]) };
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, asked);
-        log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
+        // The verifier repeats a failure for a while, as the same object: one line is enough.
+        if (error !== logged) log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
+        logged = error;
         const why = "The authorization server's keys are unavailable.";
         const body = { error: "temporarily_unavailable", error_description: why };
         return jsonAnswer(503, body, { "retry-after": "5" });

@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generate } from "selfsigned";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   type AuthorizationServer,
   startAuthorizationServer,
@@ -215,37 +217,104 @@ it("makes room for a new session at the cost of the caller who has most, never o
   await small.close();
 });
 
-it("answers 503 while the authorization server cannot be reached", async () => {
-  const gone = await startAuthorizationServer();
-  const lone = await startProbe(["--oauth-issuer", gone.issuer, "--oauth-audience", AUDIENCE]);
-  const token = await gone.token("ada", AUDIENCE);
-  await gone.close();
-  const { message, headers } = modernCall("probe_echo", { text: "a" });
-  const response = await post(lone.url, message, { ...headers, ...bearer(token) });
-  expect(response.status).toBe(503);
-  await lone.close();
-});
+interface Front {
+  readonly origin: string;
+  readonly requests: () => number;
+  close(): void;
+}
 
-it("trusts no metadata that names another issuer", async () => {
-  const impostor = createServer(async (_request, response) => {
-    const real = await fetch(`${issuer.issuer}/.well-known/oauth-authorization-server`);
-    response.setHeader("content-type", "application/json").end(await real.text());
-  });
-  impostor.listen(0, "127.0.0.1");
-  await once(impostor, "listening");
-  const address = impostor.address();
+/** A server before the authorization server: it answers with the real metadata and keys, as `change` has changed them. */
+async function startFront(
+  change: (document: object, origin: string) => unknown,
+  tls?: { key: string; cert: string },
+): Promise<Front> {
+  let requests = 0;
+  const answer: RequestListener = async ({ url: path = "" }, response) => {
+    requests += 1;
+    const real: object = JSON.parse(await (await fetch(issuer.issuer + path)).text());
+    const changed = change(real, origin);
+    response.writeHead(changed === undefined ? 500 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(changed));
+  };
+  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const misled = await startProbe([
-    "--oauth-issuer",
-    `http://127.0.0.1:${port}`,
-    "--oauth-audience",
-    AUDIENCE,
-  ]);
-  const { message, headers } = modernCall("probe_echo", { text: "a" });
-  const response = await post(misled.url, message, { ...headers, ...bearer(await issuer.forge(good())) });
-  expect(response.status).toBe(503);
-  expect(misled.log()).toContain(`it is the metadata of ${issuer.issuer}`);
-  await misled.close();
-  impostor.close();
-  impostor.closeAllConnections();
+  const origin = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+  return {
+    origin,
+    requests: () => requests,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+describe("an authorization server that cannot be used", () => {
+  const open: { close(): unknown }[] = [];
+  afterEach(async () => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+    for (const one of open.splice(0)) await one.close();
+  });
+
+  /** A server that trusts this issuer, and a request to it with a good token of that issuer. */
+  async function startTrusting(origin: string) {
+    const trusting = await startProbe(["--oauth-issuer", origin, "--oauth-audience", AUDIENCE]);
+    open.push(trusting);
+    const { message, headers } = modernCall("probe_echo", { text: "a" });
+    const token = await issuer.forge({ ...good(), iss: origin });
+    const ask = async () => (await post(trusting.url, message, { ...headers, ...bearer(token) })).status;
+    return { ask, log: trusting.log };
+  }
+
+  it("gets 503 from us while it is unreachable", async () => {
+    const gone = await startAuthorizationServer();
+    await gone.close();
+    const { ask } = await startTrusting(gone.issuer);
+    expect(await ask()).toBe(503);
+  });
+
+  it("is not trusted with the metadata of another issuer", async () => {
+    const front = await startFront((document) => document);
+    open.push(front);
+    const { ask, log } = await startTrusting(front.origin);
+    expect(await ask()).toBe(503);
+    expect(log()).toContain(`it is the metadata of ${issuer.issuer}`);
+  });
+
+  it("is not trusted with keys over http where the issuer itself is https", async () => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    const made = await generate([{ name: "commonName", value: "127.0.0.1" }]);
+    const tls = { key: made.private, cert: made.cert };
+    const front = await startFront((document, origin) => ({ ...document, issuer: origin }), tls);
+    open.push(front);
+    const { ask, log } = await startTrusting(front.origin);
+    expect(await ask()).toBe(503);
+    expect(log()).toContain(`its jwks_uri ${issuer.issuer}/jwks is not https`);
+  });
+
+  it.each([
+    ["metadata", (document: object) => !("keys" in document)],
+    ["keys", (document: object) => "keys" in document],
+  ])("is asked for its %s once in 5 s, however many requests there are", async (_what, isBroken) => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    let isDown = true;
+    const front = await startFront((document, origin) => {
+      if (isDown && isBroken(document)) return undefined;
+      return "keys" in document ? document : { ...document, issuer: origin, jwks_uri: `${origin}/jwks` };
+    });
+    open.push(front);
+    const { ask } = await startTrusting(front.origin);
+    expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
+    for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
+    // Both places where metadata may be; or the metadata and the keys.
+    expect(front.requests()).toBe(2);
+    isDown = false;
+    expect(await ask()).toBe(503);
+    vi.advanceTimersByTime(5_000);
+    expect(await ask()).toBe(200);
+  });
 });

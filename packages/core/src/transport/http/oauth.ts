@@ -1,4 +1,8 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+}): (token: string) => Promise<AccessToken> {
+  let trusting: Promise<Trusted> | undefined;
+  const find = sparing(() => discover(issuer));
+  async function known(): Promise<Trusted> {
+    trusting ??= find();
 import * as z from "zod";
 import { TokenError } from "./auth.ts";
 import { spelled } from "./settings.ts";
@@ -20,9 +24,17 @@ const ALGORITHMS = [
 /** How far the clocks of two machines may differ, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
 const DISCOVERY_TIMEOUT_MS = 5_000;
-const MOST_METADATA_BYTES = 1_048_576;
+/** How long a failure is repeated without asking the issuer again; clients are told to wait as long. */
+const RETRY_MS = 5_000;
+const MAX_DOCUMENT_CHARS = 1_048_576;
 
 const issuerMetadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
+
+interface Trusted {
+  readonly issuer: string;
+  readonly keys: JWTVerifyGetKey;
+}
 
 /** What an access token says of its bearer. */
 export interface AccessToken {
@@ -42,14 +54,22 @@ export function createTokenVerifier({
 }: {
   issuer: URL;
   audience: URL;
+<<<<<<< HEAD:packages/core/src/transport/http/oauth.ts
 }): (token: string) => Promise<AccessToken> {
   let keys: Promise<{ issuer: string; keys: JWTVerifyGetKey }> | undefined;
   async function known() {
     keys ??= discover(issuer);
+=======
+}): OAuthTokenVerifier {
+  let trusting: Promise<Trusted> | undefined;
+  const find = sparing(() => discover(issuer));
+  async function known(): Promise<Trusted> {
+    trusting ??= find();
+>>>>>>> 6d7895e (OAuth: a failure to reach the issuer is repeated for 5 s, and an https issuer's keys come over https only):packages/core/src/serve/http/oauth.ts
     try {
-      return await keys;
+      return await trusting;
     } catch (error) {
-      keys = undefined;
+      trusting = undefined;
       throw error;
     }
   }
@@ -93,7 +113,6 @@ function refusalOf(error: unknown): unknown {
     };
     return invalid(wrong[error.claim] ?? `The token's claim ${error.claim} is missing or wrong.`);
   }
-  if (error instanceof errors.JWKSTimeout) return error;
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
     return invalid("The token is not signed by a key of the issuer.");
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
@@ -107,29 +126,63 @@ function invalid(message: string): TokenError {
   return new TokenError("invalid_token", message);
 }
 
-async function discover(issuer: URL): Promise<{ issuer: string; keys: JWTVerifyGetKey }> {
+/** Repeats a failure for a while instead of asking again: anybody can send tokens to check. */
+function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let failure: { readonly error: unknown; readonly until: number } | undefined;
+  return async () => {
+    if (failure !== undefined && performance.now() < failure.until) throw failure.error;
+    try {
+      return await ask();
+    } catch (error) {
+      failure = { error, until: performance.now() + RETRY_MS };
+      throw error;
+    }
+  };
+}
+
+async function discover(issuer: URL): Promise<Trusted> {
   const problems: string[] = [];
   for (const url of metadataUrls(issuer)) {
     try {
-      const response = await fetch(url, {
-        redirect: "error",
-        signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
-        headers: { accept: "application/json" },
-      });
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      const text = await response.text();
-      if (text.length > MOST_METADATA_BYTES) throw new Error("the document is too large");
-      const metadata = issuerMetadata.parse(JSON.parse(text));
+      const metadata = await read(url, issuerMetadata);
       // Metadata must be of the issuer that was asked (RFC 8414, section 3.3).
       if (![spelled(issuer), issuer.href].includes(metadata.issuer))
         throw new Error(`it is the metadata of ${metadata.issuer}`);
-      const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), { timeoutDuration: DISCOVERY_TIMEOUT_MS });
+      const keysUrl = new URL(metadata.jwks_uri);
+      // Keys that anybody on the way can replace are no better than none (RFC 8414, section 2).
+      if (issuer.protocol === "https:" && keysUrl.protocol !== "https:")
+        throw new Error(`its jwks_uri ${keysUrl} is not https`);
+      const readKeys = sparing(() =>
+        read(keysUrl, keySet).catch((error: unknown) => {
+          throw new Error(`no keys of the issuer (${keysUrl}: ${reasonOf(error)})`);
+        }),
+      );
+      const keys = createRemoteJWKSet(keysUrl, {
+        [customFetch]: async () => Response.json(await readKeys()),
+      });
       return { issuer: metadata.issuer, keys };
     } catch (error) {
-      problems.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${url}: ${reasonOf(error)}`);
     }
   }
   throw new Error(`no metadata of the issuer ${spelled(issuer)} (${problems.join("; ")})`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A JSON document of the issuer. */
+async function read<Document>(url: URL, schema: z.ZodType<Document>): Promise<Document> {
+  const response = await fetch(url, {
+    redirect: "error",
+    signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
+    headers: { accept: "application/json, application/jwk-set+json" },
+  });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const text = await response.text();
+  if (text.length > MAX_DOCUMENT_CHARS) throw new Error("the document is too large");
+  return schema.parse(JSON.parse(text));
 }
 
 /** Where an issuer's metadata may be, in the order of MCP, "Authorization server metadata discovery". */
