@@ -117,6 +117,15 @@ describe.each(SERVERS)("the rooms of the %s server", (name) => {
   });
 });
 
+// Node.js loses a timeout that only AbortSignal.any() holds at the next garbage collection.
+it("core and servers limit time with startDeadline, not with AbortSignal.timeout", () => {
+  const users = ["packages", "servers"]
+    .flatMap((folder) => filesOf(join(ROOT, folder)).map((file) => `${folder}/${file}`))
+    .filter((file) => /^\w+\/[\w-]+\/src\/.*\.ts$/.test(file) && !isTest(file))
+    .filter((file) => /AbortSignal\s*\.\s*timeout\b/.test(codeOf(readFileSync(join(ROOT, file), "utf8"))));
+  expect(users).toEqual([]);
+});
+
 describe("core", () => {
   const source = join(ROOT, "packages", "core", "src");
   const read = (room: string) =>

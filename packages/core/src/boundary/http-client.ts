@@ -11,6 +11,7 @@ import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
+import { startDeadline } from "./deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** What one download may take. */
@@ -87,21 +88,24 @@ export class HttpClient {
    */
   async get(url: string | URL, { headers = {}, signal, bytes }: HttpGet = {}): Promise<HttpAnswer> {
     const { guard, budgets } = this.#options;
-    const total = AbortSignal.timeout(budgets.totalMs);
-    const both = signal === undefined ? total : AbortSignal.any([signal, total]);
     const redirects: URL[] = [];
     let next = guard.check(url);
+    const deadline = startDeadline(
+      budgets.totalMs,
+      signal,
+      () =>
+        new ToolError("timeout", `${shown(next)} was not there after ${budgets.totalMs / 1000} s.`, {
+          hint: "Try again later, or have --timeout raised.",
+        }),
+    );
     try {
       for (;;) {
-        await this.#checkBeforeProxy(next, both);
-        const response = await this.#retried(next, headers, both);
+        await this.#checkBeforeProxy(next, deadline.signal);
+        const response = await this.#retried(next, headers, deadline.signal);
         const target = redirectOf(response, next);
         if (target === undefined) {
-          const { body, isCut } = await bodyOf(
-            response,
-            Math.min(bytes ?? budgets.bytes, budgets.bytes),
-            both,
-          );
+          const most = Math.min(bytes ?? budgets.bytes, budgets.bytes);
+          const { body, isCut } = await bodyOf(response, most, deadline.signal);
           const status = response.statusCode ?? 0;
           return { url: next, redirects, status, headers: plainHeaders(response), body, isCut };
         }
@@ -118,12 +122,10 @@ export class HttpClient {
         next = guard.check(target);
       }
     } catch (error) {
-      signal?.throwIfAborted();
-      if (total.aborted)
-        throw new ToolError("timeout", `${shown(next)} was not there after ${budgets.totalMs / 1000} s.`, {
-          hint: "Try again later, or have --timeout raised.",
-        });
+      deadline.signal.throwIfAborted();
       throw explained(error, next);
+    } finally {
+      deadline.end();
     }
   }
 

@@ -1,3 +1,4 @@
+export { type Deadline, startDeadline } from "./deadline.ts";
 export {
   type ClientRoot,
   type ConfiguredDirectory,

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { Conversion, ConversionRequest } from "./extract.ts";
 import type { PdfRequest, PdfText } from "./pdf.ts";
@@ -86,17 +87,18 @@ export class Converter {
     signal.throwIfAborted();
     this.#worker ??= this.#start();
     const worker = await this.#worker;
-    const late = AbortSignal.timeout(this.#options.budgetMs);
-    const settled = new AbortController();
-    const listening = { signal: AbortSignal.any([signal, late, settled.signal]) };
-    const tooLarge = `it needed more than ${this.#options.heapMb} MB`;
+    const { budgetMs, heapMb } = this.#options;
+    const late = () => new Failure(`converting it took more than ${budgetMs / 1000} s`);
+    const deadline = startDeadline(budgetMs, signal, late);
+    const listening = { signal: deadline.signal };
+    const tooLarge = () => new Failure(`it needed more than ${heapMb} MB`);
     worker.ref();
     try {
       worker.postMessage(work);
       const [message] = await Promise.race([
         once(worker, "message", listening),
         once(worker, "exit", listening).then(() => {
-          throw new Failure(tooLarge);
+          throw tooLarge();
         }),
       ]);
       const reply: Reply = message;
@@ -106,12 +108,10 @@ export class Converter {
       if (error instanceof Failure && error.leavesThread) throw error;
       // The thread still works on it, or is gone.
       await this.close();
-      signal.throwIfAborted();
-      throw new Failure(
-        late.aborted ? `converting it took more than ${this.#options.budgetMs / 1000} s` : tooLarge,
-      );
+      deadline.signal.throwIfAborted();
+      throw tooLarge();
     } finally {
-      settled.abort();
+      deadline.abort();
       worker.unref();
     }
   }

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import { type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
 import { compileGlob } from "./glob.ts";
 import { IgnoreScope } from "./ignore.ts";
 import { Leading } from "./leading.ts";
@@ -78,10 +78,7 @@ export class TextSearcher {
     const { literal, ignoreCase } = request;
     const pattern = await textPattern(request.pattern, { literal, ignoreCase });
     const budgetMs = request.budgetMs ?? BUDGET_MS;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(tooLate(budgetMs)), budgetMs);
-    const signal =
-      request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+    const { signal, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
     try {
       signal.throwIfAborted();
       const directory = await this.#openDirectory(request.path);
@@ -92,7 +89,7 @@ export class TextSearcher {
         await directory.close();
       }
     } finally {
-      clearTimeout(timer);
+      end();
     }
   }
 

@@ -1,3 +1,4 @@
+import { startDeadline } from "@refmcp/core/boundary";
 import { namesAt, refNames } from "./contents.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
@@ -45,5 +46,5 @@ export async function completePath(value: string, git: Git, others: Others): Pro
 }
 
 function deadline(): AbortSignal {
-  return AbortSignal.timeout(COMPLETION_MS);
+  return startDeadline(COMPLETION_MS).signal;
 }

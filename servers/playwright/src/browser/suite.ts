@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { clip, ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import type { CheckResult, RunReport } from "./run/report.ts";
 import type { Calling, RunRequest, Tester } from "./tester.ts";
 
@@ -60,8 +61,7 @@ export async function runSuite(tester: Tester, request: SuiteRequest, call: Call
       });
     });
   }
-  const stop = new AbortController();
-  const signal = AbortSignal.any([call.signal, stop.signal]);
+  const { signal, abort, end } = startDeadline(Number.POSITIVE_INFINITY, call.signal);
   // Every test that waits for its turn listens.
   setMaxListeners(0, signal);
   let done = 0;
@@ -76,10 +76,10 @@ export async function runSuite(tester: Tester, request: SuiteRequest, call: Call
       call.progress(done, tests.length, `${entry.name} ${entry.passed ? "passed" : "failed"}`);
       if (!entry.passed)
         artifacts = [...artifacts, ...(report?.artifacts ?? []).filter(({ name }) => name !== "report.json")];
-      if (!entry.passed && bail) stop.abort(BAILED);
+      if (!entry.passed && bail) abort(BAILED);
       return entry;
     }),
-  );
+  ).finally(end);
   const run = entries.filter((entry) => entry !== undefined);
   const passed = run.filter((entry) => entry.passed).length;
   return {

@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { type Deadline, startDeadline } from "@refmcp/core/boundary";
 import { codeOf, explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { Pool } from "./pool.ts";
@@ -113,7 +114,7 @@ export class Database {
     run: (session: Session) => Promise<Value>,
   ): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
-    let deadline: AbortSignal | undefined;
+    let deadline: Deadline | undefined;
     let link: Link | undefined;
     let isKept = false;
     const keep = () => {
@@ -121,14 +122,15 @@ export class Database {
     };
     try {
       await this.#source.ready?.();
-      deadline = AbortSignal.timeout(timeoutMs + GRACE_MS);
-      const signal = AbortSignal.any([options.signal, deadline]);
+      deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
+      const { signal } = deadline;
       link = await take(signal);
       return await link.stoppable(run({ link, signal, keep }), signal);
     } catch (error) {
       isKept = false;
-      if (options.signal.aborted) throw options.signal.reason;
-      if (deadline?.aborted === true || codeOf(error) === "57014") throw timedOut(timeoutMs);
+      options.signal.throwIfAborted();
+      deadline?.signal.throwIfAborted();
+      if (codeOf(error) === "57014") throw timedOut(timeoutMs);
       const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
       if (why !== undefined) throw why;
       throw explained(error, {
@@ -136,6 +138,7 @@ export class Database {
         ...(options.sql === undefined ? {} : { sql: options.sql }),
       });
     } finally {
+      deadline?.end();
       // Cleaning up takes two round trips that the answer need not wait for.
       if (link !== undefined && !isKept) void this.pool.release(link);
     }

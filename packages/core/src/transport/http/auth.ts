@@ -94,7 +94,8 @@ async function oauthAuthenticator(
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, asked);
         // The verifier repeats a failure for a while, as the same object: one line is enough.
-        if (error !== logged) log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
+        if (error !== logged)
+          log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
         logged = error;
         const why = "The authorization server's keys are unavailable.";
         const body = { error: "temporarily_unavailable", error_description: why };

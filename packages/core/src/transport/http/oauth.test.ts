@@ -307,11 +307,12 @@ describe("an authorization server that cannot be used", () => {
       return "keys" in document ? document : { ...document, issuer: origin, jwks_uri: `${origin}/jwks` };
     });
     open.push(front);
-    const { ask } = await startTrusting(front.origin);
+    const { ask, log } = await startTrusting(front.origin);
     expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
     for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
     // Both places where metadata may be; or the metadata and the keys.
     expect(front.requests()).toBe(2);
+    expect(log().match(/Tokens cannot be checked/g)).toHaveLength(1);
     isDown = false;
     expect(await ask()).toBe(503);
     vi.advanceTimersByTime(5_000);

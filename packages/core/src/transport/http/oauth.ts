@@ -1,9 +1,13 @@
-}): (token: string) => Promise<AccessToken> {
-  let trusting: Promise<Trusted> | undefined;
-  const find = sparing(() => discover(issuer));
-  async function known(): Promise<Trusted> {
-    trusting ??= find();
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from "jose";
 import * as z from "zod";
+import { startDeadline } from "../../boundary/deadline.ts";
 import { TokenError } from "./auth.ts";
 import { spelled } from "./settings.ts";
 
@@ -54,18 +58,11 @@ export function createTokenVerifier({
 }: {
   issuer: URL;
   audience: URL;
-<<<<<<< HEAD:packages/core/src/transport/http/oauth.ts
 }): (token: string) => Promise<AccessToken> {
-  let keys: Promise<{ issuer: string; keys: JWTVerifyGetKey }> | undefined;
-  async function known() {
-    keys ??= discover(issuer);
-=======
-}): OAuthTokenVerifier {
   let trusting: Promise<Trusted> | undefined;
   const find = sparing(() => discover(issuer));
   async function known(): Promise<Trusted> {
     trusting ??= find();
->>>>>>> 6d7895e (OAuth: a failure to reach the issuer is repeated for 5 s, and an https issuer's keys come over https only):packages/core/src/serve/http/oauth.ts
     try {
       return await trusting;
     } catch (error) {
@@ -174,15 +171,17 @@ function reasonOf(error: unknown): string {
 
 /** A JSON document of the issuer. */
 async function read<Document>(url: URL, schema: z.ZodType<Document>): Promise<Document> {
-  const response = await fetch(url, {
-    redirect: "error",
-    signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
-    headers: { accept: "application/json, application/jwk-set+json" },
-  });
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  const text = await response.text();
-  if (text.length > MAX_DOCUMENT_CHARS) throw new Error("the document is too large");
-  return schema.parse(JSON.parse(text));
+  const { signal, end } = startDeadline(DISCOVERY_TIMEOUT_MS);
+  try {
+    const headers = { accept: "application/json, application/jwk-set+json" };
+    const response = await fetch(url, { redirect: "error", signal, headers });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const text = await response.text();
+    if (text.length > MAX_DOCUMENT_CHARS) throw new Error("the document is too large");
+    return schema.parse(JSON.parse(text));
+  } finally {
+    end();
+  }
 }
 
 /** Where an issuer's metadata may be, in the order of MCP, "Authorization server metadata discovery". */

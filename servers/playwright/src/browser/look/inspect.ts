@@ -104,6 +104,7 @@ export async function inspectPage(
     const isGone = !(error instanceof ToolError) && room.context.browser()?.isConnected() !== true;
     throw isGone ? browserGone(error) : error;
   } finally {
+    deadline.end();
     await room.close();
   }
 }

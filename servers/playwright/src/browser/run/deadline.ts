@@ -1,29 +1,25 @@
 import { ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 
 /** The time of one run: it ends when its milliseconds are over or the caller gives up, whatever the page does. */
 export class Deadline {
   readonly #ends: number;
   readonly totalMs: number;
   readonly signal: AbortSignal;
+  /** Frees what waits for the end: to be called when the run is done. */
+  readonly end: () => void;
   readonly #over: Promise<never>;
 
   constructor(milliseconds: number, caller: AbortSignal) {
     this.totalMs = milliseconds;
     this.#ends = performance.now() + milliseconds;
-    // Not AbortSignal.any() over AbortSignal.timeout(): Node.js loses that timer at the first garbage collection.
-    const controller = new AbortController();
-    this.signal = controller.signal;
-    const timer = setTimeout(() => controller.abort(), milliseconds).unref();
-    const cancel = () => {
-      clearTimeout(timer);
-      controller.abort(caller.reason);
-    };
-    if (caller.aborted) cancel();
-    else caller.addEventListener("abort", cancel, { once: true });
+    const { signal, end } = startDeadline(milliseconds, caller);
+    this.signal = signal;
+    this.end = end;
     this.#over = new Promise((_resolve, reject) => {
       const fail = () => reject(this.error(caller));
-      if (this.signal.aborted) fail();
-      else this.signal.addEventListener("abort", fail, { once: true });
+      if (signal.aborted) fail();
+      else signal.addEventListener("abort", fail, { once: true });
     });
     this.#over.catch(() => undefined);
   }

@@ -62,6 +62,7 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
   });
   const opening = openRoom(equipment, device, evidence);
   const room = await deadline.race(opening).catch((error: unknown) => {
+    deadline.end();
     // A room that comes too late is not left open.
     opening.then((late) => late.close()).catch(() => undefined);
     throw error;
@@ -73,6 +74,7 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
   } catch (error) {
     throw explained(error, state, script);
   } finally {
+    deadline.end();
     await room.close();
     await evidence.finish();
   }

@@ -1,0 +1,40 @@
+/** A time limit of some work. */
+export interface Deadline {
+  /** Aborts when the time is over, the parent aborts or `abort` is called. */
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+  /** Frees the timer and the parent: call it when the work is done. */
+  end(): void;
+}
+
+/** The longest time that `setTimeout` takes; it turns a longer one into 1 ms. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/**
+ * Starts a time limit. `AbortSignal.any([parent, AbortSignal.timeout(ms)])` is none: Node.js loses a timeout that only the
+ * combined signal holds at the next garbage collection. This timer is held until it fires or `end` is called, and does
+ * not keep the process running.
+ *
+ * @param ms milliseconds; with `Infinity` only the parent and `abort` end the work.
+ * @param late makes the signal's reason for when the time is over; default: that of `AbortSignal.timeout`.
+ */
+export function startDeadline(
+  ms: number,
+  parent?: AbortSignal,
+  late: () => unknown = timeoutError,
+): Deadline {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const cancel = () => controller.abort(parent?.reason);
+  const timer = ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();
+  const end = () => {
+    clearTimeout(timer);
+    parent?.removeEventListener("abort", cancel);
+  };
+  signal.addEventListener("abort", end, { once: true });
+  if (parent?.aborted === true) cancel();
+  else parent?.addEventListener("abort", cancel, { once: true });
+  return { signal, abort: (reason) => controller.abort(reason), end };
+}
+
+const timeoutError = () => new DOMException("The operation was aborted due to timeout", "TimeoutError");
