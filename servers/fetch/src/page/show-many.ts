@@ -8,15 +8,15 @@ export type Outcome = Shown | { readonly kind: "failed"; readonly text: string }
 /**
  * Fetches several pages, each host's at most two at a time, and shows the beginning of each in the order of the URLs.
  *
- * @param progress is told how many are done, of how many, and which was the last.
+ * @param call its `progress` is told how many are done, of how many, and which was the last.
  */
 export async function fetchPages(
   web: Web,
   urls: readonly string[],
   asked: Pick<Asked, "format" | "include_links" | "max_length" | "max_age">,
-  { signal, budget, progress }: Room & { progress(done: number, total: number, url: string): void },
+  call: Room & { progress(done: number, total: number, url: string): void },
 ): Promise<Outcome[]> {
-  const room = { signal, budget: Math.floor(budget / urls.length) };
+  const room = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
   let done = 0;
   return await Promise.all(
     urls.map(async (url): Promise<Outcome> => {
@@ -28,7 +28,7 @@ export async function fetchPages(
         return { kind: "failed", text: `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim() };
       } finally {
         done += 1;
-        progress(done, urls.length, url.slice(0, 200));
+        call.progress(done, urls.length, url.slice(0, 200));
       }
     }),
   );
