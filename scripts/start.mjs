@@ -70,7 +70,7 @@ const { stdout: entry } = await promisify(execFile)(process.execPath, [
   "claude-desktop",
 ]);
 const { HOST_NAMES } = await import(
-  pathToFileURL(join(ROOT, "packages", "core", "dist", "serve", "hosts.js")).href
+  pathToFileURL(join(ROOT, "packages", "core", "dist", "define", "common-options.js")).href
 );
 print(`
 ${bold("Use it:")} add this to claude_desktop_config.json (Claude Desktop: Settings > Developer > Edit Config).

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "../lib/setup.mjs";
 
 /** Core as it was built; the generator builds first. */
-const built = (file) => import(pathToFileURL(join(ROOT, "packages", "core", "dist", "serve", file)).href);
+const built = (file) => import(pathToFileURL(join(ROOT, "packages", "core", "dist", file)).href);
 
 /** Stands for a value of the user's own in an entry that is shown. */
 const SHOWN = {
@@ -76,12 +76,12 @@ export function printCommand(server, host, { published }, more = []) {
 
 /** The names that `--print-config` takes. */
 export async function hostNames() {
-  return (await built("hosts.js")).HOST_NAMES;
+  return (await built("define/common-options.js")).HOST_NAMES;
 }
 
 /** The entry of a server for each host, in their order. */
 export async function hostEntries(server, state) {
-  const { hostEntry } = await built("host-entry.js");
+  const { hostEntry } = await built("launch/host-entry.js");
   return (await hostNames()).map((host) => hostEntry(host, launchOf(server, state)));
 }
 
@@ -93,7 +93,7 @@ export async function hostEntries(server, state) {
  */
 export async function installLinks(server, { published }) {
   if (!published) return {};
-  const { cursorLink, vscodeLink } = await built("host-entry.js");
+  const { cursorLink, vscodeLink } = await built("launch/host-entry.js");
   const files = ownOptions(server).filter(({ type }) => type === "file");
   const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };

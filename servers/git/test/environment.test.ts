@@ -169,7 +169,8 @@ describe("work without end", () => {
     expect(() => process.kill(pid, 0)).not.toThrow();
     call.cancel();
     expect((await failureOf(commit)).kind).toBe("cancelled");
-    expect(isRunning(pid)).toBe(false);
+    // Killed by then; under load the system may need a moment to remove it.
+    await expect.poll(() => isRunning(pid)).toBe(false);
     expect(existsSync(join(root, ".git", "index.lock"))).toBe(false);
     // The repository is usable at once.
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");

@@ -53,7 +53,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     for (const [sql, loss] of LOSSES) {
       const { text, isError } = await server.call("pg_execute", { statements: [sql] });
       expect(isError, sql).toBe(true);
-      expect(text).toMatch(/This needs the user's word.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(/This needs the user's confirmation.*This cannot be undone: .*--confirm never/s);
       expect(text).toMatch(loss);
       expect(await rows()).toEqual(FULL);
     }

@@ -35,7 +35,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     for (const [tool, given, loss] of LOSSES) {
       const { text, isError } = await server.call(tool, given);
       expect(isError).toBe(true);
-      expect(text).toMatch(/This needs the user's word.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(/This needs the user's confirmation.*This cannot be undone: .*--confirm never/s);
       expect(text).toMatch(loss);
       expect(await orders()).toEqual(FULL);
     }

@@ -94,10 +94,36 @@ export const commonOptions = defineOptions({
   },
   http: {
     type: "string",
-    valueName: "[HOST:]PORT",
+    valueName: "ADDRESS",
     heading: "HTTP",
     description:
-      "Serve over Streamable HTTP at /mcp on this address instead of over stdio; host 127.0.0.1 by default.",
+      "Serve over Streamable HTTP at /mcp instead of over stdio, on [HOST:]PORT (host 127.0.0.1 by default) or on a Unix socket, unix:PATH.",
+  },
+  sse: {
+    type: "flag",
+    heading: "HTTP",
+    description: "With --http, also serve the older HTTP+SSE transport of 2024-11-05, at /sse.",
+  },
+  websocket: {
+    type: "flag",
+    heading: "HTTP",
+    description: "With --http, also serve WebSocket connections (subprotocol mcp), at /mcp.",
+  },
+  tlsCert: {
+    type: "file",
+    heading: "HTTP",
+    description: "Serve HTTPS with this certificate chain (PEM); it is read again when it changes.",
+  },
+  tlsKey: {
+    type: "file",
+    heading: "HTTP",
+    description: "The private key of the certificate (PEM).",
+  },
+  allowPlainHttp: {
+    type: "flag",
+    heading: "HTTP",
+    description:
+      "Serve plain HTTP on an address that other machines can reach, for example behind a proxy that adds TLS.",
   },
   authTokenEnv: {
     type: "string",

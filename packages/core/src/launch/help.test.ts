@@ -95,8 +95,19 @@ describe("renderHelp", () => {
                                     16,777,216)
 
       HTTP
-        --http [HOST:]PORT          Serve over Streamable HTTP at /mcp on this address
-                                    instead of over stdio; host 127.0.0.1 by default.
+        --http ADDRESS              Serve over Streamable HTTP at /mcp instead of over
+                                    stdio, on [HOST:]PORT (host 127.0.0.1 by default)
+                                    or on a Unix socket, unix:PATH.
+        --sse                       With --http, also serve the older HTTP+SSE
+                                    transport of 2024-11-05, at /sse.
+        --websocket                 With --http, also serve WebSocket connections
+                                    (subprotocol mcp), at /mcp.
+        --tls-cert FILE             Serve HTTPS with this certificate chain (PEM); it
+                                    is read again when it changes.
+        --tls-key FILE              The private key of the certificate (PEM).
+        --allow-plain-http          Serve plain HTTP on an address that other machines
+                                    can reach, for example behind a proxy that adds
+                                    TLS.
         --auth-token-env NAME       Environment variable that holds the bearer token
                                     that every request must carry.
         --oauth-issuer URL          Authorization server whose access tokens are
@@ -166,7 +177,7 @@ describe("renderHelp", () => {
     expect(text).toContain("read Reads and searches. (default)");
     expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");
     expect(text).not.toContain("--odd");
-    expect(text).toContain("--http [HOST:]PORT");
+    expect(text).toContain("--http ADDRESS");
   });
 
   it("names no package for a clone, which npm may not have", () => {

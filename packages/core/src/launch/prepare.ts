@@ -92,12 +92,12 @@ async function httpSettings(
   options: CommonOptionValues,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<HttpSettings | string | undefined> {
-  const { http, authTokenEnv, oauthIssuer, oauthAudience } = options;
+  const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert, sse, websocket } = options;
   if (http === undefined) {
-    const alone = authTokenEnv ?? oauthIssuer?.href ?? oauthAudience?.href;
-    return alone === undefined
-      ? undefined
-      : "--auth-token-env, --oauth-issuer and --oauth-audience need --http [HOST:]PORT; over stdio nobody else can call.";
+    const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some((given) => given !== undefined);
+    return alone || sse || websocket
+      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse and --websocket need --http ADDRESS; over stdio nobody else can call."
+      : undefined;
   }
   const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");
   try {

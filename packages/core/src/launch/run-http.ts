@@ -15,9 +15,7 @@ export async function runHttp<Context>(
   try {
     serving = await serveHttp(bind(runtime), settings, { maxMessageBytes: runtime.options.maxMessageBytes });
   } catch (error) {
-    process.stderr.write(
-      `--http: cannot listen on ${settings.host} port ${settings.port}: ${whyNot(error)}\n`,
-    );
+    process.stderr.write(`--http: cannot listen on ${placeOf(settings)}: ${whyNot(error)}\n`);
     process.exitCode = 1;
     return;
   }
@@ -29,6 +27,10 @@ export async function runHttp<Context>(
       await runtime.close();
     },
   });
+}
+
+function placeOf({ address }: HttpSettings): string {
+  return "host" in address ? `${address.host} port ${address.port}` : address.path;
 }
 
 /** Why listening failed, and what to do. */

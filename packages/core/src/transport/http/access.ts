@@ -18,8 +18,9 @@ const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
  * from elsewhere can reach this machine, but it cannot change the names it was loaded by.
  */
 export function createAccess(settings: HttpSettings): Access {
-  const { host, auth, allowedHosts, allowedOrigins } = settings;
+  const { address, auth, allowedHosts, allowedOrigins } = settings;
   const hosts = new Set([...LOCALHOST, ...allowedHosts]);
+  const host = "host" in address ? address.host : "localhost";
   if (!WILDCARDS.has(host)) hosts.add(new URL(`http://${host.includes(":") ? `[${host}]` : host}`).hostname);
   if (auth.kind === "oauth") hosts.add(auth.audience.hostname);
   const origins = new Set([...LOCALHOST, ...allowedOrigins]);

@@ -1,14 +1,21 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { lstat, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { createConnection, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
 import type { Service } from "../../protocol/service.ts";
 import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
 import { createAuthenticator } from "./auth.ts";
+import { BodyReader } from "./body.ts";
 import { Endpoint, type EndpointLimits } from "./endpoint.ts";
 import { type Answer, jsonAnswer, refuse, rpcAnswer } from "./errors.ts";
 import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
-import type { HttpSettings } from "./settings.ts";
+import type { HttpSettings, ListenAddress } from "./settings.ts";
+
+/** Where the HTTP+SSE transport of 2024-11-05 is: its stream, and where messages are posted to. */
+const SSE_PATH = "/sse";
+const MESSAGES_PATH = "/messages";
 
 /** A server that listens. */
 export interface HttpServing {
@@ -59,6 +66,13 @@ const REQUEST_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
 /** When a silent connection is first asked whether its other side is still there, in milliseconds (TCP keep-alive). */
 const PROBE_AFTER_MS = 30_000;
+const CONNECTIONS = {
+  requestTimeout: REQUEST_MS,
+  headersTimeout: HEADERS_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAlive: true,
+  keepAliveInitialDelay: PROBE_AFTER_MS,
+};
 
 /**
  * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that
@@ -77,6 +91,9 @@ export async function serveHttp(
   const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
   const endpoint = new Endpoint(service, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
+  const sse = settings.sse ? await openSse(service, limits, maxMessageBytes) : undefined;
+  const webSocket = settings.websocket ? await openWebSocket(service, limits, maxMessageBytes) : undefined;
+  const others = [sse, webSocket].filter((one) => one !== undefined);
   let isEnding = false;
 
   /** Serves a request by its reply, or says what to answer. */
@@ -89,11 +106,31 @@ export async function serveHttp(
     if (node.method === "OPTIONS") return { status: 204, headers: PREFLIGHT_HEADERS };
     const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
     if (document !== undefined) return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
-    if (path !== "/mcp") return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
+    const isKnown = path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
+    if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
     if (isEnding) return refuse(503, "The server is ending.", { "retry-after": "1", connection: "close" });
+    if (sse !== undefined && path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
+    if (sse !== undefined && path === MESSAGES_PATH && node.method === "POST")
+      return sse.post(node, reply, principal);
+    if (path !== "/mcp") return refuse(405, `${node.method} is not allowed here.`);
     return endpoint.serve(node, reply, principal);
+  }
+
+  /** Takes over a connection for WebSocket, or says what to answer. */
+  async function upgrade(node: IncomingMessage, socket: Duplex, head: Buffer): Promise<Answer | undefined> {
+    const path = (node.url ?? "/").split("?", 1)[0];
+    if (webSocket === undefined || path !== "/mcp") return refuse(404, "There is no WebSocket here.");
+    const forbidden = access.refusal(node);
+    if (forbidden !== undefined) return refuse(403, forbidden);
+    const principal = await authenticator.authenticate(node.headers.authorization);
+    if ("status" in principal) return principal;
+    const refusal = webSocket.refusal(node);
+    if (refusal !== undefined) return refuse(refusal.status, refusal.message);
+    if (isEnding) return refuse(503, "The server is ending.");
+    webSocket.upgrade(node, socket, head, principal);
+    return undefined;
   }
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -111,35 +148,39 @@ export async function serveHttp(
     reply.send(said);
   }
 
-  const server = createServer(
-    {
-      requestTimeout: REQUEST_MS,
-      headersTimeout: HEADERS_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAlive: true,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-    },
-    (node, response) => {
-      handle(node, response).catch((error: unknown) => {
-        log.error(`${node.method} ${node.url}: ${String(error)}`);
-        response.destroy();
-      });
-    },
-  );
+  const listener = (node: IncomingMessage, response: ServerResponse) => {
+    handle(node, response).catch((error: unknown) => {
+      log.error(`${node.method} ${node.url}: ${String(error)}`);
+      response.destroy();
+    });
+  };
+  const { tls } = settings;
+  const secure =
+    tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, CONNECTIONS, log);
+  const server = secure?.server ?? createServer(CONNECTIONS);
+  server.on("request", listener);
+  server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    upgrade(node, socket, head).then(
+      (said) => {
+        if (said !== undefined) refuseUpgrade(socket, said);
+      },
+      () => socket.destroy(),
+    );
+  });
   server.maxConnections = limits.connections;
   server.on("clientError", (_error, socket) => refuseGarbage(socket));
-  server.listen(settings.port, settings.host);
-  await once(server, "listening");
+  await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
 
   return {
-    url: urlOf(server, settings.host),
+    url: urlOf(server, settings),
     load: {
       get inFlight() {
-        return endpoint.inFlight;
+        return others.reduce((sum, one) => sum + one.inFlight, endpoint.inFlight);
       },
       get sessions() {
-        return endpoint.sessions;
+        return others.reduce((sum, one) => sum + one.count, endpoint.sessions);
       },
       get kept() {
         return endpoint.kept;
@@ -153,10 +194,11 @@ export async function serveHttp(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + limits.graceMs;
-      while (!endpoint.isQuiet && performance.now() < until)
+      while (!(endpoint.isQuiet && others.every((one) => one.inFlight === 0)) && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
-      await endpoint.close();
+      await Promise.all([endpoint, ...others].map((one) => one.close()));
       outbox.close();
+      secure?.close();
       // What has been written goes out before the connections are cut.
       await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
       server.closeAllConnections();
@@ -170,8 +212,63 @@ function refuseGarbage(socket: Duplex): void {
   else socket.destroy();
 }
 
-function urlOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`;
+/** Answers an upgrade that is refused: there is no response object for it. */
+function refuseUpgrade(socket: Duplex, { status, headers = {}, body = "" }: Answer): void {
+  const lines = Object.entries({
+    ...headers,
+    connection: "close",
+    "content-length": Buffer.byteLength(body),
+  });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n${body}`);
+}
+
+/** Listens on a port, or on a Unix socket that only this user can connect to. */
+async function listen(server: Server, address: ListenAddress): Promise<void> {
+  if ("host" in address) {
+    server.listen(address.port, address.host);
+    await once(server, "listening");
+    return;
+  }
+  const { path } = address;
+  if (await isLeftBehind(path)) await rm(path);
+  // Mode 0600 from the first moment: the socket is made within this call.
+  const mask = process.umask(0o177);
+  server.listen(path);
+  process.umask(mask);
+  await once(server, "listening");
+}
+
+/** Whether a path is a Unix socket on which nobody listens any more. */
+async function isLeftBehind(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSocket() !== true) return false;
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.once("connect", () => resolve(false)).once("error", () => resolve(true));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+function urlOf(server: Server, { address, tls }: HttpSettings): string {
+  if ("path" in address) return `unix:${address.path}`;
+  const bound = server.address();
+  const port = typeof bound === "object" && bound !== null ? bound.port : 0;
+  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
+  return `${tls === undefined ? "http" : "https"}://${host}:${port}/mcp`;
+}
+
+async function openSse(service: Service, { sessions }: HttpLimits, maxMessageBytes: number) {
+  const { SseEndpoint } = await import("./sse.ts");
+  return new SseEndpoint(
+    service,
+    MESSAGES_PATH,
+    new BodyReader(maxMessageBytes, maxMessageBytes * 8),
+    sessions,
+  );
+}
+
+async function openWebSocket(service: Service, { sessions }: HttpLimits, maxMessageBytes: number) {
+  const { WebSocketEndpoint } = await import("../websocket.ts");
+  return new WebSocketEndpoint(service, { maxConnections: sessions, maxMessageBytes });
 }

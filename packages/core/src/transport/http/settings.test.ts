@@ -29,6 +29,10 @@ describe("--http", () => {
       /must be an https URL/,
     ],
     [["--auth-token-env", "T"], { T: SECRET }, /need --http/],
+    [["--websocket"], {}, /need --http/],
+    [["--http", "0.0.0.0:80", "--auth-token-env", "T"], { T: SECRET }, /unencrypted over the network/],
+    [["--http", "0", "--tls-cert", "c.pem"], {}, /--tls-key is missing/],
+    [["--http", "0", "--tls-key", "k.pem"], {}, /--tls-cert is missing/],
   ] as [string[], Record<string, string>, RegExp][])("refuses %j with %j", async (args, env, why) => {
     const text = await refusal(args, env);
     expect(text).toMatch(why);
@@ -36,8 +40,11 @@ describe("--http", () => {
     expect(text.trim().split("\n")).toHaveLength(1);
   });
 
-  it("listens beyond this machine with a token", async () => {
-    expect(await refusal(["--http", "0.0.0.0:80", "--auth-token-env", "T"], { T: SECRET })).toBe("");
+  it("listens beyond this machine with a token, and TLS or the explicit word", async () => {
+    const open = ["--http", "0.0.0.0:80", "--auth-token-env", "T"];
+    expect(await refusal([...open, "--allow-plain-http"], { T: SECRET })).toBe("");
+    expect(await refusal([...open, "--tls-cert", "c.pem", "--tls-key", "k.pem"], { T: SECRET })).toBe("");
+    expect(await refusal(["--http", "unix:/run/mcp.sock"])).toBe("");
   });
 
   it("says where it listens", async () => {

@@ -14,12 +14,17 @@ export type AuthSettings =
       readonly scopes: readonly string[];
     };
 
+/** Where a server listens: a name or an address (IPv6 without brackets) and a port, 0 for any free one; or a Unix socket. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
 /** Where and for whom a server listens. */
 export interface HttpSettings {
-  /** A name or an address, IPv6 without brackets. */
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
+  readonly address: ListenAddress;
+  /** Paths of PEM files; undefined for plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** Which older or other transports it serves too. */
+  readonly sse: boolean;
+  readonly websocket: boolean;
   readonly auth: AuthSettings;
   /** Host names that requests may name besides those of this machine, as `URL` writes them. */
   readonly allowedHosts: readonly string[];
@@ -32,6 +37,11 @@ export interface HttpSettings {
 type HttpOptions = Pick<
   CommonOptionValues,
   | "http"
+  | "sse"
+  | "websocket"
+  | "tlsCert"
+  | "tlsKey"
+  | "allowPlainHttp"
   | "httpAllowHost"
   | "httpAllowOrigin"
   | "httpStateKeyEnv"
@@ -41,7 +51,7 @@ type HttpOptions = Pick<
   | "oauthScopes"
 >;
 
-const LEAST_SECRET_CHARS = 32;
+const MIN_SECRET_CHARS = 32;
 
 /** Refused options: one sentence for exit code 2. */
 export class HttpOptionError extends Error {}
@@ -56,17 +66,25 @@ export function readHttpSettings(
   options: HttpOptions & { readonly http: string },
   env: Readonly<Record<string, string | undefined>>,
 ): HttpSettings {
-  const { host, port } = readAddress(options.http);
+  const address = readAddress(options.http);
   const auth = readAuth(options, env);
-  if (auth.kind === "none" && !isLoopback(host)) {
-    throw new HttpOptionError(
-      `--http ${options.http} would let anybody who reaches this machine call the server. Add --auth-token-env NAME, or --oauth-issuer URL with --oauth-audience URI, or listen on 127.0.0.1.`,
-    );
+  const tls = readTls(options);
+  if ("host" in address && !isLoopback(address.host)) {
+    if (auth.kind === "none")
+      throw new HttpOptionError(
+        `--http ${options.http} would let anybody who reaches this machine call the server. Add --auth-token-env NAME, or --oauth-issuer URL with --oauth-audience URI, or listen on 127.0.0.1.`,
+      );
+    if (tls === undefined && !options.allowPlainHttp)
+      throw new HttpOptionError(
+        `--http ${options.http} would send tokens and answers unencrypted over the network. Add --tls-cert FILE and --tls-key FILE, or --allow-plain-http where a proxy adds TLS, or listen on 127.0.0.1.`,
+      );
   }
   const key = secretFrom("--http-state-key-env", options.httpStateKeyEnv, env);
   return {
-    host,
-    port,
+    address,
+    tls,
+    sse: options.sse,
+    websocket: options.websocket,
     auth,
     allowedHosts: options.httpAllowHost.map((name) => hostName("--http-allow-host", name)),
     allowedOrigins: options.httpAllowOrigin.map((name) => hostName("--http-allow-origin", name)),
@@ -84,14 +102,24 @@ export function spelled(url: URL): string {
   return url.pathname === "/" && url.search === "" ? url.origin : url.href;
 }
 
-function readAddress(text: string): { host: string; port: number } {
+function readTls({ tlsCert: cert, tlsKey: key }: HttpOptions): HttpSettings["tls"] {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  throw new HttpOptionError(
+    `HTTPS needs both --tls-cert FILE and --tls-key FILE; ${cert === undefined ? "--tls-cert" : "--tls-key"} is missing.`,
+  );
+}
+
+function readAddress(text: string): ListenAddress {
+  const path = /^unix:(.+)$/s.exec(text.trim())?.[1];
+  if (path !== undefined) return { path };
   const found = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text.trim());
   const host = found?.[1] ?? found?.[2] ?? "127.0.0.1";
   const port = Number(found?.[3]);
   const isHost = found?.[1] === undefined ? /^[\w.-]+$/.test(host) : isIP(host) === 6;
   if (found === null || port > 65_535 || !isHost) {
     throw new HttpOptionError(
-      `--http takes PORT or HOST:PORT, for example 8080, 127.0.0.1:8080 or [::1]:8080, not ${JSON.stringify(text)}.`,
+      `--http takes PORT or HOST:PORT, for example 8080, 127.0.0.1:8080 or [::1]:8080, or unix:PATH, not ${JSON.stringify(text)}.`,
     );
   }
   return { host, port };
@@ -127,9 +155,9 @@ function secretFrom(
   const value = env[name]?.trim() ?? "";
   if (value === "")
     throw new HttpOptionError(`${flag} names the environment variable ${name}, which is not set or empty.`);
-  if (value.length < LEAST_SECRET_CHARS) {
+  if (value.length < MIN_SECRET_CHARS) {
     throw new HttpOptionError(
-      `The secret in ${name} (${flag}) has ${value.length} characters; it needs at least ${LEAST_SECRET_CHARS}, for example from: openssl rand -hex 32.`,
+      `The secret in ${name} (${flag}) has ${value.length} characters; it needs at least ${MIN_SECRET_CHARS}, for example from: openssl rand -hex 32.`,
     );
   }
   return value;

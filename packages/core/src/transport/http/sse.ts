@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { Connection } from "../../protocol/connection.ts";
+import { notJson } from "../../protocol/errors.ts";
+import type { Principal } from "../../protocol/request.ts";
+import type { Service } from "../../protocol/service.ts";
+import { CODES } from "../../protocol/wire.ts";
+import type { BodyReader } from "./body.ts";
+import { type Answer, refuse, rpcAnswer } from "./errors.ts";
+import type { Reply } from "./reply.ts";
+
+interface Stream {
+  readonly connection: Connection;
+  readonly principal: Principal;
+}
+
+/**
+ * The HTTP+SSE transport of 2024-11-05: a GET opens a stream whose first event, `endpoint`, names the URL that the client
+ * posts its messages to; all answers come by the stream, and its end is the end of the connection.
+ */
+export class SseEndpoint {
+  readonly #service: Service;
+  readonly #messages: string;
+  readonly #bodies: BodyReader;
+  readonly #maxStreams: number;
+  readonly #streams = new Map<string, Stream>();
+
+  /** @param messages the path that messages are posted to. */
+  constructor(service: Service, messages: string, bodies: BodyReader, maxStreams: number) {
+    this.#service = service;
+    this.#messages = messages;
+    this.#bodies = bodies;
+    this.#maxStreams = maxStreams;
+  }
+
+  /** Requests that are unanswered. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { connection } of this.#streams.values()) count += connection.unanswered;
+    return count;
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /** Answers a GET with a stream. */
+  open(reply: Reply, principal: Principal): Answer | undefined {
+    if (this.#streams.size >= this.#maxStreams)
+      return refuse(503, `All ${this.#maxStreams} streams are in use; try again later.`, {
+        "retry-after": "5",
+      });
+    const id = randomUUID();
+    const send = (json: string) => reply.event(json);
+    const connection = new Connection({
+      service: this.#service,
+      principal,
+      outlet: {
+        answer: (json) => {
+          if (json !== undefined) send(json);
+        },
+        ask: send,
+        notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
+      },
+      dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
+    });
+    this.#streams.set(id, { connection, principal });
+    reply.openStream();
+    reply.write(`event: endpoint\ndata: ${this.#messages}?sessionId=${id}\n\n`);
+    reply.whenClosed(() => {
+      this.#streams.delete(id);
+      connection.clientLeft();
+      void connection.close();
+    });
+    return undefined;
+  }
+
+  /** Takes a message of a POST; its answer comes by the stream. */
+  async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+    const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
+    const stream = this.#streams.get(id);
+    if (stream === undefined || stream.principal.key !== principal.key) {
+      const message = "Session not found. Open a new stream.";
+      return rpcAnswer(404, { code: CODES.sessionNotFound, message });
+    }
+    if (stream.connection.isHeld)
+      return refuse(503, "Too many requests are unanswered; send this one again later.", {
+        "retry-after": "1",
+      });
+    const body = await this.#bodies.read(node, reply);
+    if (body.kind === "gone") return undefined;
+    if (body.kind !== "text")
+      return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
+    let value: unknown;
+    try {
+      value = JSON.parse(body.text);
+    } catch (error) {
+      return rpcAnswer(400, notJson(error));
+    }
+    reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
+    stream.connection.receive(value);
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#streams.values()].map(({ connection }) => connection.close()));
+  }
+}

@@ -1,0 +1,48 @@
+import { type FSWatcher, watch } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { ServerOptions } from "node:http";
+import { createServer, type Server } from "node:https";
+import { dirname } from "node:path";
+import type { Log } from "../../log.ts";
+import type { HttpSettings } from "./settings.ts";
+
+/**
+ * An HTTPS server whose certificate is read again when its files change, so that a renewal needs no restart. Connections
+ * that are open keep theirs; a pair that does not fit is reported and the last good one stays.
+ *
+ * @throws Error where the certificate or its key cannot be read or do not fit.
+ */
+export async function secureServer(
+  files: NonNullable<HttpSettings["tls"]>,
+  options: ServerOptions,
+  log: Log,
+): Promise<{ readonly server: Server; close(): void }> {
+  const server = createServer({ ...options, ...(await read(files)) });
+  let reading = Promise.resolve();
+  const renew = () => {
+    reading = reading.then(async () => {
+      try {
+        server.setSecureContext(await read(files));
+        log.info("The TLS certificate was read again.");
+      } catch (error) {
+        log.warning(
+          `The new TLS certificate is not used: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    });
+  };
+  // The folders, since renewals replace files (and links to them) instead of writing into them.
+  const folders = new Set([dirname(files.cert), dirname(files.key)]);
+  const watchers: FSWatcher[] = [...folders].map((folder) => watch(folder, { persistent: false }, renew));
+  return {
+    server,
+    close() {
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}
+
+async function read({ cert, key }: NonNullable<HttpSettings["tls"]>): Promise<{ cert: Buffer; key: Buffer }> {
+  const [certificate, privateKey] = await Promise.all([readFile(cert), readFile(key)]);
+  return { cert: certificate, key: privateKey };
+}

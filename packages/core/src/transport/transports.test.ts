@@ -1,0 +1,327 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest, type RequestOptions } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { connect as connectTls } from "node:tls";
+import {
+  Client,
+  type JSONRPCMessage,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { generate } from "selfsigned";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
+import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
+
+const { start, closeLater } = useProbes();
+const LONG = 20_000;
+let folder = "";
+let cert = "";
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "refmcp-transports-"));
+  cert = await writeCertificate();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function writeCertificate(): Promise<string> {
+  const made = await generate([{ name: "commonName", value: "localhost" }], {
+    extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
+  });
+  writeFileSync(join(folder, "key.pem"), made.private);
+  writeFileSync(join(folder, "cert.pem"), made.cert);
+  return made.cert;
+}
+
+/** `fetch` by Node's own client, which can be told of a socket or a certificate. */
+function fetchBy(options: RequestOptions): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const asked = send(url, {
+      ...options,
+      method: init?.method ?? "GET",
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      ...(init?.signal == null ? {} : { signal: init.signal }),
+    });
+    asked.end(init?.body === undefined ? undefined : String(init.body));
+    const [answer] = await once(asked, "response");
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value));
+    const status = Number(answer.statusCode);
+    return new Response(status === 202 || status === 204 ? null : Readable.toWeb(answer), {
+      status,
+      headers,
+    });
+  };
+}
+
+/** MCP over a WebSocket, as a client would write it. */
+function webSocketTransport(url: URL, protocols = ["mcp"]): Transport {
+  const socket = new WebSocket(url.href.replace(/^http/, "ws"), protocols);
+  const transport: Transport = {
+    start: () => once(socket, "open").then(() => undefined),
+    send: async (message) => socket.send(JSON.stringify(message)),
+    close: async () => socket.close(),
+  };
+  socket.on("message", (data) => transport.onmessage?.(JSON.parse(String(data))));
+  socket.on("close", () => transport.onclose?.());
+  socket.on("error", (error) => transport.onerror?.(error));
+  return transport;
+}
+
+interface Way {
+  readonly args: () => string[];
+  readonly transport: (probe: HttpProbe) => Transport;
+}
+
+const socketPath = () => join(folder, "mcp.sock");
+const streamable = (url: string, options: RequestOptions) =>
+  new StreamableHTTPClientTransport(new URL(url), { fetch: fetchBy(options) });
+const WAYS: Record<string, Way> = {
+  "Streamable HTTP": {
+    args: () => ["--http", "0"],
+    transport: ({ url }) => new StreamableHTTPClientTransport(url),
+  },
+  "HTTP+SSE of 2024-11-05": {
+    args: () => ["--http", "0", "--sse"],
+    transport: ({ url }) => new SSEClientTransport(new URL("/sse", url)),
+  },
+  WebSocket: {
+    args: () => ["--http", "0", "--websocket"],
+    transport: ({ url }) => webSocketTransport(url),
+  },
+  "a Unix socket": {
+    args: () => ["--http", `unix:${socketPath()}`],
+    transport: () => streamable("http://localhost/mcp", { socketPath: socketPath() }),
+  },
+  HTTPS: {
+    args: () => ["--http", "0", "--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")],
+    transport: ({ url }) => streamable(`https://localhost:${url.port}/mcp`, { ca: cert }),
+  },
+};
+const eras = ["legacy", "modern"] as const;
+const cases = Object.keys(WAYS).flatMap((name) => eras.map((era) => [name, era] as const));
+
+async function connect(name: string, era: (typeof eras)[number]) {
+  const way = WAYS[name];
+  if (way === undefined) throw new Error(name);
+  const probe = await start(way.args());
+  const client = new Client(
+    { name: "transports", version: "1" },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
+    },
+  );
+  client.setRequestHandler("elicitation/create", ({ params }) => ({
+    action: "accept",
+    content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
+  }));
+  await client.connect(way.transport(probe));
+  closeLater(client);
+  return { probe, client };
+}
+
+describe.each(cases)("over %s, a %s client", (name, era) => {
+  it("lists, calls, reads, is told what is wrong, and is asked", async () => {
+    const { client } = await connect(name, era);
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("probe_echo");
+    const said = await client.callTool({ name: "probe_echo", arguments: { text: "häß\u2028\n" } });
+    expect(said.content).toEqual([{ type: "text", text: "häß\u2028\n" }]);
+    expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
+    expect(await client.callTool({ name: "probe_fail", arguments: { how: "error" } })).toMatchObject({
+      isError: true,
+    });
+    await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
+    expect(wiped.structuredContent).toEqual({ lost: 0, reason: "tidy" });
+  });
+
+  it("hears of progress and stops a call", async () => {
+    const { client, probe } = await connect(name, era);
+    const controller = new AbortController();
+    const call = client.callTool(
+      { name: "probe_slow", arguments: { ms: 60_000 } },
+      { signal: controller.signal, onprogress: () => controller.abort() },
+    );
+    await expect(call).rejects.toThrow();
+    await vi.waitFor(() => expect(probe.probes[0]?.events).toContain("aborted"), LONG);
+  });
+
+  it("stops what it left behind when it goes away, and hears of the end of the server", async () => {
+    const { client, probe } = await connect(name, era);
+    if (era === "modern") await client.listen({ resourceSubscriptions: ["probe://count"] });
+    else await client.subscribeResource({ uri: "probe://count" });
+    expect(probe.probes[0]?.watchers.size).toBe(1);
+    await probe.close();
+    expect(probe.probes[0]?.watchers.size).toBe(0);
+    expect(probe.serving.load.inFlight).toBe(0);
+  });
+});
+
+describe("a stream of 2024-11-05", () => {
+  it("is not there unless it is asked for", async () => {
+    const { url } = await start();
+    expect((await fetch(new URL("/sse", url))).status).toBe(404);
+  });
+
+  it("takes messages only from who opened it, and ends its calls with it", async () => {
+    const env = { T: "t".repeat(32) };
+    const { url, probes, serving } = await start(["--sse", "--auth-token-env", "T"], { env });
+    const headers = { authorization: `Bearer ${env.T}` };
+    expect((await fetch(new URL("/sse", url))).status).toBe(401);
+    const vanish = new AbortController();
+    const stream = await fetch(new URL("/sse", url), { headers, signal: vanish.signal });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = (await reader?.read())?.value ?? "";
+    const [, path = ""] = /^event: endpoint\ndata: (\S+)\n\n$/.exec(first) ?? [];
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "probe_slow", arguments: { ms: 60_000 } },
+    };
+    const post = (to: string, by: Record<string, string> = headers) =>
+      fetch(new URL(to, url), { method: "POST", headers: by, body: JSON.stringify(call) });
+    expect((await post(path, {})).status).toBe(401);
+    expect((await post("/messages?sessionId=made-up")).status).toBe(404);
+    expect((await post(path)).status).toBe(202);
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(1), LONG);
+    vanish.abort();
+    await vi.waitFor(() => expect(probes[0]?.events).toContain("aborted"), LONG);
+    expect(serving.load).toMatchObject({ inFlight: 0, sessions: 0 });
+  });
+});
+
+describe("a WebSocket", () => {
+  const opened = async (socket: WebSocket) => {
+    const [status] = await Promise.race([
+      once(socket, "open").then(() => [101]),
+      once(socket, "unexpected-response").then(([, answer]) => [answer.statusCode]),
+    ]);
+    return status;
+  };
+  const open = (url: URL, protocols: string[], headers: Record<string, string> = {}) => {
+    const socket = new WebSocket(url.href.replace(/^http/, "ws"), protocols, { headers });
+    socket.on("error", () => undefined);
+    closeLater({ close: async () => socket.terminate() });
+    return socket;
+  };
+
+  it("needs the option, the subprotocol, an allowed origin and a caller who may", async () => {
+    const plain = await start();
+    expect(await opened(open(plain.url, ["mcp"]))).toBe(404);
+    const env = { T: "t".repeat(32) };
+    const { url } = await start(["--websocket", "--auth-token-env", "T"], { env });
+    const authorization = `Bearer ${env.T}`;
+    expect(await opened(open(url, ["mcp"]))).toBe(401);
+    expect(await opened(open(url, ["other"], { authorization }))).toBe(400);
+    expect(await opened(open(url, ["mcp"], { authorization, origin: "https://evil.example" }))).toBe(403);
+    expect(await opened(open(url, ["mcp"], { authorization, host: "evil.example" }))).toBe(403);
+    const good = open(url, ["other", "mcp"], { authorization });
+    expect(await opened(good)).toBe(101);
+    expect(good.protocol).toBe("mcp");
+  });
+
+  it("refuses binary frames and messages that are too long, and takes batches of 2025-03-26", async () => {
+    const { url, serving } = await start(["--websocket", "--max-message-bytes", "65536"]);
+    const socket = open(url, ["mcp"]);
+    await once(socket, "open");
+    const answers: JSONRPCMessage[] = [];
+    socket.on("message", (data) => answers.push(JSON.parse(String(data))));
+    socket.send(Buffer.from("{}"));
+    const clientInfo = { name: "raw", version: "1" };
+    const params = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo };
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+    socket.send(JSON.stringify([2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }))));
+    await vi.waitFor(() => expect(answers).toHaveLength(3), LONG);
+    expect(answers).toMatchObject([
+      { id: null, error: { code: -32700 } },
+      { id: 1, result: { protocolVersion: "2025-03-26" } },
+      [{ id: 2 }, { id: 3 }],
+    ]);
+    socket.send("x".repeat(70_000));
+    const [code] = await once(socket, "close");
+    expect(code).toBe(1009);
+    await vi.waitFor(() => expect(serving.load.sessions).toBe(0), LONG);
+  });
+
+  it("that reads none of its answers is not read from either, and loses nothing", async () => {
+    const { url, probes, serving } = await start(["--websocket"]);
+    const socket = open(url, ["mcp"]);
+    await once(socket, "open");
+    socket.pause();
+    const send = (id: string, name: string, args: object) =>
+      socket.send(
+        JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }),
+      );
+    const calls = 2_000;
+    for (let made = 0; made < calls; made += 1) {
+      send(`e${made}`, "probe_echo", { text: "x".repeat(16_000), times: 4 });
+      send(`c${made}`, "probe_count", {});
+    }
+    // As soon as no more is taken: what is taken now is far from all of it.
+    let taken = -1;
+    await vi.waitFor(
+      () => {
+        const before = taken;
+        taken = probes[0]?.count ?? 0;
+        expect(taken > 0 && taken === before).toBe(true);
+      },
+      { timeout: LONG, interval: 300 },
+    );
+    expect(taken).toBeLessThan(calls / 2);
+    let heard = 0;
+    socket.on("message", () => {
+      heard += 1;
+    });
+    socket.resume();
+    await vi.waitFor(() => expect(heard).toBe(2 * calls), LONG);
+    expect(probes[0]?.count).toBe(calls);
+    expect(serving.load.inFlight).toBe(0);
+  });
+});
+
+describe("a Unix socket", () => {
+  it("can be used by nobody else, replaces one that was left behind, and none that is in use", async () => {
+    const path = join(folder, "private.sock");
+    const server = createServer();
+    server.listen(path);
+    await once(server, "listening");
+    await expect(start(["--http", `unix:${path}`])).rejects.toMatchObject({ code: "EADDRINUSE" });
+    server.close();
+    await once(server, "close");
+    writeFileSync(join(folder, "file.sock"), "not a socket");
+    await expect(start(["--http", `unix:${join(folder, "file.sock")}`])).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+    await start(["--http", `unix:${path}`]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("a certificate", () => {
+  it("that is replaced is used without a restart; one that does not fit its key is not", async () => {
+    const { url } = await start(WAYS.HTTPS?.args());
+    const fingerprint = () =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connectTls({ port: Number(url.port), rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerCertificate().fingerprint256);
+          socket.destroy();
+        });
+        socket.on("error", reject);
+      });
+    const before = await fingerprint();
+    writeFileSync(join(folder, "cert.pem"), "nonsense");
+    expect(await fingerprint()).toBe(before);
+    cert = await writeCertificate();
+    await vi.waitFor(async () => expect(await fingerprint()).not.toBe(before), LONG);
+  });
+});

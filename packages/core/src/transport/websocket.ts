@@ -1,0 +1,131 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { Connection } from "../protocol/connection.ts";
+import { parseError } from "../protocol/errors.ts";
+import type { Principal } from "../protocol/request.ts";
+import type { Service } from "../protocol/service.ts";
+
+/** The subprotocol that clients ask for. */
+const SUBPROTOCOL = "mcp";
+/** How often a connection is asked whether its other side is there, in milliseconds. */
+const PING_MS = 30_000;
+/** From how many unsent bytes nothing more is read from a client. */
+const MAX_UNSENT = 4 * 1_048_576;
+
+/** Serves MCP over WebSocket: a message a frame, on the connection that stdio uses too. */
+export class WebSocketEndpoint {
+  readonly #service: Service;
+  readonly #maxConnections: number;
+  readonly #server: WebSocketServer;
+  readonly #open = new Map<WebSocket, Connection>();
+  readonly #heard = new WeakSet<WebSocket>();
+  readonly #pinging: NodeJS.Timeout;
+
+  constructor(
+    service: Service,
+    options: { readonly maxConnections: number; readonly maxMessageBytes: number },
+  ) {
+    this.#service = service;
+    this.#maxConnections = options.maxConnections;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.maxMessageBytes,
+      perMessageDeflate: false,
+      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    });
+    this.#pinging = setInterval(() => this.#ping(), PING_MS);
+    this.#pinging.unref();
+  }
+
+  /** Requests that are unanswered. */
+  get inFlight(): number {
+    let count = 0;
+    for (const connection of this.#open.values()) count += connection.unanswered;
+    return count;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Why a request cannot become a WebSocket of MCP, with its status; undefined where it can. */
+  refusal({ headers }: IncomingMessage): { readonly status: number; readonly message: string } | undefined {
+    const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+    if (!offered.includes(SUBPROTOCOL))
+      return { status: 400, message: `Ask for the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).` };
+    if (this.#open.size >= this.#maxConnections)
+      return { status: 503, message: "All connections are in use; try again later." };
+    return undefined;
+  }
+
+  /** Takes over a connection whose host, origin and caller were checked. */
+  upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): void {
+    this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, principal));
+  }
+
+  #serve(socket: WebSocket, principal: Principal): void {
+    /** Messages that were read and not taken yet, because the client does not read its answers. */
+    const waiting: string[] = [];
+    const work = () => {
+      const isHeld = () => connection.isHeld || socket.bufferedAmount > MAX_UNSENT;
+      while (!isHeld()) {
+        if (connection.takeEntry()) continue;
+        const text = waiting.shift();
+        if (text === undefined) break;
+        connection.take(text);
+      }
+      if (isHeld()) socket.pause();
+      else socket.resume();
+    };
+    const send = (json: string) => {
+      if (socket.readyState === socket.OPEN) socket.send(json, work);
+    };
+    const connection = new Connection({
+      service: this.#service,
+      principal,
+      outlet: {
+        answer: (json) => {
+          if (json !== undefined) send(json);
+          else if (waiting.length > 0) process.nextTick(work);
+        },
+        ask: send,
+        notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
+      },
+      dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
+    });
+    this.#open.set(socket, connection);
+    this.#heard.add(socket);
+    socket.on("pong", () => this.#heard.add(socket));
+    socket.on("message", (data, isBinary) => {
+      this.#heard.add(socket);
+      if (isBinary)
+        connection.refuse(undefined, parseError("A message must be a text frame, not a binary one."));
+      else {
+        waiting.push(String(data));
+        work();
+      }
+    });
+    socket.on("error", (error) => this.#service.log.debug(`WebSocket: ${error.message}`));
+    socket.on("close", () => {
+      this.#open.delete(socket);
+      connection.clientLeft();
+      void connection.close();
+    });
+  }
+
+  /** Ends connections that gave no sign of life since the last look. */
+  #ping(): void {
+    for (const socket of this.#open.keys()) {
+      if (!this.#heard.delete(socket)) socket.terminate();
+      else socket.ping();
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pinging);
+    await Promise.all([...this.#open.values()].map((connection) => connection.close()));
+    for (const socket of this.#open.keys()) socket.close(1001, "The server is ending.");
+    this.#server.close();
+  }
+}
