@@ -2,7 +2,8 @@
 // `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
 // pure-JavaScript dependency are inside. THIRD_PARTY_NOTICES next to it has their licenses.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundledPackages, notices } from "./notices.mjs";
 
@@ -17,6 +18,53 @@ const external = [
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 
+/**
+ * What the process shows before its first call, written down now: `src/bin.ts` gets a server that is listed by it and
+ * loads `src/server.ts` with the first call that needs it. A start then reads no tool and no schema.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const lazily = {
+  name: "lazily",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/server\.ts$/ }, ({ importer, resolveDir }) =>
+      basename(importer) === "bin.ts"
+        ? { path: join(resolveDir, "server.ts"), namespace: "lazily" }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: "lazily" }, async ({ path }) => ({
+      resolveDir: dirname(path),
+      contents: `
+        import { lazyServer } from "@refmcp/core/lazy";
+        import { options } from "./options.ts";
+        const outline = JSON.parse(${JSON.stringify(JSON.stringify(await outline()))});
+        export const server = lazyServer(outline, options, async () => (await import("./server.ts")).server);
+      `,
+    }));
+  },
+};
+
+/** The outline of this folder's server, by its own code. */
+async function outline() {
+  const file = join(process.cwd(), "outline.tmp.mjs");
+  await build({
+    ...shared,
+    plugins: [],
+    legalComments: "none",
+    stdin: {
+      contents: 'export { outlineOf } from "@refmcp/core/outline"; export { server } from "./src/server.ts";',
+      resolveDir: process.cwd(),
+    },
+    outfile: file,
+  });
+  try {
+    const { outlineOf, server } = await import(pathToFileURL(file).href);
+    return outlineOf(server);
+  } finally {
+    await rm(file);
+  }
+}
+
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
   bundle: true,
@@ -27,6 +75,7 @@ const shared = {
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,
+  plugins: [lazily],
   // Bundled CommonJS modules call require for Node's own modules.
   banner: {
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',

@@ -8,7 +8,6 @@ export type {
   SampleResult,
 } from "./define/content.ts";
 export type { Effect } from "./define/effect.ts";
-export * as fields from "./define/fields.ts";
 export { defineOptions, type OptionTable, type OptionValues } from "./define/options.ts";
 export { type Prompt, promptFor } from "./define/prompt.ts";
 export {

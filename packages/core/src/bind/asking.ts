@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import * as z from "zod";
+import type * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
 import type { ClientRoot } from "../define/call.ts";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
@@ -33,6 +33,19 @@ const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "reso
 const ANSWER_MS = 10 * 60_000;
 /** How often a legacy request is run again after answers. */
 const MAX_ROUNDS = 8;
+
+/** The form of a confirmation. */
+const AGREEMENT = {
+  type: "object",
+  properties: {
+    confirm: {
+      type: "boolean",
+      title: "Yes, do this",
+      description: "Tick to agree; nothing is done otherwise.",
+    },
+  },
+  required: ["confirm"],
+};
 
 type Answers = Readonly<Record<string, unknown>>;
 
@@ -154,28 +167,21 @@ export class Asking {
 
   async confirm(message: string): Promise<void> {
     if (this.#confirm === "never") return;
-    const agreement = z.object({
-      confirm: z
-        .boolean()
-        .meta({ title: "Yes, do this" })
-        .describe("Tick to agree; nothing is done otherwise."),
-    });
     const hint = "Start the server with --confirm never to allow it without asking.";
-    const { confirm } = await this.#form(message, agreement, hint);
-    if (!confirm) throw declined();
+    const answer = this.#elicit(message, AGREEMENT, hint);
+    if (!isObject(answer) || answer.confirm !== true) throw declined();
   }
 
-  ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
+  async ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
     const hint = "Pass what it asks for as arguments, or use a client with elicitation.";
-    return this.#form(message, form, hint, key);
+    const parsed = form.safeParse(this.#elicit(message, formSchema(form), hint, key));
+    if (parsed.success) return parsed.data;
+    const problems = parsed.error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
+    throw new ToolError("invalid", `The user's answer does not fit the question: ${problems.join("; ")}`);
   }
 
-  async #form<Form extends z.ZodObject>(
-    message: string,
-    form: Form,
-    hint: string,
-    key?: string,
-  ): Promise<z.output<Form>> {
+  /** What the user filled in. */
+  #elicit(message: string, requestedSchema: object, hint: string, key?: string): unknown {
     const elicitation = this.#capabilities?.elicitation;
     if (elicitation === undefined || (elicitation.url !== undefined && elicitation.form === undefined)) {
       throw new ToolError(
@@ -184,16 +190,10 @@ export class Asking {
         { hint },
       );
     }
-    const params = { mode: "form", message, requestedSchema: formSchema(form) };
+    const params = { mode: "form", message, requestedSchema };
     const answer = this.#answerTo("ask", { method: "elicitation/create", params }, isElicitation, key);
     if (answer.action !== "accept") throw declined();
-    const parsed = form.safeParse(answer.content);
-    if (!parsed.success)
-      throw new ToolError(
-        "invalid",
-        `The user's answer does not fit the question: ${z.prettifyError(parsed.error)}`,
-      );
-    return parsed.data;
+    return answer.content;
   }
 
   async openUrl(message: string, url: string): Promise<void> {
@@ -256,7 +256,7 @@ export class Asking {
 
 /** A form as JSON Schema; elicitation has flat objects of primitive values only. */
 function formSchema(form: z.ZodObject): object {
-  const { properties, required = [], type } = z.toJSONSchema(form, { io: "input" });
+  const { type, properties, required = [] } = form["~standard"].jsonSchema.input({ target: "draft-2020-12" });
   return { type, properties, required };
 }
 

@@ -24,10 +24,9 @@ export async function runHandler<Context, Value>(
   const asking = new Asking(request, subject, { confirm: runtime.options.confirm, seal: runtime.seal });
   for (;;) {
     try {
-      const value = await new RunningCall(request, asking, runtime.callLimits).limited(async (call) => {
-        await runtime.roots.settle(request, asking);
-        return handler(await runtime.open(), call);
-      });
+      const value = await new RunningCall(request, asking, runtime.callLimits).limited((call) =>
+        run(runtime, request, asking, call, handler),
+      );
       if (!asking.isOpen) return value;
     } catch (error) {
       if (!asking.isOpen) throw error;
@@ -35,6 +34,22 @@ export async function runHandler<Context, Value>(
     if (request.client.ask === undefined) return asking.inputRequired();
     await asking.askAtOnce();
   }
+}
+
+/** Most calls find the roots settled and the context open, and begin at once. */
+function run<Context, Value>(
+  runtime: Runtime<Context, OptionTable>,
+  request: ClientRequest,
+  asking: Asking,
+  call: Call,
+  handler: (context: Context, call: Call) => Awaitable<Value>,
+): Awaitable<Value> {
+  const settling = runtime.roots.settle(request, asking);
+  const { opened } = runtime;
+  if (settling === undefined && opened !== undefined) return handler(opened.context, call);
+  return Promise.resolve(settling)
+    .then(() => runtime.open())
+    .then((context) => handler(context, call));
 }
 
 /** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
@@ -68,7 +83,9 @@ class RunningCall implements Call {
   }
 
   /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
-  limited<Value>(work: (call: Call) => Promise<Value>): Promise<Value> {
+  limited<Value>(work: (call: Call) => Awaitable<Value>): Awaitable<Value> {
+    const begun = work(this);
+    if (!(begun instanceof Promise)) return begun;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(this.#timedOut, this.#timeoutMs);
       const settle =
@@ -79,7 +96,7 @@ class RunningCall implements Call {
         };
       this.#reject = settle(reject);
       this.#request.whenAborted(() => this.#end(new ToolError("cancelled", "The call was cancelled.")));
-      work(this).then(settle(resolve), this.#reject);
+      begun.then(settle(resolve), this.#reject);
     });
   }
 

@@ -1,10 +1,10 @@
 import type { PromptMessage } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Prompt } from "../define/prompt.ts";
+import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
-import type { GetPromptResult, ListedPrompt } from "../protocol/wire.ts";
+import type { GetPromptResult } from "../protocol/wire.ts";
 import { InputRequired } from "./asking.ts";
 import { runHandler } from "./call.ts";
 import { parseArguments } from "./input.ts";
@@ -12,24 +12,13 @@ import { blockFor } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
 import { unknownName } from "./tool.ts";
 
-/** A prompt as `prompts/list` shows it. */
-export function listedPrompt(prompt: Prompt<never>): ListedPrompt {
-  return {
-    name: prompt.name,
-    title: prompt.title,
-    description: prompt.description,
-    arguments: Object.entries(prompt.args.shape).map(([name, schema]) => ({
-      name,
-      ...(schema.description === undefined ? {} : { description: schema.description }),
-      required: !schema.safeParse(undefined).success,
-    })),
-  };
-}
-
 /** @throws ProtocolError -32602 for a prompt that does not exist, with near names. */
-export function findPrompt<Context>(prompts: readonly Prompt<Context>[], name: string): Prompt<Context> {
+export async function findPrompt<Context>(
+  prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[],
+  name: string,
+): Promise<Prompt<Context>> {
   const prompt = prompts.find((candidate) => candidate.name === name);
-  if (prompt !== undefined) return prompt;
+  if (prompt !== undefined) return "load" in prompt ? prompt.load() : prompt;
   const known = prompts.map((candidate) => candidate.name);
   throw unknownName("prompt", name, known);
 }

@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { cursorsOf } from "../answer/cursor.ts";
+import { cursorsOf, type StateCheck } from "../answer/cursor.ts";
 import type { Call } from "../define/call.ts";
 import type { ResourceContents } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
@@ -103,7 +102,7 @@ export class Resources<Context> {
     cursor: string | undefined,
     ask: (list: (context: Context, call: Call) => Awaitable<ResourcePage>) => Promise<ResourcePage>,
   ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
-    const cursors = cursorsOf("resources/list", [], z.tuple([z.int().min(0), z.string().optional()]));
+    const cursors = cursorsOf("resources/list", [], pageState);
     const lists = this.#families.flatMap(({ definition }) =>
       definition.list === undefined ? [] : [definition],
     );
@@ -125,6 +124,17 @@ export class Resources<Context> {
     return { resources, ...(next === undefined ? {} : { nextCursor: cursors.encode(next) }) };
   }
 }
+
+/** Which template's list comes next, and its own cursor. */
+const pageState: StateCheck<[number, string | undefined]> = {
+  safeParse(value) {
+    const [at, inner]: unknown[] = Array.isArray(value) ? value : [];
+    const isInner = inner === undefined || inner === null || typeof inner === "string";
+    return Number.isSafeInteger(at) && Number(at) >= 0 && isInner
+      ? { success: true, data: [Number(at), inner ?? undefined] }
+      : { success: false };
+  },
+};
 
 function listedFixed(resource: FixedResource<never>): ListedResource {
   return {

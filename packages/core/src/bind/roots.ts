@@ -13,8 +13,8 @@ const MODERN_TTL_MS = 10 * 60_000;
 export class ClientRoots {
   readonly #bound: DirectoryBound;
   readonly #log: Log;
-  /** Of each legacy client: settles when its roots are known. */
-  readonly #fetched = new WeakMap<Client, Promise<void>>();
+  /** Of each legacy client whose roots are on their way: settles when they are known. */
+  readonly #fetching = new WeakMap<Client, Promise<void>>();
   #believedUntil = 0;
 
   constructor(bound: DirectoryBound, log: Log) {
@@ -24,8 +24,11 @@ export class ClientRoots {
 
   /** Legacy era: asks for the roots once the client is initialized, and whenever it says that they changed. */
   notified(method: string, client: Client): void {
-    if (method === "notifications/initialized" || method === "notifications/roots/list_changed")
-      this.#fetched.set(client, this.#fetch(client));
+    if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed") return;
+    const fetching = this.#fetch(client).finally(() => {
+      if (this.#fetching.get(client) === fetching) this.#fetching.delete(client);
+    });
+    this.#fetching.set(client, fetching);
   }
 
   async #fetch(client: Client): Promise<void> {
@@ -43,16 +46,16 @@ export class ClientRoots {
   /**
    * Called before each call: waits for roots that are on their way, or in the modern era asks for them within the call,
    * once per process and again after the time to live.
+   *
+   * @returns undefined where there is nothing to wait for.
    */
-  async settle({ client, revision }: ClientRequest, asking: Asking): Promise<void> {
-    if (revision.era === "legacy") {
-      await this.#fetched.get(client);
-      return;
-    }
-    if (Date.now() < this.#believedUntil || !asking.isPossible) return;
+  settle({ client, revision }: ClientRequest, asking: Asking): Promise<void> | undefined {
+    if (revision.era === "legacy") return this.#fetching.get(client);
+    if (Date.now() < this.#believedUntil || !asking.isPossible) return undefined;
     const roots = asking.roots();
     this.#believedUntil = Date.now() + MODERN_TTL_MS;
     this.#set(roots);
+    return undefined;
   }
 
   #set(roots: readonly ClientRoot[] | undefined): void {

@@ -3,23 +3,23 @@ import type { DirectoryBound } from "../boundary/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
-import type { Prompt } from "../define/prompt.ts";
+import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Resource } from "../define/resource.ts";
-import type { ServerDefinition } from "../define/server.ts";
-import type { Tool } from "../define/tool.ts";
+import type { Servable } from "../define/server.ts";
+import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
 import type { Log } from "../log.ts";
 import { Seal } from "../protocol/seal.ts";
 import type { Listener } from "../protocol/service.ts";
 import { ClientRoots } from "./roots.ts";
 
-const NO_ROOTS = { settle: async () => undefined, notified: () => undefined };
+const NO_ROOTS = { settle: () => undefined, notified: () => undefined };
 
 /**
  * One running server: the definition, its options, the context that is opened on first use, and the connections
  * that listen. All connections of a process share it.
  */
 export class Runtime<Context, Table extends OptionTable> {
-  readonly definition: ServerDefinition<Context, Table>;
+  readonly definition: Servable<Context, Table>;
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly bound: DirectoryBound;
   readonly log: Log;
@@ -28,15 +28,17 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly roots: Pick<ClientRoots, "settle" | "notified">;
   /** Of each call: the characters that its answer should keep to, and its time limit. */
   readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
-  readonly tools: readonly Tool<Context>[];
+  readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
   readonly resources: readonly Resource<Context>[];
-  readonly prompts: readonly Prompt<Context>[];
+  readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
   readonly #listeners = new Set<Listener>();
   readonly #closing = new AbortController();
   #context: Promise<Context> | undefined;
+  /** The context once it is open. */
+  opened: { readonly context: Context } | undefined;
 
   constructor(
-    definition: ServerDefinition<Context, Table>,
+    definition: Servable<Context, Table>,
     parts: {
       options: OptionValues<Table> & CommonOptionValues;
       bound: DirectoryBound;
@@ -54,7 +56,7 @@ export class Runtime<Context, Table extends OptionTable> {
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
     this.roots = asksForRoots ? new ClientRoots(parts.bound, parts.log) : NO_ROOTS;
     this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
-    this.tools = definition.tools.filter((tool) => isEnabled(tool, parts.options));
+    this.tools = [...definition.tools].filter((tool) => isEnabled(tool, parts.options));
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
     this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
@@ -75,7 +77,7 @@ export class Runtime<Context, Table extends OptionTable> {
 
   async #open(): Promise<Context> {
     try {
-      return await this.definition.open({
+      const context = await this.definition.open({
         options: this.options,
         bound: this.bound,
         log: this.log,
@@ -83,6 +85,8 @@ export class Runtime<Context, Table extends OptionTable> {
         changed: (uri) => this.#tell((listener) => listener.changed(uri)),
         resourcesChanged: () => this.#tell((listener) => listener.resourcesChanged()),
       });
+      this.opened = { context };
+      return context;
     } catch (error) {
       this.#context = undefined;
       throw error;
@@ -112,7 +116,7 @@ export class Runtime<Context, Table extends OptionTable> {
 
 /** Whether a tool exists under these options: `--read-only`, its flag, `--tools`, `--exclude-tools`, its toolset. */
 export function isEnabled(
-  tool: Pick<Tool<unknown>, "name" | "effect" | "toolset" | "needs">,
+  tool: Pick<ToolFacts, "name" | "effect" | "toolset" | "needs">,
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
 ): boolean {
   if (options.readOnly && !isReading(tool.effect)) return false;

@@ -1,17 +1,26 @@
 import * as z from "zod";
+import type { Tool, ToolSchemas } from "../define/tool.ts";
 
 type JsonSchema = Record<string, unknown>;
+
+/** The schemas of a tool as clients see them. */
+export function schemasOf(tool: Pick<Tool<never>, "input" | "output">): ToolSchemas {
+  return {
+    inputSchema: inputSchema(tool.input),
+    ...(tool.output === undefined ? {} : { outputSchema: outputSchema(tool.output) }),
+  };
+}
 
 /**
  * The JSON Schema that a client sees, 2020-12. `$schema` is left out (that dialect is the protocol's default)
  * and so is `additionalProperties: false` below the root: it costs tokens and tells a model nothing.
  */
-export function inputSchema(schema: z.ZodObject): JsonSchema & { type: "object" } {
+function inputSchema(schema: z.ZodObject): JsonSchema & { type: "object" } {
   return objectSchema(z.toJSONSchema(schema, { io: "input" }), true);
 }
 
 /** As `inputSchema`, for answers. */
-export function outputSchema(schema: z.ZodObject): JsonSchema & { type: "object" } {
+function outputSchema(schema: z.ZodObject): JsonSchema & { type: "object" } {
   return objectSchema(z.toJSONSchema(schema, { io: "output" }), false);
 }
 

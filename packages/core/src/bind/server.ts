@@ -6,11 +6,12 @@ import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { Handler, Service } from "../protocol/service.ts";
-import type { Implementation, Params, ServerCapabilities } from "../protocol/wire.ts";
-import { findPrompt, getPrompt, listedPrompt, promptCompleter } from "./prompt.ts";
+import type { Implementation, ListedTool, Params, ServerCapabilities } from "../protocol/wire.ts";
+import { listedPrompt, listedTools } from "./listing.ts";
+import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
-import { callTool, listedTool, toolIndex, unknownName } from "./tool.ts";
+import { callTool, ToolIndex, unknownName } from "./tool.ts";
 
 /** The protocol allows no more values in one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
@@ -18,28 +19,29 @@ const MAX_COMPLETIONS = 100;
 /** Binds a running server to the protocol: its definitions become the methods that clients call. */
 export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
-  const tools = toolIndex(runtime.tools);
+  const tools = new ToolIndex(runtime.tools);
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0;
   const hasPrompts = prompts.length > 0;
-  let toolList: ReturnType<typeof listedTool>[] | undefined;
+  let toolList: readonly ListedTool[] | undefined;
   const methods = new Map<string, Handler>();
 
-  methods.set("tools/list", ({ params }) => {
+  methods.set("tools/list", async ({ params }) => {
     refuseCursor(params.cursor);
-    toolList ??= runtime.tools.map(listedTool).sort((a, b) => (a.name < b.name ? -1 : 1));
+    toolList ??= (await listedTools(runtime.tools)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     if (definition.warm === true) runtime.warm();
     return { tools: toolList };
   });
   methods.set("tools/call", (request) => {
     const name = String(request.params.name);
-    const tool = tools.get(name);
+    const tool = tools.find(name);
     if (tool === undefined)
       throw unknownName(
         "tool",
         name,
         runtime.tools.map((one) => one.name),
       );
+    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request));
     return callTool(runtime, tool, request);
   });
   if (hasResources) {
@@ -57,8 +59,8 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       refuseCursor(params.cursor);
       return { prompts: prompts.map(listedPrompt) };
     });
-    methods.set("prompts/get", (request) =>
-      getPrompt(runtime, findPrompt(prompts, String(request.params.name)), request),
+    methods.set("prompts/get", async (request) =>
+      getPrompt(runtime, await findPrompt(prompts, String(request.params.name)), request),
     );
   }
   if (hasResources || hasPrompts)
@@ -89,7 +91,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
 }
 
 /** Logging is deprecated in 2026-07-28 and declared there only by a server that logs to its clients. */
-function capabilitiesOf({ logsToClient, extensions }: AnyServer, era: Revision["era"]): ServerCapabilities {
+function capabilitiesOf(
+  { logsToClient, extensions }: Pick<AnyServer, "logsToClient" | "extensions">,
+  era: Revision["era"],
+): ServerCapabilities {
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
     ...(extensions === undefined ? {} : { extensions }),
@@ -97,7 +102,13 @@ function capabilitiesOf({ logsToClient, extensions }: AnyServer, era: Revision["
 }
 
 /** How the server introduces itself (MCP `Implementation`). */
-function identityOf({ name, title, version, websiteUrl, icons }: AnyServer): Implementation {
+function identityOf({
+  name,
+  title,
+  version,
+  websiteUrl,
+  icons,
+}: Omit<AnyServer, "tools" | "prompts">): Implementation {
   return {
     name: `refmcp-${name}`,
     title,
@@ -113,7 +124,7 @@ async function complete<Context>(
   request: ClientRequest,
 ): Promise<object> {
   const { name, value, others } = completionOf(request.params);
-  const completer = completerOf(request.params.ref, name, resources, runtime.prompts);
+  const completer = await completerOf(request.params.ref, name, resources, runtime.prompts);
   if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
   const found = await runAlone(runtime, request, (context, call) => completer(value, context, others, call));
   const values = found.slice(0, MAX_COMPLETIONS);
@@ -127,16 +138,16 @@ function completionOf({ argument, context }: Params) {
   return { name, value, others };
 }
 
-function completerOf<Context>(
+async function completerOf<Context>(
   ref: unknown,
   argument: string,
   resources: Resources<Context>,
   prompts: Runtime<Context, OptionTable>["prompts"],
-): Completer<Context> | undefined {
+): Promise<Completer<Context> | undefined> {
   if (!isObject(ref)) return undefined;
   return ref.type === "ref/resource"
     ? resources.completer(String(ref.uri), argument)
-    : promptCompleter(findPrompt(prompts, String(ref.name)), argument);
+    : promptCompleter(await findPrompt(prompts, String(ref.name)), argument);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,36 +1,34 @@
 import { nearest } from "../answer/errors.ts";
-import { annotationsOf } from "../define/effect.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Tool } from "../define/tool.ts";
+import type { Awaitable, LazyTool, Tool } from "../define/tool.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject, show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
-import type { CallToolResult, ListedTool } from "../protocol/wire.ts";
+import type { CallToolResult } from "../protocol/wire.ts";
 import { InputRequired } from "./asking.ts";
 import { runHandler } from "./call.ts";
 import { parseArguments } from "./input.ts";
 import { errorResult, resultFor, resultOf } from "./result.ts";
 import type { Runtime } from "./runtime.ts";
-import { inputSchema, outputSchema } from "./schema.ts";
 
-/** A tool as `tools/list` shows it. */
-export function listedTool(tool: Tool<unknown>): ListedTool {
-  return {
-    name: tool.name,
-    title: tool.title,
-    description: tool.description,
-    inputSchema: inputSchema(tool.input),
-    ...(tool.output === undefined ? {} : { outputSchema: outputSchema(tool.output) }),
-    annotations: annotationsOf(tool),
-    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
-  };
-}
+/** The tools that can be called, by their names and their older names. */
+export class ToolIndex<Context> {
+  readonly #tools = new Map<string, Tool<Context> | LazyTool<Context>>();
 
-/** Finds a tool by its name or one of its older names. */
-export function toolIndex<Context>(tools: readonly Tool<Context>[]): ReadonlyMap<string, Tool<Context>> {
-  const index = new Map<string, Tool<Context>>();
-  for (const tool of tools) for (const name of [tool.name, ...(tool.aliases ?? [])]) index.set(name, tool);
-  return index;
+  constructor(tools: readonly (Tool<Context> | LazyTool<Context>)[]) {
+    for (const tool of tools)
+      for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(name, tool);
+  }
+
+  /** The tool, or its loading; undefined where there is none. */
+  find(name: string): Awaitable<Tool<Context>> | undefined {
+    const tool = this.#tools.get(name);
+    if (tool === undefined || !("load" in tool)) return tool;
+    return tool.load().then((loaded) => {
+      for (const known of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(known, loaded);
+      return loaded;
+    });
+  }
 }
 
 /** -32602 for a name that nothing has (MCP, "Tools: error handling"), with near names. */

@@ -18,6 +18,21 @@ export interface Prompt<Context, Arguments extends PromptArguments = PromptArgum
   run(args: z.output<Arguments>, context: Context, call: Call): Awaitable<string | readonly PromptMessage[]>;
 }
 
+/** A prompt as `prompts/list` shows it. */
+export interface ListedPrompt {
+  name: string;
+  title: string;
+  description: string;
+  arguments: { name: string; description?: string; required: boolean }[];
+}
+
+/** A prompt of a bundled server: listed by what was written down at build, and loaded with its first call. */
+export interface LazyPrompt<Context> {
+  readonly name: string;
+  readonly listed: ListedPrompt;
+  load(): Promise<Prompt<Context>>;
+}
+
 /** The `prompt` function of a server: it returns its argument and infers the types of `args` and `run`. */
 export function promptFor<Context>() {
   return <Arguments extends PromptArguments>(

@@ -3,9 +3,9 @@ import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
 import type { Icon } from "./content.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
-import type { Prompt } from "./prompt.ts";
+import type { LazyPrompt, Prompt } from "./prompt.ts";
 import type { Resource } from "./resource.ts";
-import type { Awaitable, Tool } from "./tool.ts";
+import type { Awaitable, LazyTool, Tool } from "./tool.ts";
 
 /** What `open` gets to build the server's context from. */
 export interface Opening<Table extends OptionTable> {
@@ -71,6 +71,17 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Releases what the context holds; at most 2 seconds are waited for it. */
   close?(context: Context): Awaitable<void>;
 }
+
+/** A bundled server, whose tools, resources and prompts are loaded with the first call that needs them. */
+export type LazyServer<Context, Table extends OptionTable = OptionTable> = Omit<
+  ServerDefinition<Context, Table>,
+  "tools" | "prompts"
+> & { readonly tools: readonly LazyTool<Context>[]; readonly prompts?: readonly LazyPrompt<Context>[] };
+
+/** What can be run. */
+export type Servable<Context, Table extends OptionTable = OptionTable> =
+  | ServerDefinition<Context, Table>
+  | LazyServer<Context, Table>;
 
 /** Any server, for code that treats all alike. */
 // biome-ignore lint/suspicious/noExplicitAny: a server's context is nobody's business but its own; see docs/decisions.

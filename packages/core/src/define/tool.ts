@@ -45,11 +45,8 @@ export type ToolReturn<Output> = Output extends z.ZodObject
   ? z.input<Output> | DataAnswer<z.input<Output>>
   : string | readonly Content[];
 
-export interface Tool<
-  Context,
-  Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodObject | undefined = z.ZodObject | undefined,
-> {
+/** What is known of a tool without its schemas and its work. */
+export interface ToolFacts {
   /** snake_case, unique over all servers. */
   readonly name: string;
   readonly title: string;
@@ -68,9 +65,28 @@ export interface Tool<
   readonly needs?: string;
   /** Its `_meta` in `tools/list`: what extensions of the protocol say of it. */
   readonly meta?: Meta;
+}
+
+export interface Tool<
+  Context,
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject | undefined = z.ZodObject | undefined,
+> extends ToolFacts {
   readonly input: Input;
   readonly output?: Output;
   run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;
+}
+
+/** A tool of a bundled server: listed by what was written down at build, and loaded with its first call. */
+export interface LazyTool<Context> extends ToolFacts {
+  readonly schemas: ToolSchemas;
+  load(): Promise<Tool<Context>>;
+}
+
+/** The JSON Schemas of a tool as `tools/list` shows them. */
+export interface ToolSchemas {
+  inputSchema: { type: "object"; [keyword: string]: unknown };
+  outputSchema?: { type: "object"; [keyword: string]: unknown };
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { HOST_NAMES } from "../define/common-options.ts";
 import { defineOptions } from "../define/options.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { carryOptions } from "./print-config.ts";
 import { serverOptions } from "./server-options.ts";
 
 const options = defineOptions({
@@ -85,15 +86,14 @@ describe("parseCommandLine", () => {
 
   it("carries the other options into --print-config", () => {
     const command = parse(["a", "--token", "hunter2", "--print-config", "vscode", "--read-only"]);
-    expect(command).toMatchObject({
-      kind: "print-config",
-      host: "vscode",
-      carried: {
-        args: ["/work/a", "--read-only"],
-        env: [{ name: "REFMCP_FILESYSTEM_TOKEN", secret: true }],
-      },
+    if (command.kind !== "print-config") throw new Error(command.kind);
+    expect(command.host).toBe("vscode");
+    const carried = carryOptions(files.server, files.table, command.given, "linux");
+    expect(carried).toMatchObject({
+      args: ["/work/a", "--read-only"],
+      env: [{ name: "REFMCP_FILESYSTEM_TOKEN", secret: true }],
     });
-    expect(JSON.stringify(command.kind === "print-config" && command.carried)).not.toContain("hunter2");
+    expect(JSON.stringify(carried)).not.toContain("hunter2");
   });
 
   it("knows the eight hosts and names them all, and the nearest, for another", () => {

@@ -1,7 +1,6 @@
 import type { CommonOptionValues, HostName } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import { type Invocation, type OptionSource, type OptionsRead, parseOptions } from "./parse-options.ts";
-import { type CarriedOptions, carryOptions } from "./print-config.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /** A server's options with where they came from and what was ignored. */
@@ -23,7 +22,8 @@ export type CommandLine<Table extends OptionTable> =
   | ({
       readonly kind: "print-config";
       readonly host: HostName;
-      readonly carried: CarriedOptions;
+      /** What was given, for the entry to carry on. */
+      readonly given: OptionsRead<OptionTable>;
     } & ServerOptionsRead<Table>)
   /** For stderr, with exit code 2. */
   | { readonly kind: "error"; readonly message: string };
@@ -49,10 +49,8 @@ export function parseCommandLine<Table extends OptionTable>(
     source: (key) => parsed.sources[key] ?? "default",
     warnings: parsed.warnings,
   };
-  if (options.printConfig !== undefined) {
-    const carried = carryOptions(all.server, all.table, parsed, invocation.platform ?? process.platform);
-    return { kind: "print-config", host: options.printConfig, carried, ...read };
-  }
+  if (options.printConfig !== undefined)
+    return { kind: "print-config", host: options.printConfig, given: parsed, ...read };
   if (options.describe) return { kind: "describe" };
   return { kind: options.listTools ? "list-tools" : "serve", ...read };
 }

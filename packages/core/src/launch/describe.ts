@@ -1,7 +1,6 @@
-import { listedPrompt } from "../bind/prompt.ts";
-import { listedTool } from "../bind/tool.ts";
+import { listedPrompt, listedTools } from "../bind/listing.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { ServerDefinition } from "../define/server.ts";
+import type { Servable } from "../define/server.ts";
 import { renderOptionTable } from "./help.ts";
 import { defaultText, optionEntries } from "./option-table.ts";
 
@@ -11,11 +10,12 @@ import { defaultText, optionEntries } from "./option-table.ts";
  *
  * @param table the server's options, the common ones included
  */
-export function describeServer<Context, Table extends OptionTable>(
-  definition: ServerDefinition<Context, Table>,
+export async function describeServer<Context, Table extends OptionTable>(
+  definition: Servable<Context, Table>,
   table: OptionTable,
 ) {
   const { name, packageName, title, version, description, instructions, toolsets = {} } = definition;
+  const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
     name,
     packageName,
@@ -40,12 +40,12 @@ export function describeServer<Context, Table extends OptionTable>(
         default: defaultText(option),
         description: option.description,
       })),
-    tools: definition.tools.map((tool) => ({
-      ...listedTool(tool),
-      effect: tool.effect,
-      toolset: tool.toolset,
-      needs: tool.needs,
-      aliases: tool.aliases ?? [],
+    tools: (await listedTools(definition.tools)).map((tool) => ({
+      ...tool,
+      effect: facts.get(tool.name)?.effect,
+      toolset: facts.get(tool.name)?.toolset,
+      needs: facts.get(tool.name)?.needs,
+      aliases: facts.get(tool.name)?.aliases ?? [],
     })),
     resources: (definition.resources ?? []).map((resource) => ({
       uri: "uri" in resource ? resource.uri : resource.uriTemplate,

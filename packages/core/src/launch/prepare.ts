@@ -3,7 +3,7 @@ import { Runtime } from "../bind/runtime.ts";
 import { DirectoryBound } from "../boundary/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { ServerDefinition } from "../define/server.ts";
+import type { Servable, ServerDefinition } from "../define/server.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { parseCommandLine } from "./command-line.ts";
@@ -35,7 +35,7 @@ export type Prepared<Context, Table extends OptionTable> =
  * @param writeLog receives the log's lines. Default: stderr.
  */
 export async function prepare<Context, Table extends OptionTable>(
-  definition: ServerDefinition<Context, Table>,
+  definition: Servable<Context, Table>,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   writeLog?: (line: string) => void,
@@ -53,7 +53,7 @@ export async function prepare<Context, Table extends OptionTable>(
   }
   if (command.kind === "describe") {
     const { describeServer } = await import("./describe.ts");
-    return print(`${JSON.stringify(describeServer(definition, all.table), undefined, 2)}\n`);
+    return print(`${JSON.stringify(await describeServer(definition, all.table), undefined, 2)}\n`);
   }
   const http = await httpSettings(command.options, env);
   if (typeof http === "string") return refuse(http);
@@ -70,10 +70,11 @@ export async function prepare<Context, Table extends OptionTable>(
     return print(renderToolTable(runtime.tools, process.stdout.columns));
   }
   if (command.kind === "print-config") {
-    const { renderHostEntry } = await import("./print-config.ts");
+    const { carryOptions, renderHostEntry } = await import("./print-config.ts");
     const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
     const origin = bin === undefined ? {} : { bin };
-    const { text, guidance } = renderHostEntry(command.host, definition, command.carried, origin);
+    const carried = carryOptions(all.server, all.table, command.given, process.platform);
+    const { text, guidance } = renderHostEntry(command.host, definition, carried, origin);
     return print(text, guidance);
   }
   return { kind: "run", runtime, ...(http === undefined ? {} : { http }) };
@@ -110,7 +111,7 @@ async function httpSettings(
 
 /** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
 async function unknownToolNames(
-  definition: Pick<ServerDefinition<never>, "tools">,
+  definition: { readonly tools: readonly { readonly name: string }[] },
   options: CommonOptionValues,
 ): Promise<string | undefined> {
   if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;

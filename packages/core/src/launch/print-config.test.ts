@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
 import { parseCommandLine } from "./command-line.ts";
-import { localCommand, renderHostEntry } from "./print-config.ts";
+import { carryOptions, localCommand, renderHostEntry } from "./print-config.ts";
 import { serverOptions } from "./server-options.ts";
 
 const options = defineOptions({
@@ -31,7 +31,7 @@ const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "The da
 function carried(argv: readonly string[], env: Record<string, string> = {}) {
   const command = parseCommandLine(all, { ...place, argv: [...argv, "--print-config", "zed"], env });
   if (command.kind !== "print-config") throw new Error(JSON.stringify(command));
-  return command.carried;
+  return carryOptions(all.server, all.table, command.given, "linux");
 }
 
 describe("carryOptions", () => {

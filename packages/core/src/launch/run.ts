@@ -1,6 +1,6 @@
 import { bind } from "../bind/server.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { ServerDefinition } from "../define/server.ts";
+import type { Servable } from "../define/server.ts";
 import { StdioServer } from "../transport/stdio/stdio.ts";
 import { protectStdout } from "../transport/stdio/stdout.ts";
 import { prepare } from "./prepare.ts";
@@ -16,7 +16,7 @@ import { installShutdown } from "./shutdown.ts";
  * ```
  */
 export async function run<Context, Table extends OptionTable>(
-  definition: ServerDefinition<Context, Table>,
+  definition: Servable<Context, Table>,
 ): Promise<void> {
   const stdout = protectStdout();
   const prepared = await prepare(definition, process.argv.slice(2), process.env);

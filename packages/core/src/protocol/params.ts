@@ -179,9 +179,9 @@ const ENVELOPE: readonly Parameter[] = [
 export function dropNulls(method: string, params: unknown, era: Era): void {
   for (const { path, optional: mayLack } of parametersOf(method, era)) {
     const name = path.at(-1);
-    if (!mayLack || name === undefined) continue;
+    if (!mayLack || name === undefined || valueAt(params, path) !== null) continue;
     const parent = valueAt(params, path.slice(0, -1));
-    if (isObject(parent) && parent[name] === null) delete parent[name];
+    if (isObject(parent)) delete parent[name];
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   ResourceContents,
   ToolAnnotations,
 } from "../define/content.ts";
+import type { ToolSchemas } from "../define/tool.ts";
 
 /** The messages of MCP as they cross the wire; `wire.test.ts` holds them against the official SDK's types. */
 
@@ -94,12 +95,10 @@ export interface ServerCapabilities {
   readonly extensions?: Record<string, Record<string, unknown>>;
 }
 
-export interface ListedTool {
+export interface ListedTool extends ToolSchemas {
   name: string;
   title: string;
   description: string;
-  inputSchema: { type: "object"; [keyword: string]: unknown };
-  outputSchema?: { type: "object"; [keyword: string]: unknown };
   annotations: ToolAnnotations;
   _meta?: Meta;
 }
@@ -109,13 +108,6 @@ export interface CallToolResult {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   _meta?: Meta;
-}
-
-export interface ListedPrompt {
-  name: string;
-  title: string;
-  description: string;
-  arguments: { name: string; description?: string; required: boolean }[];
 }
 
 export interface GetPromptResult {

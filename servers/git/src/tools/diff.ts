@@ -1,5 +1,5 @@
-import { fields } from "@refmcp/core";
 import { oneLine } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { diff } from "../repository/diff.ts";

@@ -1,4 +1,4 @@
-import { fields } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { show } from "../repository/show.ts";

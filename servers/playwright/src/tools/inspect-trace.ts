@@ -1,4 +1,4 @@
-import { fields } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { inspectTrace, traceText } from "../browser/look/trace.ts";
 import { runId, tool } from "../context.ts";

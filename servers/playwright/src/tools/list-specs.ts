@@ -1,5 +1,5 @@
-import { fields } from "@refmcp/core";
 import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { specLine } from "../browser/specs/specs.ts";
 import { number, tool } from "../context.ts";

@@ -1,4 +1,5 @@
-import { fields, withLinks } from "@refmcp/core";
+import { withLinks } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { fittingReport, textOf, withUris } from "../browser/run/report.ts";
 import {

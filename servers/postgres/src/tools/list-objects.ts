@@ -1,5 +1,5 @@
-import { fields } from "@refmcp/core";
 import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
 import { KINDS, listObjects } from "../database/objects.ts";

@@ -1,5 +1,5 @@
-import { fields } from "@refmcp/core";
 import { cursorsOf } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
 import { answerOf, FORMATS, queryOutput, STANDARD_ROWS } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, showing, timeoutMs, tool } from "../context.ts";

@@ -1,4 +1,4 @@
-import { fields } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import { FORMATS, queryOutput } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, sql, tool } from "../context.ts";

@@ -1,0 +1,42 @@
+import { annotationsOf } from "../define/effect.ts";
+import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
+import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
+import type { ListedTool } from "../protocol/wire.ts";
+
+/** A tool as `tools/list` shows it. */
+export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
+  return {
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    ...schemas,
+    annotations: annotationsOf(tool),
+    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
+  };
+}
+
+/** Tools in the order given. Where their schemas were not written down at build, they are made of zod's now. */
+export async function listedTools(
+  tools: readonly (Tool<never> | LazyTool<never>)[],
+): Promise<readonly ListedTool[]> {
+  return Promise.all(
+    tools.map(async (tool) =>
+      listedWith(tool, "load" in tool ? tool.schemas : (await import("./schema.ts")).schemasOf(tool)),
+    ),
+  );
+}
+
+/** A prompt as `prompts/list` shows it. */
+export function listedPrompt(prompt: Prompt<never> | LazyPrompt<never>): ListedPrompt {
+  if ("load" in prompt) return prompt.listed;
+  return {
+    name: prompt.name,
+    title: prompt.title,
+    description: prompt.description,
+    arguments: Object.entries(prompt.args.shape).map(([name, schema]) => ({
+      name,
+      ...(schema.description === undefined ? {} : { description: schema.description }),
+      required: !schema.safeParse(undefined).success,
+    })),
+  };
+}

@@ -1,0 +1,31 @@
+import type { AnyServer } from "../define/server.ts";
+import type { ToolFacts } from "../define/tool.ts";
+import type { Outline, ResourceOutline } from "./lazy.ts";
+import { listedPrompt } from "./listing.ts";
+import { schemasOf } from "./schema.ts";
+
+/** The outline of a server, for its bundle; it survives JSON. */
+export function outlineOf(server: AnyServer): Outline<never> {
+  const { options: _, open: _open, close: _close, tools, resources = [], prompts = [], ...facts } = server;
+  return {
+    ...facts,
+    tools: tools.map(({ input, output, run: _run, ...tool }) => ({
+      ...(tool satisfies ToolFacts),
+      schemas: schemasOf({ input, output }),
+    })),
+    prompts: prompts.map(listedPrompt),
+    resources: resources.map(
+      (resource): ResourceOutline => ({
+        ...("uri" in resource ? { uri: resource.uri } : { uriTemplate: resource.uriTemplate }),
+        name: resource.name,
+        title: resource.title,
+        description: resource.description,
+        ...(resource.mimeType === undefined ? {} : { mimeType: resource.mimeType }),
+        ...(resource.annotations === undefined ? {} : { annotations: resource.annotations }),
+        watches: resource.watch !== undefined,
+        lists: "list" in resource && resource.list !== undefined,
+        completes: "complete" in resource ? Object.keys(resource.complete ?? {}) : [],
+      }),
+    ),
+  };
+}
