@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, posix, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 
@@ -133,19 +133,47 @@ describe("core", () => {
       .filter((file) => !isTest(file))
       .map((file) => ({ file: `${room}/${file}`, text: readFileSync(join(source, room, file), "utf8") }));
 
-  it("has words without behaviour of the SDK: define imports its types only", () => {
-    for (const { file, text } of read("define")) {
-      expect(text, file).not.toMatch(/import (?!type\b)[^;]*from "@modelcontextprotocol/);
+  /** Each may use those before it, also for types. */
+  const LAYERS = [
+    "log.ts",
+    "trace.ts",
+    "answer",
+    "boundary",
+    "define",
+    "protocol",
+    "bind",
+    "transport",
+    "launch",
+  ];
+
+  it("has layers, and imports go down only", () => {
+    const layerOf = (file: string) => LAYERS.indexOf(file.split("/")[0] ?? "");
+    const upward: string[] = [];
+    for (const [own, layer] of LAYERS.entries()) {
+      const files = layer.endsWith(".ts")
+        ? [{ file: layer, text: readFileSync(join(source, layer), "utf8") }]
+        : read(layer);
+      for (const { file, text } of files) {
+        const imported = importsOf(text).filter((from) => from.startsWith("."));
+        for (const from of imported) {
+          const target = posix.join(posix.dirname(file), from);
+          if (layerOf(target) < 0 || layerOf(target) > own) upward.push(`${file} imports ${target}`);
+        }
+      }
     }
+    expect(upward).toEqual([]);
   });
 
-  it("knows no protocol in boundary and answer", () => {
-    for (const { file, text } of [...read("boundary"), ...read("answer")]) {
-      const imports = importsOf(text).filter((from) =>
-        /modelcontextprotocol|\.\.\/(bind|serve|define|testing)/.test(from),
-      );
-      expect(imports, file).toEqual([]);
-    }
+  it("runs without the SDK, which is the client and the oracle in tests", () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"));
+    expect(
+      Object.keys(manifest.dependencies).filter((name) => name.startsWith("@modelcontextprotocol")),
+    ).toEqual([]);
+    for (const { file, text } of LAYERS.filter((layer) => !layer.endsWith(".ts")).flatMap(read))
+      expect(
+        importsOf(text).filter((from) => from.startsWith("@modelcontextprotocol")),
+        file,
+      ).toEqual([]);
   });
 
   it("sets request handlers in bind only", () => {
