@@ -1,0 +1,192 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { npmPackages } from "../../scripts/lib/npm-programs.mjs";
+import { connect } from "../conformance/clients.ts";
+import { PROGRAMS } from "../conformance/programs.ts";
+import { inWorld, type Listening, listen } from "../conformance/ready.ts";
+import { type Fields, fieldsAt } from "../protocol/revisions.ts";
+import { SERVERS, useWorld } from "../servers.ts";
+import { CLIENTS } from "./clients.ts";
+import { drive, foreignLog, preload, quietEnvironment, recorded } from "./drive.ts";
+import { installClients } from "./install.ts";
+
+/** The timeout of a call to be cancelled, for clients that have nothing else: enough time for the call to start. */
+const CANCEL_MS = 4_000;
+
+const worlds = new Map(SERVERS.map((name) => [name, useWorld(name)]));
+const worldOf = (name: string) => {
+  const world = worlds.get(name);
+  if (world === undefined) throw new Error(`There is no server ${name}.`);
+  return world();
+};
+
+/** A site whose pages don't end, with the responses by their paths, and the paths whose connection was closed. */
+const pages = new Map<string, ServerResponse>();
+const dropped = new Set<string>();
+const site = createServer(({ url = "" }, response) => {
+  if (url === "/robots.txt") return void response.writeHead(404).end();
+  pages.set(url, response);
+  response.writeHead(200, { "content-type": "text/plain" }).write("The beginning.");
+  response.once("close", () => dropped.add(url));
+});
+const siteHost = () => {
+  const address = site.address();
+  return `127.0.0.1:${typeof address === "object" ? address?.port : address}`;
+};
+
+/** How a server is started. The fetch server may reach the site, and has no time limit that could pass for a cancellation. */
+function processOf(name: string) {
+  const { file, args, env } = inWorld(name, worldOf(name));
+  const fetching = ["--allow-host", siteHost(), "--timeout", "300", "--timeout-ms", "300000"];
+  return { file, args: name === "fetch" ? [...args, ...fetching] : args, env };
+}
+
+/** The tools of each server, as the workspace's own client lists them. */
+const tools = new Map<string, Fields[]>();
+/** The servers over HTTP, shared by all clients. */
+const listening = new Map<string, Listening>();
+let place = { folder: "", home: "" };
+let inspector = "";
+
+beforeAll(async () => {
+  place = { folder: await installClients(), home: await mkdtemp(join(tmpdir(), "refmcp-clients-")) };
+  const { name, version, file } = PROGRAMS.inspector;
+  inspector = (await npmPackages({ [name]: version }))(join(name, file));
+  await once(site.listen(0, "127.0.0.1"), "listening");
+  for (const server of SERVERS) {
+    const peer = await connect("SDK v2 modern", processOf(server));
+    tools.set(server, await peer.list("tools"));
+    await peer.close();
+  }
+});
+afterAll(async () => {
+  for (const [name, server] of listening) expect(await server.stop(), name).toBe(0);
+  site.closeAllConnections();
+  site.close();
+  await rm(place.home, { recursive: true, force: true });
+});
+
+const TITLED = CLIENTS.map((client) => [`${client.name} ${client.version}`, client] as const);
+describe.each(TITLED)("%s", (title, client) => {
+  describe.each(client.ways)("over %s", (way) => {
+    let driver: Awaited<ReturnType<typeof drive>>;
+    beforeAll(async () => {
+      const argument = client.driver === "inspector" ? inspector : client.argument;
+      driver = await drive({ ...client, argument }, place);
+    });
+    afterAll(() => driver.end());
+
+    /** Runs `work` on a connection. When the client has closed it, every process that the client started exits with 0. */
+    async function at(name: string, work: () => Promise<void>): Promise<void> {
+      const log = join(place.home, `${crypto.randomUUID()}.jsonl`);
+      const recorder = preload(place.folder, "record.mjs", log);
+      if (way === "stdio") {
+        const { file, args, env } = processOf(name);
+        await driver.connect({ command: process.execPath, args: ["--import", recorder, file, ...args], env });
+      } else {
+        const server = listening.get(name) ?? (await listen(processOf(name)));
+        listening.set(name, server);
+        await driver.connect({ url: server.url.href, recorder });
+      }
+      try {
+        await work();
+      } finally {
+        await driver.close();
+      }
+      const codes = async () => (await recorded(log)).map(({ code }) => code);
+      await expect.poll(codes).not.toContain(undefined);
+      const startsProcess = way === "stdio" || client.driver === "bridges";
+      expect(new Set(await codes())).toEqual(new Set(startsProcess ? [0] : []));
+      // SDK v2 stops its first process, which it only asks for the protocol revision, with a signal.
+      if (!client.signals) expect((await recorded(log)).at(-1)?.signals ?? []).toEqual([]);
+    }
+
+    it.each(SERVERS)("lists the tools of the %s server and calls the read-only ones", async (name) => {
+      const listed = tools.get(name) ?? [];
+      const reading = listed.filter(({ annotations }) => fieldsAt(annotations).readOnlyHint === true);
+      await at(name, async () => {
+        expect(await driver.list()).toEqual(listed.map((tool) => tool.name).sort());
+        expect(reading).not.toEqual([]);
+        const called = client.slow ? [] : reading.slice(0, way === "stdio" ? reading.length : 1);
+        for (const { name: tool } of called) {
+          const outcome = await driver.call(String(tool), worldOf(name).calls[String(tool)] ?? {});
+          expect(outcome, String(tool)).toMatchObject({ value: { isError: false } });
+        }
+      });
+    });
+
+    it("writes and reads a file with the filesystem server", async () => {
+      const [root = ""] = worldOf("filesystem").args;
+      const path = `${title} ${way}.txt`;
+      await at("filesystem", async () => {
+        const written = await driver.call("write_file", { path, content: "by a foreign client\n" });
+        expect(written).toMatchObject({ value: { isError: false } });
+        expect(await readFile(join(root, path), "utf8")).toBe("by a foreign client\n");
+        const read = await driver.call("read_text_file", { path });
+        expect(read).toMatchObject({ value: { text: expect.stringContaining("by a foreign client") } });
+      });
+    });
+
+    it("stores an entity in the memory server and finds it with a new connection", async () => {
+      const name = `${title} ${way}`;
+      const entities = [{ name, entityType: "client", observations: ["speaks MCP"] }];
+      await at("memory", async () => {
+        const created = await driver.call("create_entities", { entities });
+        expect(created).toMatchObject({ value: { isError: false } });
+      });
+      await at("memory", async () => {
+        const opened = await driver.call("open_nodes", { names: [name] });
+        expect(opened).toMatchObject({ value: { text: expect.stringContaining("speaks MCP") } });
+      });
+    });
+
+    it.each([
+      ["filesystem", "read_text_file", { path: "missing.txt" }, /missing\.txt.* does not exist/],
+      ["memory", "find_related", { name: "Ada", to: "Nobody" }, /Nobody/],
+    ])(`gets the text of an error of the %s server as ${client.error}`, async (name, tool, args, pattern) => {
+      const text = expect.stringMatching(pattern);
+      await at(name, async () => {
+        expect(await driver.call(tool, args)).toMatchObject(
+          client.error === "a result" ? { value: { isError: true, text } } : { thrown: text },
+        );
+        expect(await driver.list()).toContain(tool);
+      });
+    });
+
+    const isSilent = client.silent.includes(way);
+    const fact = isSilent
+      ? "abandons a call without notifying the server, which keeps answering"
+      : "cancels a call: the server stops it and keeps answering";
+    it(fact, async () => {
+      const path = `/${encodeURIComponent(`${title} ${way}`)}`;
+      await at("fetch", async () => {
+        // The connection is open before the timeout starts.
+        expect(await driver.list()).toContain("fetch");
+        const call = driver.begin("fetch", { url: `http://${siteHost()}${path}` }, CANCEL_MS);
+        await expect.poll(() => [...pages.keys()]).toContain(path);
+        expect([...dropped]).not.toContain(path);
+        await call.cancel();
+        expect(await call.outcome).toMatchObject({ thrown: expect.any(String) });
+        expect(await driver.list()).toContain("fetch");
+        if (isSilent) expect([...dropped]).not.toContain(path);
+        else await expect.poll(() => [...dropped]).toContain(path);
+        pages.get(path)?.end();
+      });
+    });
+  });
+});
+
+it("no client tries to reach another machine, and an attempt would be recorded", async () => {
+  const attempts = () => readFile(foreignLog(place.home), "utf8").catch(() => "");
+  expect(await attempts()).toBe("");
+  const attempt = ["--input-type=module", "--eval", 'await fetch("http://telemetry.invalid/")'];
+  const env = quietEnvironment(place);
+  await expect(promisify(execFile)(process.execPath, attempt, { env })).rejects.toThrow("telemetry.invalid");
+  expect(await attempts()).toBe("telemetry.invalid\n");
+});

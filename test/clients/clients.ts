@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { PROGRAMS } from "../conformance/programs.ts";
+
+/** How a client reaches a server: it starts a process, or it connects to a URL. */
+export type Way = "stdio" | "HTTP";
+
+/** A foreign client, and what is special about it. */
+export interface ForeignClient {
+  readonly name: string;
+  readonly version: string;
+  /** The driver's file, and the argument for its `connect`. */
+  readonly driver: string;
+  readonly argument: string;
+  /** The Node.js version that it needs, if it doesn't run on Node.js 20. */
+  readonly node?: 22 | 26;
+  readonly ways: readonly Way[];
+  /** How the caller gets a tool's error: as a result, like in the protocol, or as an exception. */
+  readonly error: "a result" | "an exception";
+  /** Where it abandons a call without notifying the server, which continues with it. */
+  readonly silent: readonly Way[];
+  /** It stops a server with a signal. The others close the server's input, and the server exits by itself. */
+  readonly signals: boolean;
+  /** It starts a process for each order or each connection, so it only lists the tools of most servers. */
+  readonly slow: boolean;
+}
+
+const { dependencies }: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL("package.json", import.meta.url), "utf8"),
+);
+const DEFAULTS = {
+  ways: ["stdio", "HTTP"],
+  error: "a result",
+  silent: [],
+  signals: false,
+  slow: false,
+} as const;
+
+/** A client with the version from package.json; by default the package's name there is the driver's argument. */
+function client(
+  name: string,
+  { package: key, ...rest }: { package: string; driver: string } & Partial<ForeignClient>,
+): ForeignClient {
+  const version = dependencies[key]?.replace(/.*@/, "") ?? "";
+  return { ...DEFAULTS, name, version, argument: key, ...rest };
+}
+
+/** A bridge between the SDK's client and a server. `way` is how the bridge reaches the server. */
+function bridge(key: string, argument: string, way: Way): ForeignClient {
+  // A bridge that starts the server runs until Ctrl-C, and then stops the server with a signal.
+  const signals = way === "stdio";
+  return client(argument, { package: key, driver: "bridges", argument, ways: [way], signals, slow: true });
+}
+
+/**
+ * Each in the newest version that runs on Node.js 20 and, if that is not the newest of all, in that one too (2026-11-22).
+ * mcp-use 2 is missing: it gets its client from @mcp-use/client, which npm didn't have.
+ */
+export const CLIENTS: readonly ForeignClient[] = [
+  client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1" }),
+  client("SDK v2", { package: "@modelcontextprotocol/client", driver: "sdk-v2" }),
+  {
+    ...DEFAULTS,
+    name: "Inspector CLI",
+    version: PROGRAMS.inspector.version,
+    driver: "inspector",
+    argument: "",
+    node: 22,
+    slow: true,
+    // Only killing it cancels a call, and in an HTTP session a lost connection doesn't cancel anything.
+    silent: ["HTTP"],
+  },
+  client("LangChain", { package: "@langchain/mcp-adapters", driver: "langchain", error: "an exception" }),
+  // It never sends notifications/cancelled. Version 2 speaks 2026-07-28 over HTTP, where closing the response cancels.
+  client("AI SDK", {
+    package: "ai-sdk-mcp-node20",
+    driver: "ai-sdk",
+    silent: ["stdio", "HTTP"],
+    signals: true,
+  }),
+  client("AI SDK", { package: "@ai-sdk/mcp", driver: "ai-sdk", node: 22, silent: ["stdio"], signals: true }),
+  client("OpenAI Agents", { package: "@openai/agents", driver: "openai-agents" }),
+  client("Mastra", { package: "@mastra/mcp", driver: "mastra", node: 22, error: "an exception" }),
+  client("mcp-use", { package: "mcp-use", driver: "mcp-use" }),
+  // A call can only time out. mcporter then drops the connection: over HTTP, before notifications/cancelled is sent.
+  client("mcporter", { package: "mcporter-node20", driver: "mcporter", silent: ["HTTP"] }),
+  client("mcporter", { package: "mcporter", driver: "mcporter", node: 26, silent: ["HTTP"] }),
+  bridge("mcp-remote", "mcp-remote", "HTTP"),
+  bridge("supergateway", "supergateway from HTTP", "HTTP"),
+  bridge("supergateway", "supergateway to SSE", "stdio"),
+  bridge("supergateway", "supergateway to HTTP", "stdio"),
+  bridge("supergateway", "supergateway to HTTP, 2026-07-28", "stdio"),
+  bridge("mcp-proxy", "mcp-proxy to SSE", "stdio"),
+  bridge("mcp-proxy", "mcp-proxy to HTTP", "stdio"),
+  bridge("mcp-proxy", "mcp-proxy to HTTP, 2026-07-28", "stdio"),
+];
