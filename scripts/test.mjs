@@ -35,7 +35,7 @@ const SECONDS = {
   "@refmcp/server-sqlite#test": 113,
   "@refmcp/server-sqlite#test:long": 30,
   "@refmcp/test#test": 162,
-  "@refmcp/test#test:long": 818,
+  "@refmcp/test#test:long": 1050,
 };
 const OTHER = 30;
 // A suite starts processes of its own and waits for them a good part of the time.

@@ -8,11 +8,14 @@ import { ROOT } from "../servers.ts";
 const execute = promisify(execFile);
 
 describe("what is committed", () => {
-  it("has a lockfile without download addresses: everybody's own registry serves it", async () => {
-    const lockfile = await readFile(join(ROOT, "pnpm-lock.yaml"), "utf8");
-    expect(lockfile.match(/tarball:.*|https?:\/\/.*/g) ?? []).toEqual([]);
-    expect(lockfile).toContain("integrity: sha512-");
-  });
+  it.each(["pnpm-lock.yaml", "test/clients/pnpm-lock.yaml"])(
+    "%s has no download addresses: everybody's own registry serves it",
+    async (file) => {
+      const lockfile = await readFile(join(ROOT, file), "utf8");
+      expect(lockfile.match(/tarball:.*|https?:\/\/.*/g) ?? []).toEqual([]);
+      expect(lockfile).toContain("integrity: sha512-");
+    },
+  );
 
   it("names no path of the machine that it was made on", async () => {
     const found = await execute(
