@@ -113,7 +113,7 @@ export type SamplingContent =
       type: "tool_result";
       toolUseId: string;
       content: ContentBlock[];
-      structuredContent?: Record<string, unknown> | undefined;
+      structuredContent?: unknown;
       isError?: boolean | undefined;
       _meta?: Meta | undefined;
     };

@@ -87,6 +87,10 @@ export type Servable<Context, Table extends OptionTable = OptionTable> =
 // biome-ignore lint/suspicious/noExplicitAny: a server's context is nobody's business but its own; see docs/decisions.
 export type AnyServer = ServerDefinition<any, any>;
 
+/** Any server that can be run. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export type AnyServable = Servable<any, any>;
+
 /** Returns its argument and infers the types. */
 export function defineServer<Context, const Table extends OptionTable>(
   definition: ServerDefinition<Context, Table>,

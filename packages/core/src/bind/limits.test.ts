@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { initialize } from "../../test/fixtures/messages.ts";
+import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { Wire } from "../../test/fixtures/wire.ts";
+import { resourceFor } from "../define/resource.ts";
+import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
+import { prepare } from "../launch/prepare.ts";
+import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
+import { lazyServer } from "./lazy.ts";
+import { outlineOf } from "./outline.ts";
+import { bind } from "./server.ts";
+
+const open: Connected[] = [];
+afterEach(async () => {
+  for (const connected of open.splice(0)) await connected.close();
+});
+async function connect(server: Parameters<typeof connectInMemory>[0], options: ConnectOptions = {}) {
+  const connected = await connectInMemory(server, options);
+  open.push(connected);
+  return connected;
+}
+
+const textOf = (result: unknown): string => JSON.parse(JSON.stringify(result)).content[0].text;
+
+describe("an error answer", () => {
+  it("names 20 wrong arguments and counts the others", async () => {
+    const { client } = await connect(probeServer());
+    const args = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`unknown_${index}`, 1]));
+    const text = textOf(await client.callTool({ name: "probe_echo", arguments: args }));
+    expect(text.split("\n")).toHaveLength(1 + 20 + 1);
+    expect(text).toContain('unknown argument "unknown_18"');
+    expect(text).toMatch(/\n- and 981 more$/);
+  });
+
+  it("is short, however large the arguments are, and costs next to nothing", async () => {
+    const { client } = await connect(probeServer());
+    const keys = Array.from({ length: 100_000 }, (_, index) => `${"k".repeat(100)}${index}`);
+    const args = Object.fromEntries(keys.map((key) => [key, "v"]));
+    const text = textOf(await client.callTool({ name: "probe_echo", arguments: args }));
+    expect(text.length).toBeLessThan(10_000);
+    for (const [name, value] of Object.entries({
+      tool: () => client.callTool({ name: "x".repeat(1_000_000), arguments: {} }),
+      prompt: () => client.getPrompt({ name: "x".repeat(1_000_000) }),
+      uri: () => client.readResource({ uri: `probe://${"x".repeat(1_000_000)}` }),
+      cursor: () => client.listResources({ cursor: "x".repeat(1_000_000) }),
+    })) {
+      const error = await value().catch((reason: unknown) => reason);
+      expect(JSON.stringify(error).length + String(error).length, name).toBeLessThan(2_000);
+    }
+  });
+
+  it("keeps to the hard limit, whatever a tool throws", async () => {
+    const { ToolError } = await import("../answer/errors.ts");
+    const tool = toolFor<null>();
+    const server = defineServer({
+      name: "loud",
+      packageName: "@refmcp/loud",
+      title: "Loud",
+      version: "1.0.0",
+      description: "Throws much.",
+      instructions: "",
+      options: {},
+      tools: [
+        tool({
+          name: "loud_throw",
+          title: "Throw",
+          description: "Throws.",
+          effect: "read",
+          openWorld: false,
+          input: z.strictObject({}),
+          run() {
+            throw new ToolError("invalid", "m".repeat(200_000), { data: { much: "d".repeat(200_000) } });
+          },
+        }),
+      ],
+      open: () => null,
+    });
+    const { client } = await connect(server);
+    const result = await client.callTool({ name: "loud_throw", arguments: {} });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toHaveLength(80_000);
+    expect(result.structuredContent).toBeUndefined();
+  });
+
+  it("names an argument that is nested deeply as what it is, and __proto__ as unknown", async () => {
+    let log = "";
+    const prepared = await prepare(probeServer(), [], {}, (line) => {
+      log += line;
+    });
+    if (prepared.kind !== "run") throw new Error("not running");
+    const wire = new Wire({}, bind(prepared.runtime));
+    wire.send(initialize());
+    await wire.next();
+    const line = (args: string) =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"probe_echo","arguments":${args}}}`;
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const wrong = await wire.answer(line(`{"text":${deep}}`));
+    expect(textOf(wrong.result)).toContain("text: expected a string, got a long array.");
+    const polluted = await wire.answer(line('{"text":"a","__proto__":{"times":5}}'));
+    expect(textOf(polluted.result)).toContain('unknown argument "__proto__"');
+    expect(log).not.toContain("fault");
+    await wire.handle.close();
+    await prepared.runtime.close();
+  });
+});
+
+describe("subscriptions/listen", () => {
+  it("takes 1,000 URIs at most, and says once what it cannot watch", async () => {
+    const { client, stderr } = await connect(probeServer());
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `nothing://${index}`);
+    await expect(client.listen({ resourceSubscriptions: many(1_001) })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("resourceSubscriptions must have at most 1,000 entries, not 1,001"),
+    });
+    const subscription = await client.listen({
+      resourcesListChanged: true,
+      resourceSubscriptions: many(1_000),
+    });
+    expect(subscription.honoredFilter).toEqual({ resourcesListChanged: true });
+    expect(stderr().match(/Cannot watch/g)).toHaveLength(1);
+    expect(stderr()).toContain("(and 999 more)");
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
+  const aborted: string[] = [];
+  const forever = (what: string, signal: AbortSignal) =>
+    new Promise<never>(() => signal.addEventListener("abort", () => aborted.push(what)));
+  const resource = resourceFor<null>();
+  const server = defineServer({
+    name: "slow",
+    packageName: "@refmcp/slow",
+    title: "Slow",
+    version: "1.0.0",
+    description: "Never ends.",
+    instructions: "",
+    options: {},
+    tools: [],
+    resources: [
+      resource({
+        uriTemplate: "slow://{name}",
+        name: "slow",
+        title: "Slow",
+        description: "Never there.",
+        read: (_variables, _context, call) => forever("read", call.signal),
+        list: (_context, _cursor, call) => forever("list", call.signal),
+        complete: { name: (_value, _context, _others, call) => forever("complete", call.signal) },
+        watch: (_variables, _context, _changed, call) => forever("watch", call.signal),
+      }),
+    ],
+    open: () => null,
+  });
+  const ref = { type: "ref/resource", uri: "slow://{name}" } as const;
+  const requests = {
+    list: (client: Connected["client"], signal?: AbortSignal) =>
+      client.listResources({}, signal === undefined ? {} : { signal }),
+    complete: (client: Connected["client"], signal?: AbortSignal) =>
+      client.complete({ ref, argument: { name: "name", value: "" } }, signal === undefined ? {} : { signal }),
+  };
+
+  it.each(["list", "complete"] as const)("in %s ends with the client's cancellation", async (what) => {
+    aborted.length = 0;
+    const { client } = await connect(server, { era });
+    const controller = new AbortController();
+    const request = requests[what](client, controller.signal);
+    request.catch(() => undefined);
+    await client.listTools();
+    controller.abort();
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => aborted).toEqual([what]);
+  });
+
+  it.each(["list", "complete"] as const)("in %s ends with the time limit of a call", async (what) => {
+    aborted.length = 0;
+    const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
+    await expect(requests[what](client)).rejects.toThrow("the time limit of a call");
+    expect(aborted).toEqual([what]);
+  });
+
+  it("in a watch ends with the time limit of a call", async () => {
+    aborted.length = 0;
+    const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
+    if (era === "legacy")
+      await expect(client.subscribeResource({ uri: "slow://a" })).rejects.toThrow("the time limit of a call");
+    else expect((await client.listen({ resourceSubscriptions: ["slow://a"] })).honoredFilter).toEqual({});
+    expect(aborted).toEqual(["watch"]);
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("%s: what a definition declares", (era) => {
+  it("shows extensions and the _meta of tools; logging in 2026-07-28 only where it is used", async () => {
+    const probe = probeServer();
+    const meta = { "example.com/hint": { shown: true } };
+    const server = {
+      ...probe,
+      tools: probe.tools.map((tool) => (tool.name === "probe_echo" ? { ...tool, meta } : tool)),
+      extensions: { "example.com/extension": { level: 2 } },
+    };
+    const { client } = await connect(server, { era });
+    expect(client.getServerCapabilities()?.extensions).toEqual(server.extensions);
+    const tools = (await client.listTools()).tools;
+    expect(tools.find(({ name }) => name === "probe_echo")?._meta).toEqual(meta);
+    expect(tools.filter(({ _meta }) => _meta !== undefined)).toHaveLength(1);
+    expect(client.getServerCapabilities()?.logging).toEqual(era === "legacy" ? {} : undefined);
+    const logging = await connect({ ...server, logsToClient: true }, { era });
+    expect(logging.client.getServerCapabilities()?.logging).toEqual({});
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("%s: a server that is loaded with its first call", (era) => {
+  /** As in a bundle: the outline has been JSON. */
+  function lazy(probes: Probe[]) {
+    const real = probeServer(probes);
+    let loads = 0;
+    const server = lazyServer(JSON.parse(JSON.stringify(outlineOf(real))), real.options, async () => {
+      loads += 1;
+      return real;
+    });
+    return { server, loads: () => loads };
+  }
+
+  it("lists exactly what the loaded one lists, and is loaded once", async () => {
+    const { server, loads } = lazy([]);
+    const listsOf = async (client: Connected["client"]) => ({
+      identity: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+      tools: (await client.listTools()).tools,
+      prompts: (await client.listPrompts()).prompts,
+      templates: (await client.listResourceTemplates()).resourceTemplates,
+    });
+    const [unloaded, loaded] = [await connect(server, { era }), await connect(probeServer(), { era })];
+    expect(await listsOf(unloaded.client)).toEqual(await listsOf(loaded.client));
+    expect(loads()).toBe(0);
+    expect((await unloaded.client.listResources()).resources).toEqual(
+      (await loaded.client.listResources()).resources,
+    );
+    await unloaded.client.callTool({ name: "probe_say", arguments: { text: "a" } });
+    expect(loads()).toBe(1);
+  });
+
+  it("calls, reads, completes, prompts, watches and closes as the loaded one does", async () => {
+    const probes: Probe[] = [];
+    const { client, close } = await connect(lazy(probes).server, { era });
+    const [first, second] = await Promise.all(
+      [1, 2].map((by) => client.callTool({ name: "probe_count", arguments: { by } })),
+    );
+    expect([first, second].map((result) => result?.structuredContent)).toEqual([
+      { count: 1, inner: { kept: true } },
+      { count: 3, inner: { kept: true } },
+    ]);
+    expect((await client.readResource({ uri: "probe://count" })).contents).toMatchObject([{ text: "3" }]);
+    expect((await client.readResource({ uri: "probe://item/a" })).contents).toMatchObject([
+      { text: "item a" },
+    ]);
+    const { completion } = await client.complete({
+      ref: { type: "ref/prompt", name: "probe_greeting" },
+      argument: { name: "who", value: "A" },
+    });
+    expect(completion.values).toEqual(["Anna", "none"]);
+    const ref = { type: "ref/resource", uri: "probe://item/{name}" } as const;
+    expect((await client.complete({ ref, argument: { name: "name", value: "x" } })).completion.total).toBe(
+      150,
+    );
+    const { messages } = await client.getPrompt({ name: "probe_greeting", arguments: { who: "Ann" } });
+    expect(messages).toHaveLength(1);
+    for (const uri of ["probe://count", "probe://item/a"])
+      if (era === "legacy") await client.subscribeResource({ uri });
+      else await client.listen({ resourceSubscriptions: [uri] });
+    expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
+    await close();
+    expect(probes[0]).toMatchObject({ opened: 1, closed: true });
+  });
+});
