@@ -50,7 +50,7 @@ describe("a port that cannot be had", () => {
   it("is explained where the address is not of this machine", async () => {
     // TEST-NET-1 (RFC 5737) belongs to nobody.
     const { code, stderr } = await rawSession(launch().file, "", {
-      args: ["--http", "192.0.2.1:0", "--auth-token-env", "T"],
+      args: ["--http", "192.0.2.1:0", "--auth-token-env", "T", "--allow-plain-http"],
       env: { T: "t".repeat(32) },
     });
     expect(code).toBe(1);
