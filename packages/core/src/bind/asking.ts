@@ -277,8 +277,10 @@ export function capabilitiesIn(
 ): ClientCapabilities | undefined {
   if (declared === undefined) return undefined;
   const { elicitation, sampling, ...others } = declared;
-  const kept =
-    asks === "modes" ? elicitation : asks === "forms" && elicitation !== undefined ? {} : undefined;
+  // A client that declares no mode has forms; one that declares URLs alone has none.
+  const hasForms =
+    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  const kept = asks === "modes" ? elicitation : asks === "forms" && hasForms ? {} : undefined;
   return {
     ...others,
     ...(sampling === undefined ? {} : { sampling: samplingTools ? sampling : {} }),
