@@ -2,6 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { chmod, chown, type FileHandle, open, utimes } from "node:fs/promises";
 import { isSame } from "./identity.ts";
 import type { Opener } from "./opener.ts";
+import type { ReadHandle } from "./read-handle.ts";
 import { changedMeanwhile } from "./refusals.ts";
 import type { GuardedPlace } from "./types.ts";
 
@@ -37,7 +38,7 @@ export async function copyContent(
   }
 }
 
-async function pump(source: FileHandle, target: FileHandle): Promise<void> {
+async function pump(source: ReadHandle, target: FileHandle): Promise<void> {
   const buffer = Buffer.allocUnsafe(chunkBytes);
   for (let position = 0; ; ) {
     const { bytesRead } = await source.read(buffer, 0, chunkBytes, position);

@@ -7,6 +7,7 @@ export {
   describeBound,
 } from "./directories.ts";
 export { createPathGuard } from "./path-guard.ts";
+export type { ReadHandle } from "./read-handle.ts";
 export type {
   AllowedDirectory,
   Bound,

@@ -13,7 +13,7 @@ import {
   specialFile,
   specialPlace,
 } from "./refusals.ts";
-import { isSpecialFileSystem } from "./special-places.ts";
+import { fileSystemKind } from "./special-places.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /** Windows has no O_NONBLOCK; nothing there blocks on opening. */
@@ -46,7 +46,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
     const identity = await lstat(realPath, { bigint: true });
     if (identity.isSymbolicLink()) return undefined;
     if (!identity.isFile() && !identity.isDirectory()) throw specialFile(asked, identity);
-    if (isSpecialFileSystem(realPath)) throw specialPlace(asked);
+    if (fileSystemKind(realPath) === "special") throw specialPlace(asked);
     return { realPath, directory, identity };
   }
 

@@ -16,8 +16,9 @@ import { type Identity, isSame } from "./identity.ts";
 import { hasOtherSpelling, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
+import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
 import { isDirectory, isNoDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
-import { isSpecialFileSystem } from "./special-places.ts";
+import { type FileSystemKind, fileSystemKind } from "./special-places.ts";
 import type { AllowedDirectory, Bound, GuardedDirectory } from "./types.ts";
 
 /**
@@ -50,12 +51,23 @@ export function hasProc(): boolean {
 /**
  * Linux: a file is first found (O_PATH), then verified by the path that the kernel knows for it, and only then
  * opened, through the descriptor. No swap of links or directories can come between (CVE-2025-53109). The calls on
- * the descriptor take microseconds and do not wait for a disk, hence synchronous.
+ * the descriptor take microseconds and do not wait for a disk, hence synchronous. Finding a file may wait for a file server,
+ * so it is synchronous only in a directory seen on a local disk in the last ten seconds.
  */
 export function procOpener(bound: Bound, membership: Membership): Opener {
-  const special = rememberedByDevice();
+  const remembered = shortMemory();
 
-  function verify(fd: number, asked: string): { stat: Stats; realPath: string; directory: AllowedDirectory } {
+  /** Finds what `path` leads to. A link may lead to any file system, so it is followed in the thread pool. */
+  async function find(path: string): Promise<number> {
+    if (remembered().localDirectories.has(dirname(path))) {
+      const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+      if (!fstatSync(fd).isSymbolicLink()) return fd;
+      closeSync(fd);
+    }
+    return openDescriptor(path, O_PATH);
+  }
+
+  function verify(fd: number, path: string, asked: string) {
     const stat = fstatSync(fd);
     const realPath = kernelPath(fd, stat);
     let directory = membership.surelyAround(realPath);
@@ -64,29 +76,37 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
     }
     if (directory === undefined) throw leadsOutside(asked, bound);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
-    if (special(stat.dev, fd)) throw specialPlace(asked);
-    return { stat, realPath, directory };
+    const { kinds, localDirectories } = remembered();
+    const kind = kinds.get(stat.dev) ?? fileSystemKind(through(fd));
+    kinds.set(stat.dev, kind);
+    if (kind === "special") throw specialPlace(asked);
+    // Only a path without links: those may lead through another file system before they come to this one.
+    if (kind === "local" && realPath === path)
+      localDirectories.add(stat.isDirectory() ? path : dirname(path));
+    return { kind, found: { stat, realPath, directory } };
   }
 
   return {
     async openFile(path, asked) {
-      const fd = await openDescriptor(path, O_PATH);
+      const fd = await find(path);
       try {
-        const verified = verify(fd, asked);
-        if (!verified.stat.isFile()) throw isDirectory(asked);
-        const handle = await openHandle(through(fd), constants.O_RDONLY);
-        return { handle, path: asked, ...verified };
+        const { kind, found } = verify(fd, path, asked);
+        if (!found.stat.isFile()) throw isDirectory(asked);
+        const isSmall = kind === "local" && found.stat.size <= SMALL_BYTES;
+        const small = isSmall ? SmallFile.open(through(fd)) : undefined;
+        const handle = small ?? (await openHandle(through(fd), constants.O_RDONLY));
+        return { handle, path: asked, ...found };
       } finally {
         closeSync(fd);
       }
     },
 
     async openDirectory(path, asked) {
-      const fd = await openDescriptor(path, O_PATH);
+      const fd = await find(path);
       try {
-        const verified = verify(fd, asked);
-        if (!verified.stat.isDirectory()) throw isNoDirectory(asked);
-        return guardedDirectory(fd, asked, verified);
+        const { found } = verify(fd, path, asked);
+        if (!found.stat.isDirectory()) throw isNoDirectory(asked);
+        return guardedDirectory(fd, asked, found);
       } catch (error) {
         closeSync(fd);
         throw error;
@@ -180,20 +200,18 @@ function climb(
   return undefined;
 }
 
-/** Asks for the type of a file system once in ten seconds and device: on a network file system the answer may wait. */
-function rememberedByDevice(): (device: number, fd: number) => boolean {
-  const known = new Map<number, boolean>();
+/** What was seen of file systems in the last ten seconds: on a network file system asking again may wait. */
+function shortMemory() {
+  const kinds = new Map<number, FileSystemKind>();
+  const localDirectories = new Set<string>();
   let since = performance.now();
-  return (device, fd) => {
+  return () => {
     const now = performance.now();
     if (now - since > 10_000) {
-      known.clear();
+      kinds.clear();
+      localDirectories.clear();
       since = now;
     }
-    const remembered = known.get(device);
-    if (remembered !== undefined) return remembered;
-    const special = isSpecialFileSystem(through(fd));
-    known.set(device, special);
-    return special;
+    return { kinds, localDirectories };
   };
 }

@@ -1,6 +1,6 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, parse, sep } from "node:path";
-import { isSpecialFileSystem, isSpecialPlace } from "./special-places.ts";
+import { fileSystemKind, isSpecialPlace } from "./special-places.ts";
 import { errorCode } from "./system-error.ts";
 
 /** Where a directory really is, or why it cannot be used. */
@@ -16,7 +16,7 @@ export function lookUp(path: string): RealDirectory {
   for (const spelling of new Set([path, path.normalize("NFC"), path.normalize("NFD")])) {
     try {
       const realPath = realpathSync.native(spelling);
-      if (isSpecialPlace(realPath, process.platform) || isSpecialFileSystem(realPath)) {
+      if (isSpecialPlace(realPath, process.platform) || fileSystemKind(realPath) === "special") {
         return { realPath, unavailable: "shows devices or processes, not files, and is never allowed" };
       }
       if (realPath.includes("\uFFFD")) {

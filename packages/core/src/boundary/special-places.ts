@@ -30,11 +30,28 @@ const specialTypes = new Set([
   0x19800202, // mqueue
 ]);
 
-/** Whether `path` lies on such a file system; false where that cannot be told. About a microsecond. */
-export function isSpecialFileSystem(path: string): boolean {
+/** File systems on a disk of this machine or in its memory. */
+const localTypes = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x9123683e, // btrfs
+  0x58465342, // xfs
+  0xf2f52010, // f2fs
+  0x2fc12fc1, // zfs
+  0xca451a4e, // bcachefs
+  0x794c7630, // overlayfs
+  0x01021994, // tmpfs
+]);
+
+/** Special: without content of the user's. Local: reading waits for no network and no other program. */
+export type FileSystemKind = "special" | "local" | "other";
+
+/** The kind of the file system that `path` is on; "other" where that is unknown. About a microsecond. */
+export function fileSystemKind(path: string): FileSystemKind {
   try {
-    return specialTypes.has(statfsSync(path).type);
+    const { type } = statfsSync(path);
+    if (specialTypes.has(type)) return "special";
+    return localTypes.has(type) ? "local" : "other";
   } catch {
-    return false;
+    return "other";
   }
 }

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import type { ReadHandle } from "./read-handle.ts";
 
 /** Where an allowed directory came from. */
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
@@ -28,7 +28,7 @@ export interface Bound {
 
 /** A regular file that was opened and then verified to lie inside the bound. Close the handle. */
 export interface GuardedFile {
-  readonly handle: FileHandle;
+  readonly handle: ReadHandle;
   /** The absolute path as asked for, normalised. */
   readonly path: string;
   /** Where the opened file really is. */

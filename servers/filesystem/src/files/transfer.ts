@@ -11,6 +11,7 @@ import {
   utimes,
 } from "node:fs/promises";
 import { join } from "node:path";
+import type { ReadHandle } from "@refmcp/core/boundary";
 import { entriesBelow, entriesIn, type Folder, openEntry } from "./folder.ts";
 import { CHUNK_BYTES } from "./source.ts";
 
@@ -24,7 +25,7 @@ export interface TransferOptions {
 
 /** Copies all of `source` to the end of `target`, piece by piece. Returns the bytes copied. */
 export async function copyBytes(
-  source: FileHandle,
+  source: ReadHandle,
   target: FileHandle,
   options: { signal?: AbortSignal | undefined; seen?(bytes: Uint8Array): void } = {},
 ): Promise<number> {
@@ -61,7 +62,7 @@ export async function copyFileEntry(
 
 /** The same for a file that is open already. */
 export async function copyOpened(
-  source: { handle: FileHandle; stat: Stats },
+  source: { handle: ReadHandle; stat: Stats },
   to: Folder,
   newName: string,
   options: TransferOptions & { seen?(bytes: Uint8Array): void },

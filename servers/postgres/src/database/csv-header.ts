@@ -1,5 +1,5 @@
-import type { FileHandle } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
+import type { ReadHandle } from "@refmcp/core/boundary";
 
 /** A header line longer than this is none. */
 const LONGEST = 1_048_576;
@@ -10,11 +10,12 @@ const LONGEST = 1_048_576;
  * @throws ToolError `invalid` where the file is empty, not UTF-8 text, or its first line is no header.
  */
 export async function readHeader(
-  handle: FileHandle,
+  handle: ReadHandle,
   delimiter: string,
   path: string,
 ): Promise<{ columns: string[]; start: number }> {
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(LONGEST), 0, LONGEST, 0);
+  const buffer = Buffer.alloc(LONGEST);
+  const { bytesRead } = await handle.read(buffer, 0, LONGEST, 0);
   const bytes = buffer.subarray(0, bytesRead);
   const start = bytes.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? 3 : 0;
   const columns = fieldsOf(bytes.subarray(start).toString("utf8"), delimiter);
