@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash, type Hash, hash } from "node:crypto";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { detect, type Encoding, SAMPLE_BYTES, type TextForm } from "./text.ts";
 
@@ -65,7 +65,7 @@ export function shortHash(hash: Hash): string {
 
 /** The hash of a content as answers show it and `expected_hash` takes it: the first 16 hex digits of its SHA-256. */
 export function hashOf(bytes: Uint8Array): string {
-  return shortHash(createHash("sha256").update(bytes));
+  return hash("sha256", bytes).slice(0, HASH_DIGITS);
 }
 
 /** Whether `expected`, from a caller, names the content with this hash; the full 64 digits name it too. */
