@@ -112,6 +112,12 @@ export class RawClient {
   }
 }
 
+/** Processor time of a process's main thread, in milliseconds; NaN off Linux. */
+export async function mainThreadTime(pid) {
+  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, "utf8").catch(() => "");
+  return Number(text.split(" ", 1)[0] || Number.NaN) / 1e6;
+}
+
 /** Processor time of a process and its threads, in milliseconds with a resolution of 10; NaN off Linux. */
 export async function processorTime(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
