@@ -1,4 +1,4 @@
-import type { DirectoryBound } from "../boundary/directories.ts";
+import type { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { ClientRoot } from "../define/call.ts";
 import type { Log } from "../log.ts";
 import type { Client, ClientRequest } from "../protocol/request.ts";

@@ -1,5 +1,5 @@
 import { HARD_ANSWER_CHARS } from "../answer/budget.ts";
-import type { DirectoryBound } from "../boundary/directories.ts";
+import type { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";

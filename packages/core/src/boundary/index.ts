@@ -5,9 +5,9 @@ export {
   DirectoryBound,
   type DirectoryBoundOptions,
   describeBound,
-} from "./directories.ts";
-export { createPathGuard } from "./path-guard.ts";
-export type { ReadHandle } from "./read-handle.ts";
+} from "./paths/directories.ts";
+export { createPathGuard } from "./paths/path-guard.ts";
+export type { ReadHandle } from "./paths/read-handle.ts";
 export type {
   AllowedDirectory,
   Bound,
@@ -18,4 +18,4 @@ export type {
   LinkTarget,
   PathGuard,
   WriteOptions,
-} from "./types.ts";
+} from "./paths/types.ts";

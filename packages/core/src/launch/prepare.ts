@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { Runtime } from "../bind/runtime.ts";
-import { DirectoryBound } from "../boundary/directories.ts";
+import { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable, ServerDefinition } from "../define/server.ts";

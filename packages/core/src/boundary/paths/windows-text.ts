@@ -1,4 +1,4 @@
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { quote } from "./quote.ts";
 
 /** Microsoft, "Naming Files, Paths, and Namespaces": devices in every directory, with any extension. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import ipaddr from "ipaddr.js";
 import { afterEach, describe, expect, it } from "vitest";
-import { refusal } from "../../test/fixtures/boundary.ts";
+import { refusal } from "../../../test/fixtures/boundary.ts";
 import { reserveOf } from "./addresses.ts";
 import { createUrlGuard, parseHostRule, type Resolve, type UrlRules } from "./url-guard.ts";
 

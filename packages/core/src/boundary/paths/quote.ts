@@ -1,4 +1,4 @@
-import { oneLine } from "../answer/untrusted.ts";
+import { oneLine } from "../../answer/untrusted.ts";
 
 const longest = 300;
 

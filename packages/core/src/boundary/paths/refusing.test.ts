@@ -13,7 +13,7 @@ import {
   readThrough,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("refusing, verified by %s", (verification) => {

@@ -1,5 +1,5 @@
 import { readlink } from "node:fs/promises";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { writeFileAt } from "./atomic-write.ts";
 import { explain } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";

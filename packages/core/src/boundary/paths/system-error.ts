@@ -1,4 +1,4 @@
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { quote } from "./quote.ts";
 
 /** The code of an error of the operating system (`ENOENT`), or undefined for anything else. */

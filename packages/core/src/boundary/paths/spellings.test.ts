@@ -8,7 +8,7 @@ import {
   readThrough,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /** A bound whose directories are spelt in another way than the kernel spells them; all but the first are read-only. */

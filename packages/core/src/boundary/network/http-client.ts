@@ -9,9 +9,9 @@ import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { ToolError } from "../answer/errors.ts";
-import { oneLine } from "../answer/untrusted.ts";
-import { startDeadline } from "./deadline.ts";
+import { ToolError } from "../../answer/errors.ts";
+import { oneLine } from "../../answer/untrusted.ts";
+import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** What one download may take. */

@@ -1,6 +1,6 @@
 import { access, constants, lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { explain } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";
 import { openPlace } from "./places.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { parsePath } from "./path-text.ts";
 import type { Platform } from "./platform.ts";
 

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { boundOf, type Ground, makeGround, refusal } from "../../test/fixtures/boundary.ts";
+import { boundOf, type Ground, makeGround, refusal } from "../../../test/fixtures/boundary.ts";
 import { DirectoryBound, describeBound } from "./directories.ts";
 import { createPathGuard } from "./path-guard.ts";
 import type { Bound } from "./types.ts";

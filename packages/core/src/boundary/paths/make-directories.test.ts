@@ -9,7 +9,7 @@ import {
   namesBelow,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("creating directories, verified by %s", (verification) => {

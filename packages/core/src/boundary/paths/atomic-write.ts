@@ -1,7 +1,7 @@
 import { lstatSync, renameSync, type Stats } from "node:fs";
 import { access, constants, open, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";
 import { type Identity, isSame } from "./identity.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { type Applied, narrow, replace, withoutDuplicates } from "./client-roots.ts";
 import { parsePath, type TextRules } from "./path-text.ts";
 import { isFileSystemRoot, isInside } from "./platform.ts";

@@ -1,8 +1,8 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { connect, isIP, type Socket } from "node:net";
 import { domainToASCII } from "node:url";
-import { nearest, ToolError } from "../answer/errors.ts";
-import { oneLine } from "../answer/untrusted.ts";
+import { nearest, ToolError } from "../../answer/errors.ts";
+import { oneLine } from "../../answer/untrusted.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
 
 /** Which addresses of the network may be reached. Hosts are given as in `parseHostRule`. */

@@ -1,6 +1,6 @@
 import { opendir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { nearest, ToolError } from "../answer/errors.ts";
+import { nearest, ToolError } from "../../answer/errors.ts";
 import type { GuardContext } from "./guard-context.ts";
 import { unavailableAround } from "./locate-text.ts";
 import { listed, quote } from "./quote.ts";

@@ -3,7 +3,7 @@ import { appendFile, mkdir, open, symlink, unlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, readThrough, refusal } from "../../test/fixtures/boundary.ts";
+import { type Ground, makeGround, readThrough, refusal } from "../../../test/fixtures/boundary.ts";
 import { hasProc } from "./opener-proc.ts";
 import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
 

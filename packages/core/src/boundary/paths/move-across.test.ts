@@ -22,7 +22,7 @@ import {
   namesBelow,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("moving to another file system, verified by %s", (verification) => {

@@ -8,7 +8,7 @@ import {
 } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { refusal } from "../../test/fixtures/boundary.ts";
+import { refusal } from "../../../test/fixtures/boundary.ts";
 import { type HttpBudgets, HttpClient } from "./http-client.ts";
 import { createUrlGuard } from "./url-guard.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { errorCode, isMissing, systemError } from "./system-error.ts";
 
 function failure(code: string): Error {

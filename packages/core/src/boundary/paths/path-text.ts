@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { type Platform, pathsOf } from "./platform.ts";
 import { quote } from "./quote.ts";
 import { checkWindowsText } from "./windows-text.ts";

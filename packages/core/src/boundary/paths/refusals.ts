@@ -1,5 +1,5 @@
 import type { StatsBase } from "node:fs";
-import { ToolError } from "../answer/errors.ts";
+import { ToolError } from "../../answer/errors.ts";
 import { describeBound } from "./directories.ts";
 import { quote } from "./quote.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, readThrough } from "../../test/fixtures/boundary.ts";
-import { ToolError } from "../answer/errors.ts";
+import { type Ground, makeGround, readThrough } from "../../../test/fixtures/boundary.ts";
+import { ToolError } from "../../answer/errors.ts";
 import type { PathGuard } from "./types.ts";
 
-const swapperScript = fileURLToPath(new URL("../../test/fixtures/swapper.mjs", import.meta.url));
+const swapperScript = fileURLToPath(new URL("../../../test/fixtures/swapper.mjs", import.meta.url));
 
 /** How the tries ended: a try that was refused has met the link, or the moment in which nothing was there. */
 interface Outcome {

@@ -9,7 +9,7 @@ import {
   makeGround,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 
 /** Root passes every permission bit; this file's process gives the role up, for good. */
 const nobody = 65534;

@@ -10,7 +10,7 @@ import {
   namesBelow,
   refusal,
   verifications,
-} from "../../test/fixtures/boundary.ts";
+} from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("moving, verified by %s", (verification) => {

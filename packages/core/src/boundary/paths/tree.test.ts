@@ -1,7 +1,13 @@
 import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, namesBelow, refusal, verifications } from "../../test/fixtures/boundary.ts";
+import {
+  type Ground,
+  makeGround,
+  namesBelow,
+  refusal,
+  verifications,
+} from "../../../test/fixtures/boundary.ts";
 import { membershipOf } from "./membership.ts";
 import { portableOpener } from "./opener-portable.ts";
 import { procOpener } from "./opener-proc.ts";

@@ -13,7 +13,13 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, namesBelow, refusal, verifications } from "../../test/fixtures/boundary.ts";
+import {
+  type Ground,
+  makeGround,
+  namesBelow,
+  refusal,
+  verifications,
+} from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("writing a file, verified by %s", (verification) => {
