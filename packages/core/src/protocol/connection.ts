@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   readonly outlet: Outlet;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
+  /** Whether the process can take no further request now: then new ones are refused. */
+  readonly isFull?: () => boolean;
   readonly principal?: Principal | undefined;
   /** Takes what was dropped without an answer, as the rest of a sentence. */
   readonly dropped: (what: string) => void;
@@ -55,6 +57,7 @@ export class Connection implements Client {
   readonly #service: Service;
   readonly #outlet: Outlet;
   readonly #maxInFlight: number;
+  readonly #isFull: () => boolean;
   readonly #dropped: (what: string) => void;
   readonly #gate: EraGate;
   readonly #requests = new Map<RequestId, ClientRequest>();
@@ -75,10 +78,12 @@ export class Connection implements Client {
   #logLevel: LoggingLevel = "debug";
   #isClosed = false;
 
-  constructor({ service, outlet, maxInFlight = 1_024, principal, dropped }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { service, outlet, maxInFlight = 1_024, isFull = () => false, principal, dropped } = options;
     this.#service = service;
     this.#outlet = outlet;
     this.#maxInFlight = maxInFlight;
+    this.#isFull = isFull;
     this.principal = principal;
     this.#dropped = dropped;
     this.#watches = new Watches(service, this.#changed);
@@ -233,12 +238,8 @@ export class Connection implements Client {
     if (this.isPending(id))
       return invalidRequest(`The id ${show(id)} belongs to a request that is not answered yet.`);
     if (inBatch && method === "initialize") return invalidRequest("initialize must not be part of a batch.");
-    if (this.#unanswered >= this.#maxInFlight) {
-      return internalError(
-        `${this.#unanswered} requests are unanswered; send this one again after an answer.`,
-      );
-    }
-    return undefined;
+    if (this.#unanswered < this.#maxInFlight && !this.#isFull()) return undefined;
+    return internalError("Too many requests are unanswered; send this one again after an answer.");
   }
 
   readonly #settled = (request: ClientRequest): void => {

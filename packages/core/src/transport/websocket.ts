@@ -17,6 +17,7 @@ const MAX_UNSENT = 4 * 1_048_576;
 export class WebSocketEndpoint {
   readonly #service: Service;
   readonly #maxConnections: number;
+  readonly #isFull: () => boolean;
   readonly #server: WebSocketServer;
   readonly #open = new Map<WebSocket, Connection>();
   readonly #heard = new WeakSet<WebSocket>();
@@ -24,10 +25,15 @@ export class WebSocketEndpoint {
 
   constructor(
     service: Service,
-    options: { readonly maxConnections: number; readonly maxMessageBytes: number },
+    options: {
+      readonly maxConnections: number;
+      readonly maxMessageBytes: number;
+      readonly isFull: () => boolean;
+    },
   ) {
     this.#service = service;
     this.#maxConnections = options.maxConnections;
+    this.#isFull = options.isFull;
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: options.maxMessageBytes,
@@ -84,6 +90,7 @@ export class WebSocketEndpoint {
     const connection = new Connection({
       service: this.#service,
       principal,
+      isFull: this.#isFull,
       outlet: {
         answer: (json) => {
           if (json !== undefined) send(json);

@@ -91,9 +91,13 @@ export async function serveHttp(
   const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
   const endpoint = new Endpoint(service, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
-  const sse = settings.sse ? await openSse(service, limits, maxMessageBytes) : undefined;
-  const webSocket = settings.websocket ? await openWebSocket(service, limits, maxMessageBytes) : undefined;
-  const others = [sse, webSocket].filter((one) => one !== undefined);
+  /** What it serves besides Streamable HTTP. */
+  const others: { readonly inFlight: number; readonly count: number; close(): Promise<void> }[] = [];
+  const inFlight = () => others.reduce((sum, one) => sum + one.inFlight, endpoint.inFlight);
+  const bounds = { sessions: limits.sessions, maxMessageBytes, isFull: () => inFlight() >= limits.inFlight };
+  const sse = settings.sse ? await openSse(service, bounds) : undefined;
+  const webSocket = settings.websocket ? await openWebSocket(service, bounds) : undefined;
+  for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
   let isEnding = false;
 
   /** Serves a request by its reply, or says what to answer. */
@@ -177,7 +181,7 @@ export async function serveHttp(
     url: urlOf(server, settings),
     load: {
       get inFlight() {
-        return others.reduce((sum, one) => sum + one.inFlight, endpoint.inFlight);
+        return inFlight();
       },
       get sessions() {
         return others.reduce((sum, one) => sum + one.count, endpoint.sessions);
@@ -258,17 +262,20 @@ function urlOf(server: Server, { address, tls }: HttpSettings): string {
   return `${tls === undefined ? "http" : "https"}://${host}:${port}/mcp`;
 }
 
-async function openSse(service: Service, { sessions }: HttpLimits, maxMessageBytes: number) {
-  const { SseEndpoint } = await import("./sse.ts");
-  return new SseEndpoint(
-    service,
-    MESSAGES_PATH,
-    new BodyReader(maxMessageBytes, maxMessageBytes * 8),
-    sessions,
-  );
+/** What the transports besides Streamable HTTP keep to. */
+interface Bounds {
+  readonly sessions: number;
+  readonly maxMessageBytes: number;
+  readonly isFull: () => boolean;
 }
 
-async function openWebSocket(service: Service, { sessions }: HttpLimits, maxMessageBytes: number) {
+async function openSse(service: Service, { sessions, maxMessageBytes, isFull }: Bounds) {
+  const { SseEndpoint } = await import("./sse.ts");
+  const bodies = new BodyReader(maxMessageBytes, maxMessageBytes * 8);
+  return new SseEndpoint(service, MESSAGES_PATH, bodies, { maxStreams: sessions, isFull });
+}
+
+async function openWebSocket(service: Service, { sessions, maxMessageBytes, isFull }: Bounds) {
   const { WebSocketEndpoint } = await import("../websocket.ts");
-  return new WebSocketEndpoint(service, { maxConnections: sessions, maxMessageBytes });
+  return new WebSocketEndpoint(service, { maxConnections: sessions, maxMessageBytes, isFull });
 }

@@ -23,14 +23,21 @@ export class SseEndpoint {
   readonly #messages: string;
   readonly #bodies: BodyReader;
   readonly #maxStreams: number;
+  readonly #isFull: () => boolean;
   readonly #streams = new Map<string, Stream>();
 
   /** @param messages the path that messages are posted to. */
-  constructor(service: Service, messages: string, bodies: BodyReader, maxStreams: number) {
+  constructor(
+    service: Service,
+    messages: string,
+    bodies: BodyReader,
+    limits: { readonly maxStreams: number; readonly isFull: () => boolean },
+  ) {
     this.#service = service;
     this.#messages = messages;
+    this.#isFull = limits.isFull;
     this.#bodies = bodies;
-    this.#maxStreams = maxStreams;
+    this.#maxStreams = limits.maxStreams;
   }
 
   /** Requests that are unanswered. */
@@ -55,6 +62,7 @@ export class SseEndpoint {
     const connection = new Connection({
       service: this.#service,
       principal,
+      isFull: this.#isFull,
       outlet: {
         answer: (json) => {
           if (json !== undefined) send(json);
