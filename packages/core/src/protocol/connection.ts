@@ -95,7 +95,7 @@ export class Connection implements Client {
       changed: this.#changed,
       resourcesChanged: () => {
         this.#streams.resourcesChanged();
-        if (this.#isLegacy) this.#outlet.notify("notifications/resources/list_changed", {});
+        if (this.#gate.isLegacy) this.#outlet.notify("notifications/resources/list_changed", {});
       },
     });
   }
@@ -137,10 +137,6 @@ export class Connection implements Client {
   /** Whether the server asked with this id and waits for the answer. */
   isAsking(id: RequestId): boolean {
     return this.#questions.has(id);
-  }
-
-  get #isLegacy(): boolean {
-    return this.#gate.era === "legacy" && this.#gate.revision !== undefined;
   }
 
   /** Takes one message or batch as JSON text. Of a batch it takes only the frame: its entries come by `takeEntry`. */
@@ -256,7 +252,7 @@ export class Connection implements Client {
       return;
     }
     request?.cancel();
-    if (this.#isLegacy) this.#service.notified?.(method, this);
+    if (this.#gate.isLegacy) this.#service.notified?.(method, this);
   }
 
   #legacyMethods(): ReadonlyMap<string, Handler> {
@@ -304,7 +300,7 @@ export class Connection implements Client {
   readonly #changed = (changed: string): void => {
     const uri = asUri(changed);
     this.#streams.changed(uri);
-    if (this.#isLegacy && this.#watches.has(uri))
+    if (this.#gate.isLegacy && this.#watches.has(uri))
       this.#outlet.notify("notifications/resources/updated", { uri });
   };
 

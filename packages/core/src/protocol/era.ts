@@ -30,6 +30,11 @@ export class EraGate {
     return this.#revision;
   }
 
+  /** Whether the connection is of the legacy era for good. */
+  get isLegacy(): boolean {
+    return this.#phase === "legacy";
+  }
+
   get era(): "legacy" | "modern" {
     return this.#phase === "legacy" || this.#phase === "open" ? "legacy" : "modern";
   }
