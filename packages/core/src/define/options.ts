@@ -11,7 +11,9 @@ interface OptionFacts {
   readonly flag?: string;
   /** What stands for the value in help: `DIR`. Default: by type. */
   readonly valueName?: string;
-  /** The section of the help that it stands in. */
+  /** Arguments without a flag are its value too. At most one option of a table is positional. */
+  readonly positional?: boolean;
+  /** The section of the help that lists it. */
   readonly heading?: string;
   /** The name of its field in a host's form (manifest.json), which asks for options that have one. */
   readonly title?: string;
@@ -23,87 +25,38 @@ interface OptionFacts {
   readonly askUnless?: readonly string[];
 }
 
-/** An option with at most one value. */
-interface Single<Value> {
-  readonly list?: never;
-  readonly named?: never;
-  /** Arguments without a flag are its value too. At most one option of a table is positional. */
-  readonly positional?: boolean;
-  readonly default?: Value;
+/**
+ * How many values an option takes: one, several (`list`), or several `name=value` pairs (`named`), whose names may come
+ * again if they are `repeated`.
+ */
+type Values<Value> =
+  | { readonly list?: never; readonly named?: never; readonly default?: Value }
+  | { readonly list: true; readonly named?: never; readonly default?: readonly Value[] }
+  | { readonly list?: never; readonly named: "unique" | "repeated"; readonly default?: never };
+
+/** A text; `check` says what it should be, as a clause after "it" (`takes text without line breaks`), or undefined. */
+interface Text {
+  readonly check?: (value: string) => string | undefined;
 }
 
-/** An option that may be given several times. */
-interface List<Value> {
-  readonly list: true;
-  readonly named?: never;
-  readonly positional?: boolean;
-  readonly default?: readonly Value[];
-}
-
-/** A repeatable `name=value` option: `--db sales=postgres://…`. */
-interface Named {
-  /** `repeated`: one name may come several times, for example a host with two headers. */
-  readonly named: "unique" | "repeated";
-  readonly list?: never;
-  readonly positional?: never;
-  readonly default?: never;
-}
-
-type Arity<Value> = Single<Value> | List<Value> | Named;
-
-/** A path; `~` and `file:` URIs are understood, relative ones are made absolute. It need not exist. */
-export type PathOption = OptionFacts & { readonly type: "directory" | "file" } & Arity<string>;
-
-export type UrlOption = OptionFacts & {
-  readonly type: "url";
-  /** Allowed schemes. Default: http and https. */
-  readonly schemes?: readonly string[];
-} & Arity<string>;
-
-/** `--flag` and `--no-flag`; off unless `default` is true. */
-export type FlagOption = OptionFacts & {
-  readonly type: "flag";
-  readonly list?: never;
-  readonly named?: never;
-  readonly positional?: never;
-  readonly default?: boolean;
-};
-
-export type IntegerOption = OptionFacts & {
-  readonly type: "integer";
-  readonly min?: number;
-  readonly max?: number;
-} & Arity<number>;
-
-export type EnumOption = OptionFacts & {
-  readonly type: "enum";
-  readonly values: readonly string[];
-} & Arity<string>;
-
-/** Looks at a text: what it should be, as a clause after "it" (`takes text without line breaks`), or undefined. */
-type TextCheck = (value: string) => string | undefined;
-
-export type StringOption = OptionFacts & {
-  readonly type: "string";
-  readonly check?: TextCheck;
-  /** Whether a list's value is split at commas. Default true; false for globs and the like. */
-  readonly commas?: boolean;
-} & Arity<string>;
-
-/** A text that appears in no help, error, log or printed entry. It has no default. */
-export type SecretOption = OptionFacts & {
-  readonly type: "secret";
-  readonly check?: TextCheck;
-} & (Omit<Single<string>, "default"> | Omit<List<string>, "default"> | Named) & { readonly default?: never };
-
-export type Option =
-  | PathOption
-  | UrlOption
-  | FlagOption
-  | IntegerOption
-  | EnumOption
-  | StringOption
-  | SecretOption;
+/**
+ * An option by its type.
+ * - directory, file: a path that need not exist; `~` and `file:` URIs are understood, relative paths are made absolute
+ * - flag: `--flag` and `--no-flag`; off unless `default` is true
+ * - url: http or https
+ * - string: a list is split at commas unless `commas` is false, for globs and similar
+ * - secret: a text that appears in no help, error, log or printed entry
+ */
+export type Option = OptionFacts &
+  (
+    | ({ readonly type: "directory" | "file" } & Values<string>)
+    | ({ readonly type: "url" } & Values<string>)
+    | { readonly type: "flag"; readonly list?: never; readonly named?: never; readonly default?: boolean }
+    | ({ readonly type: "integer"; readonly min?: number; readonly max?: number } & Values<number>)
+    | ({ readonly type: "enum"; readonly values: readonly string[] } & Values<string>)
+    | ({ readonly type: "string"; readonly commas?: boolean } & Text & Values<string>)
+    | ({ readonly type: "secret" } & Text & Values<never>)
+  );
 
 /** The options of a server by camelCase key: the one source of argv, environment, help, README and manifests. */
 export type OptionTable = Readonly<Record<string, Option>>;

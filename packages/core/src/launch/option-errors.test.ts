@@ -7,7 +7,6 @@ const table = defineOptions({
   directories: { type: "directory", list: true, positional: true, flag: "root", description: "D." },
   database: { type: "file", env: ["DB_FILE", "OLD_DB_FILE"], description: "D." },
   proxyUrl: { type: "url", description: "D." },
-  store: { type: "url", schemes: ["postgres"], description: "D." },
   readOnly: { type: "flag", description: "D." },
   journal: { type: "flag", default: true, description: "D." },
   timeoutMs: { type: "integer", min: 100, max: 5000, default: 1000, description: "D." },
@@ -98,10 +97,6 @@ describe("mistakes", () => {
     [
       ["--proxy-url", "localhost:80"],
       'Option --proxy-url is "localhost:80"; it takes a URL that begins with http:// or https://.',
-    ],
-    [
-      ["--store", "mysql://h/d"],
-      'Option --store is "mysql://h/d"; it takes a URL that begins with postgres://.',
     ],
     [["--user-agent", "a\nb"], 'Option --user-agent is "a\\nb"; it takes text without line breaks.'],
     [

@@ -103,7 +103,7 @@ function readScalar(option: Option, text: string, surroundings: Surroundings): R
     case "enum":
       return readEnum(text, option.values);
     case "url":
-      return readUrl(text, option.schemes ?? ["http", "https"]);
+      return readUrl(text, ["http", "https"]);
     case "directory":
     case "file":
       return readPath(text, surroundings);

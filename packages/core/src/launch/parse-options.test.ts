@@ -6,7 +6,6 @@ const table = defineOptions({
   directories: { type: "directory", list: true, positional: true, flag: "root", description: "D." },
   database: { type: "file", env: ["DB_FILE", "OLD_DB_FILE"], description: "D." },
   proxyUrl: { type: "url", description: "D." },
-  store: { type: "url", schemes: ["postgres"], description: "D." },
   readOnly: { type: "flag", description: "D." },
   journal: { type: "flag", default: true, description: "D." },
   timeoutMs: { type: "integer", min: 100, max: 5000, default: 1000, description: "D." },
@@ -70,7 +69,6 @@ describe("defaults", () => {
       directories: [],
       database: undefined,
       proxyUrl: undefined,
-      store: undefined,
       readOnly: false,
       journal: true,
       timeoutMs: 1000,
@@ -152,13 +150,7 @@ describe("arguments", () => {
   });
 
   it("gives a URL as a URL", () => {
-    const { proxyUrl, store } = values([
-      "--proxy-url",
-      "http://proxy.example:8080",
-      "--store=postgres://h/d",
-    ]);
-    expect(proxyUrl?.port).toBe("8080");
-    expect(store?.hostname).toBe("h");
+    expect(values(["--proxy-url", "http://proxy.example:8080"]).proxyUrl?.port).toBe("8080");
   });
 
   it("takes positionals from anywhere and everything after --", () => {
