@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { jsonText, shellWord, tomlField, tomlKey, tomlString } from "./config-text.ts";
+import { jsonText, shellWord } from "./config-text.ts";
 
 const AWKWARD = [
   "",
@@ -18,30 +17,6 @@ const AWKWARD = [
   `"""`,
   "$HOME `id` \\",
 ];
-
-describe("tomlString", () => {
-  it.each(AWKWARD)("is read back as it was: %j", (text) => {
-    expect(parse(`key = ${tomlString(text)}`)).toEqual({ key: text });
-  });
-
-  it("replaces a lone surrogate, which TOML cannot hold", () => {
-    expect(parse(`key = ${tomlString("a\ud800b")}`)).toEqual({ key: "a\ufffdb" });
-  });
-});
-
-describe("tomlField", () => {
-  it("is read back, on one line or on several", () => {
-    expect(parse(tomlField("args", AWKWARD))).toEqual({ args: AWKWARD });
-    expect(tomlField("args", ["-y", "x"])).toBe('args = ["-y", "x"]');
-    expect(tomlField("args", [])).toBe("args = []");
-    expect(tomlField("args", ["x".repeat(80)]).split("\n")).toHaveLength(3);
-  });
-
-  it("quotes a key only where it must", () => {
-    expect(tomlKey("REFMCP_GIT-x")).toBe("REFMCP_GIT-x");
-    expect(parse(tomlField("odd key.", "v"))).toEqual({ "odd key.": "v" });
-  });
-});
 
 describe("jsonText", () => {
   it("is read back as it was", () => {

@@ -20,27 +20,6 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/**
- * A TOML basic string (toml.io 1.0, "String"). JSON's escapes are a part of TOML's; TOML also wants DEL escaped and
- * knows no lone surrogates.
- */
-export function tomlString(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replaceAll("\u007f", "\\u007F");
-}
-
-export function tomlKey(key: string): string {
-  return /^[A-Za-z0-9_-]+$/.test(key) ? key : tomlString(key);
-}
-
-/** One line of a TOML table, or several where a list does not fit into 80 columns. */
-export function tomlField(key: string, value: string | readonly string[]): string {
-  if (typeof value === "string") return `${tomlKey(key)} = ${tomlString(value)}`;
-  const line = `${tomlKey(key)} = [${value.map(tomlString).join(", ")}]`;
-  return line.length <= 80
-    ? line
-    : `${tomlKey(key)} = [\n${value.map((item) => `  ${tomlString(item)},\n`).join("")}]`;
-}
-
 /** A word of a POSIX shell's command line, quoted only where it must be. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -71,7 +71,7 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     const entry = hostEntry(host, { serverKey: "git", packageName: "@refmcp/server-git" });
     expect(entry.text).not.toContain("env");
     expect(entry.text).not.toContain("inputs");
-    expect(entry.text).toContain('["-y", "@refmcp/server-git"]');
+    expect(entry.text).toMatch(/\[ ?"-y", "@refmcp\/server-git" ?\]/);
   });
 
   it("says where it goes on each platform", () => {
@@ -101,7 +101,7 @@ describe("hostEntry", () => {
     );
     expect(
       hostEntry("codex", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] }).text,
-    ).toBe('[mcp_servers.git]\ncommand = "npx"\nargs = ["-y", "@refmcp/server-git", "/srv"]\n');
+    ).toBe('[mcp_servers.git]\ncommand = "npx"\nargs = [ "-y", "@refmcp/server-git", "/srv" ]\n');
   });
 
   it("gives the host's own command where it has one that can, options before the name", () => {

@@ -1,5 +1,6 @@
+import { stringify } from "smol-toml";
 import type { HostName } from "../define/common-options.ts";
-import { type Json, jsonText, shellWord, tomlField, tomlKey } from "./config-text.ts";
+import { type Json, jsonText, shellWord } from "./config-text.ts";
 import { HOSTS, type HostLocation, inputId } from "./hosts.ts";
 
 /** A variable of the server's environment in a host's entry. */
@@ -30,7 +31,13 @@ export interface ServerLaunch {
   /** What VS Code asks for, in addition to secrets; other hosts have no such thing. */
   readonly inputs?: readonly HostInput[];
   /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
-  readonly command?: { readonly command: string; readonly args: readonly string[] };
+  readonly command?: Launch;
+}
+
+/** A program with its arguments. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
 /** What to paste into a host's configuration, and where. */
@@ -106,11 +113,6 @@ function queryValue(text: string): string {
   return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
-interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
 function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
   return command === undefined
     ? { command: "npx", args: ["-y", packageName, ...args] }
@@ -167,26 +169,26 @@ function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]:
 
 /** Codex takes secrets from its own environment: `env_vars` names those that it hands on. */
 function codexText({ serverKey, env = [] }: ServerLaunch, { command, args }: Launch): string {
-  const secrets = env.filter((variable) => variable.secret === true).map((variable) => variable.name);
+  const secrets = secretNames(env);
   const plain = env.filter((variable) => variable.secret !== true);
-  const table = `mcp_servers.${tomlKey(serverKey)}`;
-  return [
-    `[${table}]`,
-    tomlField("command", command),
-    tomlField("args", args),
-    ...(secrets.length > 0 ? [tomlField("env_vars", secrets)] : []),
-    ...(plain.length > 0
-      ? ["", `[${table}.env]`, ...plain.map(({ name, value = "" }) => tomlField(name, value))]
-      : []),
-    "",
-  ].join("\n");
+  const entry = {
+    command,
+    args,
+    ...(secrets.length > 0 && { env_vars: secrets }),
+    ...(plain.length > 0 && { env: Object.fromEntries(plain.map(({ name, value = "" }) => [name, value])) }),
+  };
+  return stringify({ mcp_servers: { [serverKey]: entry } });
+}
+
+function secretNames(env: readonly HostVariable[]): string[] {
+  return env.filter((variable) => variable.secret === true).map((variable) => variable.name);
 }
 
 /** The hosts' own commands, for a POSIX shell. Options come before the server's name, as Claude Code demands. */
 function shellCommandOf(host: HostName, launch: ServerLaunch): string | undefined {
   if (host !== "claude-code" && host !== "codex") return undefined;
   const { env = [], serverKey } = launch;
-  if (host === "codex" && env.some((variable) => variable.secret === true)) return undefined;
+  if (host === "codex" && secretNames(env).length > 0) return undefined;
   const { command, args } = launchOf(launch);
   const variables = env.flatMap((variable) => ["--env", `${variable.name}=${variableValue(host, variable)}`]);
   const words =
@@ -199,9 +201,7 @@ function shellCommandOf(host: HostName, launch: ServerLaunch): string | undefine
 function notesOf(host: HostName, launch: ServerLaunch): string[] {
   const { title, secret, replaces, notes = [] } = HOSTS[host];
   const { args } = launchOf(launch);
-  const names = (launch.env ?? [])
-    .filter((variable) => variable.secret === true)
-    .map((variable) => variable.name);
+  const names = secretNames(launch.env ?? []);
   const listed = names.join(" and ");
   const found: string[] = [];
   if (names.length > 0 && host === "vscode")

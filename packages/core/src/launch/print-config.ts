@@ -1,8 +1,7 @@
 import path from "node:path";
 import type { HostName } from "../define/common-options.ts";
 import type { NamedValue, OptionTable } from "../define/options.ts";
-import { type HostEntry, type HostVariable, hostEntry, type ServerLaunch } from "./host-entry.ts";
-import type { HostLocation } from "./hosts.ts";
+import { type HostVariable, hostEntry, type Launch } from "./host-entry.ts";
 import { type OptionEntry, optionEntries } from "./option-table.ts";
 import { joinForVariable, type Scalar, splitsAtCommas } from "./option-values.ts";
 import type { OptionsRead } from "./parse-options.ts";
@@ -80,59 +79,37 @@ function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): s
  *
  * @param bin the file that node runs: `process.argv[1]` with links resolved
  */
-export function localCommand(bin: string): NonNullable<ServerLaunch["command"]> | undefined {
+export function localCommand(bin: string): Launch | undefined {
   return bin.split(/[\\/]/).includes("node_modules")
     ? undefined
     : { command: process.execPath, args: [path.resolve(bin)] };
 }
 
-/** An entry as a terminal shows it. */
-export interface RenderedEntry {
-  /** For stdout: exactly what to paste. */
-  readonly text: string;
-  /** For stderr: where it goes and what to look out for. */
-  readonly guidance: string;
-}
-
-/** What of a server's definition stands in an entry. */
-export interface EntryOwner {
-  readonly name: string;
-  readonly packageName: string;
-}
-
-/** This process, as far as an entry depends on it. */
-export interface EntryOrigin {
-  /** The file that node runs, with links resolved; outside `node_modules` the entry runs it instead of npx. */
-  readonly bin?: string;
-  /** Default: `process.platform`. */
-  readonly platform?: NodeJS.Platform;
-}
-
-/** The answer to `--print-config`: the entry of this server, with the options it was started with. */
+/**
+ * The answer to `--print-config`, for the platform that the user is on: the entry of this server with the options it was
+ * started with, exactly as it is to be pasted, and for stderr where it goes and what to look out for.
+ *
+ * @param origin `bin` is the file that node runs, with links resolved; outside `node_modules` the entry runs it instead
+ *   of npx
+ */
 export function renderHostEntry(
   host: HostName,
-  { name, packageName }: EntryOwner,
+  { name, packageName }: { readonly name: string; readonly packageName: string },
   carried: CarriedOptions,
-  { bin, platform = process.platform }: EntryOrigin = {},
-): RenderedEntry {
+  { bin, platform = process.platform }: { readonly bin?: string; readonly platform?: NodeJS.Platform } = {},
+): { readonly text: string; readonly guidance: string } {
   const command = bin === undefined ? undefined : localCommand(bin);
-  return renderEntry(
-    hostEntry(host, { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) }),
-    platform,
-  );
-}
-
-/** Renders an entry for the platform that the user sits at. */
-export function renderEntry(entry: HostEntry, platform: NodeJS.Platform): RenderedEntry {
+  const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
+  const entry = hostEntry(host, launch);
   const windows = platform === "win32";
-  const here = entry.locations.filter(
-    ({ platform: place }) => place === "any" || place === platformName(platform),
-  );
-  const locations = (here.length > 0 ? here : entry.locations).map((location) =>
-    locationText(location, windows),
-  );
+  const system = windows ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
+  const here = entry.locations.filter((location) => ["any", system].includes(location.platform));
+  const places = (here.length > 0 ? here : entry.locations).map(({ scope, path: place, platform: of }) => {
+    const file = windows && of === "any" ? place.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : place;
+    return `${file} (${scope === "project" ? "this project" : "all your projects"})`;
+  });
   const lines = [
-    `${entry.title}: put this into ${locations.join(" or ")}.`,
+    `${entry.title}: put this into ${places.join(" or ")}.`,
     "If the file is there already, keep what it has and add this server to it.",
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
@@ -142,15 +119,4 @@ export function renderEntry(entry: HostEntry, platform: NodeJS.Platform): Render
   ];
   const text = windows ? (entry.windowsText ?? entry.text) : entry.text;
   return { text, guidance: `${lines.join("\n")}\n` };
-}
-
-function platformName(platform: NodeJS.Platform): HostLocation["platform"] {
-  if (platform === "win32") return "Windows";
-  return platform === "darwin" ? "macOS" : "Linux";
-}
-
-function locationText({ scope, path: place, platform }: HostLocation, windows: boolean): string {
-  const own =
-    windows && platform === "any" ? place.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : place;
-  return scope === "project" ? `${own} (this project)` : `${own} (all your projects)`;
 }
