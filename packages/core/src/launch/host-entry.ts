@@ -13,12 +13,6 @@ export interface HostVariable {
   readonly description?: string;
 }
 
-/** Something that VS Code asks the user for: `${input:ID}` in an argument stands for the answer. */
-export interface HostInput {
-  readonly id: string;
-  readonly description: string;
-}
-
 /** What a host needs to know to start a server. */
 export interface ServerLaunch {
   /** The name that the host uses: lower case, at most 20 characters, no underscore. */
@@ -28,8 +22,8 @@ export interface ServerLaunch {
   /** The server's own arguments. */
   readonly args?: readonly string[];
   readonly env?: readonly HostVariable[];
-  /** What VS Code asks for, in addition to secrets; other hosts have no such thing. */
-  readonly inputs?: readonly HostInput[];
+  /** What VS Code asks for in addition to secrets: `${input:ID}` in an argument stands for the answer. */
+  readonly inputs?: readonly { readonly id: string; readonly description: string }[];
   /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
   readonly command?: Launch;
 }
@@ -50,11 +44,11 @@ export interface HostEntry {
   /** A whole file with this server only; its end is a line break. */
   readonly text: string;
   /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent where it is no different. */
-  readonly windowsText?: string;
+  readonly windowsText: string | undefined;
   /** A shell command that does the same, where the host has one that can. */
-  readonly shellCommand?: string;
+  readonly shellCommand: string | undefined;
   /** A link that does the same, where the host has one. */
-  readonly link?: string;
+  readonly link: string | undefined;
   /** Sentences on what to look out for. */
   readonly notes: readonly string[];
   /** The same, for Windows only. */
@@ -69,21 +63,24 @@ export interface HostEntry {
  * @throws {TypeError} where the server key has another form than hosts take.
  */
 export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
-  checkServerKey(launch.serverKey);
+  if (!/^[a-z][a-z0-9-]{0,19}$/.test(launch.serverKey))
+    throw new TypeError(
+      `The server key "${launch.serverKey}" is not of lower-case letters, digits and dashes, at most 20.`,
+    );
   const { title, documentation, locations } = HOSTS[host];
-  const text = entryText(host, launch, launchOf(launch));
-  const shellCommand = shellCommandOf(host, launch);
-  const link = host === "vscode" ? vscodeLink(launch) : host === "cursor" ? cursorLink(launch) : undefined;
+  const start = launchOf(launch);
+  // There `npx` is a batch file, which only a shell can start.
+  const windowsStart = { command: "cmd", args: ["/c", start.command, ...start.args] };
   return {
     host,
     title,
     documentation,
     locations,
     format: host === "codex" ? "toml" : "json",
-    text,
-    ...(launch.command === undefined && { windowsText: entryText(host, launch, windowsLaunchOf(launch)) }),
-    ...(shellCommand !== undefined && { shellCommand }),
-    ...(link !== undefined && { link }),
+    text: entryText(host, launch, start),
+    windowsText: launch.command === undefined ? entryText(host, launch, windowsStart) : undefined,
+    shellCommand: shellCommandOf(host, launch),
+    link: host === "vscode" ? vscodeLink(launch) : host === "cursor" ? cursorLink(launch) : undefined,
     notes: notesOf(host, launch),
     windowsNotes: windowsNotesOf(launch),
   };
@@ -92,19 +89,15 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
 /** A link that installs the server into VS Code, which asks for secrets and inputs. */
 export function vscodeLink(launch: ServerLaunch): string {
   const inputs = vscodeInputs(launch);
-  const query = [
-    `name=${queryValue(launch.serverKey)}`,
-    ...(inputs.length === 0 ? [] : [`inputs=${queryValue(JSON.stringify(inputs))}`]),
-    `config=${queryValue(JSON.stringify(serverEntry("vscode", launch, launchOf(launch))))}`,
-  ];
-  return `https://insiders.vscode.dev/redirect/mcp/install?${query.join("&")}`;
+  const config = serverEntry("vscode", launch, launchOf(launch));
+  const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
+  return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(JSON.stringify(config))}`;
 }
 
 /** A link that installs the server into Cursor; secrets are taken from its environment. */
 export function cursorLink(launch: ServerLaunch): string {
-  const config = Buffer.from(JSON.stringify(serverEntry("cursor", launch, launchOf(launch)))).toString(
-    "base64",
-  );
+  const entry = JSON.stringify(serverEntry("cursor", launch, launchOf(launch)));
+  const config = Buffer.from(entry).toString("base64");
   return `https://cursor.com/en/install-mcp?name=${queryValue(launch.serverKey)}&config=${queryValue(config)}`;
 }
 
@@ -119,12 +112,6 @@ function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
     : { command: command.command, args: [...command.args, ...args] };
 }
 
-/** `npx` is a batch file on Windows, which only a shell can start. */
-function windowsLaunchOf(launch: ServerLaunch): Launch {
-  const { command, args } = launchOf(launch);
-  return { command: "cmd", args: ["/c", command, ...args] };
-}
-
 /** The entry itself, without the file around it. */
 function serverEntry(
   host: HostName,
@@ -132,12 +119,8 @@ function serverEntry(
   { command, args }: Launch,
 ): { [key: string]: Json } {
   const variables = Object.fromEntries(env.map((variable) => [variable.name, variableValue(host, variable)]));
-  return {
-    ...(host === "vscode" && { type: "stdio" }),
-    command,
-    args,
-    ...(env.length > 0 && { env: variables }),
-  };
+  const type = host === "vscode" && { type: "stdio" };
+  return { ...type, command, args, ...(env.length > 0 && { env: variables }) };
 }
 
 function variableValue(host: HostName, { name, value = "", secret = false }: HostVariable): string {
@@ -147,24 +130,24 @@ function variableValue(host: HostName, { name, value = "", secret = false }: Hos
 
 function entryText(host: HostName, launch: ServerLaunch, start: Launch): string {
   if (host === "codex") return codexText(launch, start);
+  const inputs = host === "vscode" ? vscodeInputs(launch) : [];
+  const key = host === "vscode" ? "servers" : host === "zed" ? "context_servers" : "mcpServers";
   const servers = { [launch.serverKey]: serverEntry(host, launch, start) };
-  if (host === "vscode") {
-    const inputs = vscodeInputs(launch);
-    return `${jsonText({ ...(inputs.length > 0 && { inputs }), servers })}\n`;
-  }
-  return `${jsonText({ [host === "zed" ? "context_servers" : "mcpServers"]: servers })}\n`;
+  return `${jsonText({ ...(inputs.length > 0 && { inputs }), [key]: servers })}\n`;
 }
 
 function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {
-  const secrets = env
-    .filter((variable) => variable.secret === true)
-    .map(({ name, description }) => ({
-      type: "promptString",
+  const type = "promptString";
+  const secrets = env.filter((variable) => variable.secret === true);
+  return [
+    ...secrets.map(({ name, description = name }) => ({
+      type,
       id: inputId(name),
-      description: description ?? name,
+      description,
       password: true,
-    }));
-  return [...secrets, ...inputs.map(({ id, description }) => ({ type: "promptString", id, description }))];
+    })),
+    ...inputs.map(({ id, description }) => ({ type, id, description })),
+  ];
 }
 
 /** Codex takes secrets from its own environment: `env_vars` names those that it hands on. */
@@ -200,23 +183,20 @@ function shellCommandOf(host: HostName, launch: ServerLaunch): string | undefine
 
 function notesOf(host: HostName, launch: ServerLaunch): string[] {
   const { title, secret, replaces, notes = [] } = HOSTS[host];
-  const { args } = launchOf(launch);
-  const names = secretNames(launch.env ?? []);
-  const listed = names.join(" and ");
+  const secrets = secretNames(launch.env ?? []).join(" and ");
+  const replaced = launchOf(launch).args.filter((arg) => replaces?.test(arg) === true);
   const found: string[] = [];
-  if (names.length > 0 && host === "vscode")
+  if (secrets !== "" && host === "vscode")
     found.push(
-      `${title} asks for ${listed} and keeps it encrypted. It does not pass servers that ask on to Copilot sessions.`,
+      `${title} asks for ${secrets} and keeps it encrypted. It does not pass servers that ask on to Copilot sessions.`,
     );
-  else if (names.length > 0 && secret !== undefined)
-    found.push(`Set ${listed} in the environment that ${title} starts in.`);
-  else if (names.length > 0) found.push(`Replace the placeholder of ${listed} by the value.`);
-  const replaced = args.filter((arg) => replaces?.test(arg) === true);
-  if (replaced.length > 0) {
+  else if (secrets !== "" && secret !== undefined)
+    found.push(`Set ${secrets} in the environment that ${title} starts in.`);
+  else if (secrets !== "") found.push(`Replace the placeholder of ${secrets} by the value.`);
+  if (replaced.length > 0)
     found.push(
       `${title} takes $ in an argument for the start of a variable; check ${replaced.map(shellWord).join(" and ")}.`,
     );
-  }
   return [...found, ...notes];
 }
 
@@ -227,11 +207,4 @@ function windowsNotesOf(launch: ServerLaunch): string[] {
   return [
     `cmd gives & | < > ^ % " ! a meaning; pass ${special.map(shellWord).join(" and ")} through env instead.`,
   ];
-}
-
-function checkServerKey(key: string): void {
-  if (/^[a-z][a-z0-9-]{0,19}$/.test(key)) return;
-  throw new TypeError(
-    `The server key "${key}" is not of lower-case letters, digits and dashes, at most 20 (Gemini CLI).`,
-  );
 }

@@ -21,9 +21,10 @@ export interface HostFacts {
   readonly notes?: readonly string[];
 }
 
-const anywhere = (scope: HostLocation["scope"], path: string): HostLocation => ({
-  scope,
-  platform: "any",
+const project = (path: string): HostLocation => ({ scope: "project", platform: "any", path });
+const user = (path: string, platform: HostLocation["platform"] = "any"): HostLocation => ({
+  scope: "user",
+  platform,
   path,
 });
 
@@ -33,20 +34,16 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Claude Desktop",
     documentation: "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
     locations: [
-      {
-        scope: "user",
-        platform: "macOS",
-        path: "~/Library/Application Support/Claude/claude_desktop_config.json",
-      },
-      { scope: "user", platform: "Windows", path: "%APPDATA%\\Claude\\claude_desktop_config.json" },
-      { scope: "user", platform: "Linux", path: "~/.config/Claude/claude_desktop_config.json" },
+      user("~/Library/Application Support/Claude/claude_desktop_config.json", "macOS"),
+      user("%APPDATA%\\Claude\\claude_desktop_config.json", "Windows"),
+      user("~/.config/Claude/claude_desktop_config.json", "Linux"),
     ],
     notes: ["Quit and reopen Claude Desktop afterwards."],
   },
   "claude-code": {
     title: "Claude Code",
     documentation: "https://code.claude.com/docs/en/mcp",
-    locations: [anywhere("project", ".mcp.json"), anywhere("user", "~/.claude.json")],
+    locations: [project(".mcp.json"), user("~/.claude.json")],
     secret: (name) => `\${${name}}`,
     replaces: /\$\{/,
     notes: ["For all your projects, use --scope user instead of --scope project."],
@@ -55,10 +52,10 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "VS Code",
     documentation: "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
     locations: [
-      anywhere("project", ".vscode/mcp.json"),
-      { scope: "user", platform: "macOS", path: "~/Library/Application Support/Code/User/mcp.json" },
-      { scope: "user", platform: "Linux", path: "~/.config/Code/User/mcp.json" },
-      { scope: "user", platform: "Windows", path: "%APPDATA%\\Code\\User\\mcp.json" },
+      project(".vscode/mcp.json"),
+      user("~/Library/Application Support/Code/User/mcp.json", "macOS"),
+      user("~/.config/Code/User/mcp.json", "Linux"),
+      user("%APPDATA%\\Code\\User\\mcp.json", "Windows"),
     ],
     secret: (name) => `\${input:${inputId(name)}}`,
     replaces: /\$\{/,
@@ -66,21 +63,21 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   cursor: {
     title: "Cursor",
     documentation: "https://cursor.com/docs/mcp",
-    locations: [anywhere("project", ".cursor/mcp.json"), anywhere("user", "~/.cursor/mcp.json")],
+    locations: [project(".cursor/mcp.json"), user("~/.cursor/mcp.json")],
     secret: (name) => `\${env:${name}}`,
     replaces: /\$\{/,
   },
   codex: {
     title: "Codex",
     documentation: "https://developers.openai.com/codex/mcp",
-    locations: [anywhere("user", "~/.codex/config.toml"), anywhere("project", ".codex/config.toml")],
+    locations: [user("~/.codex/config.toml"), project(".codex/config.toml")],
     secret: (name) => name,
     notes: ["Codex reads a project's file only in projects that you trust."],
   },
   gemini: {
     title: "Gemini CLI",
     documentation: "https://geminicli.com/docs/tools/mcp-server",
-    locations: [anywhere("project", ".gemini/settings.json"), anywhere("user", "~/.gemini/settings.json")],
+    locations: [project(".gemini/settings.json"), user("~/.gemini/settings.json")],
     secret: (name) => `\${${name}}`,
     replaces: /\$[A-Za-z_{]/,
     notes: [
@@ -90,7 +87,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   windsurf: {
     title: "Windsurf",
     documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
-    locations: [anywhere("user", "~/.codeium/windsurf/mcp_config.json")],
+    locations: [user("~/.codeium/windsurf/mcp_config.json")],
     secret: (name) => `\${env:${name}}`,
     replaces: /\$\{/,
     notes: [
@@ -102,9 +99,9 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     title: "Zed",
     documentation: "https://zed.dev/docs/ai/mcp",
     locations: [
-      { scope: "user", platform: "macOS", path: "~/.config/zed/settings.json" },
-      { scope: "user", platform: "Linux", path: "~/.config/zed/settings.json" },
-      { scope: "user", platform: "Windows", path: "%APPDATA%\\Zed\\settings.json" },
+      user("~/.config/zed/settings.json", "macOS"),
+      user("~/.config/zed/settings.json", "Linux"),
+      user("%APPDATA%\\Zed\\settings.json", "Windows"),
     ],
   },
 };
