@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import { unknownNames } from "./option-errors.ts";
+import { suggestion, unknownNames } from "./option-errors.ts";
 import { type Invocation, parseOptions } from "./parse-options.ts";
 
 const table = defineOptions({
@@ -227,5 +227,24 @@ describe("unknownNames", () => {
     expect(unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools")).toBe(
       'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. --list-tools lists all.',
     );
+  });
+});
+
+describe("suggestion", () => {
+  it.each([
+    ["max-answer", " Did you mean --max-answer-chars?"],
+    ["red-only", " Did you mean --read-only?"],
+    ["rot", " Did you mean --root?"],
+    ["re", ""],
+    ["max", " Did you mean --max-answer-chars?"],
+    ["something-else-altogether", ""],
+  ])("%s", (word, expected) => {
+    expect(suggestion(word, ["root", "read-only", "max-answer-chars"], "--")).toBe(expected);
+  });
+
+  it("names up to three that begin with the word", () => {
+    expect(suggestion("max", ["max-a", "max-b", "min"], "--")).toBe(" Did you mean --max-a or --max-b?");
+    expect(suggestion("max", ["max-a", "max-b", "max-c"])).toBe(" Did you mean max-a, max-b or max-c?");
+    expect(suggestion("max", ["max-a", "max-b", "max-c", "max-d"])).toBe(" Did you mean max-a?");
   });
 });

@@ -1,29 +1,50 @@
+import { nearest } from "../answer/errors.ts";
 import { type OptionEntry, variablePrefix } from "./option-table.ts";
-import { shown } from "./option-values.ts";
-import { suggestion } from "./suggestion.ts";
 
-/** The sentence for an argument that looks like an option and is none. Its value is left out: it may be a secret. */
+/** A value as an error shows it: quoted, control characters escaped, cut, without the password of a URL. */
+export function shown(text: string): string {
+  const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
+  return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
+}
+
+/** A name as a sentence shows it: control characters escaped, cut. */
+function quiet(name: string): string {
+  return shown(name).slice(1, -1);
+}
+
+/**
+ * ` Did you mean --read-only?`, or "" where nothing is near. Names that begin with the word (up to three) are
+ * nearer than a misspelling.
+ *
+ * @param prefix comes before each name in the sentence
+ */
+export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
+  const longer = word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
+  const near = longer.length > 0 && longer.length <= 3 ? longer : nearest(word, candidates, 1);
+  const last = near.at(-1);
+  if (last === undefined) return "";
+  const before = near.slice(0, -1).map((name) => prefix + name);
+  return ` Did you mean ${before.join(", ")}${before.length > 0 ? " or " : ""}${prefix}${last}?`;
+}
+
+/** The sentence for an argument that looks like an option but is not one. Its value is left out: it may be a secret. */
 export function unknownOption(written: string, entries: readonly OptionEntry[]): string {
   const visible = entries.filter((entry) => entry.option.hidden !== true);
-  const [name = written] = written.split("=", 1);
+  const name = written.replace(/=.*/s, "");
   if (!name.startsWith("--")) {
     const meant = visible.find((entry) => name === `-${entry.flag}`);
     if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;
     return `Unknown option ${quiet(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
   }
   const word = name.slice(2);
-  if (word.startsWith("no-")) {
-    const entry = entries.find(({ flag }) => flag === word.slice(3));
-    if (entry?.option.type === "flag") return `Option ${name} takes no value.`;
-    if (entry !== undefined)
-      return `Unknown option ${name}: only flags can be turned off, and --${entry.flag} takes a value.`;
-  }
-  const flags = visible.map((entry) => entry.flag);
-  const negations = visible
-    .filter((entry) => entry.option.type === "flag")
-    .map((entry) => `no-${entry.flag}`);
-  const near = suggestion(word, word.startsWith("no-") ? negations : flags, "--");
-  return `Unknown option ${quiet(name)}.${near === "" ? " See --help for all options." : near}`;
+  const turnedOff = entries.find(({ flag }) => `no-${flag}` === word);
+  if (turnedOff?.option.type === "flag") return `Option ${name} takes no value.`;
+  if (turnedOff !== undefined)
+    return `Unknown option ${name}: only flags can be turned off, and --${turnedOff.flag} takes a value.`;
+  const near = word.startsWith("no-")
+    ? visible.filter(({ option }) => option.type === "flag").map(({ flag }) => `no-${flag}`)
+    : visible.map(({ flag }) => flag);
+  return `Unknown option ${quiet(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
 }
 
 /** The sentence for an argument without a flag where the server takes none. */
@@ -32,18 +53,15 @@ export function unexpectedArgument(
   last: OptionEntry | undefined,
   entries: readonly OptionEntry[],
 ): string {
-  if (last?.option.type === "secret") {
+  if (last?.option.type === "secret")
     return `Unexpected argument after --${last.flag}, not shown because it may belong to the secret. Quote a value that has spaces.`;
-  }
-  const flag = entries.find((entry) => entry.flag === text)?.flag;
-  const advice =
-    flag === undefined ? "This server takes options only; see --help." : `Did you mean --${flag}?`;
-  return `Unexpected argument ${shown(text)}. ${advice}`;
+  const meant = entries.some(({ flag }) => flag === text);
+  return `Unexpected argument ${shown(text)}. ${meant ? `Did you mean --${text}?` : "This server takes options only; see --help."}`;
 }
 
 /**
  * Sentences for the variables that have the server's prefix and belong to no option: most likely they are
- * misspelt, and an option that silently has no effect may be one for safety.
+ * misspelled, and an option that silently has no effect may be one for safety.
  */
 export function strangeVariables(
   server: string,
@@ -76,15 +94,8 @@ export function unknownNames(
   known: readonly string[],
   see: string,
 ): string | undefined {
-  const unknown = given.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return undefined;
-  const sentences = unknown.map(
-    (name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`,
-  );
-  return `${sentences.join(" ")} ${see} lists all.`;
-}
-
-/** A name as a sentence shows it: control characters escaped, cut. */
-function quiet(name: string): string {
-  return shown(name).slice(1, -1);
+  const sentences = given
+    .filter((name) => !known.includes(name))
+    .map((name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`);
+  return sentences.length === 0 ? undefined : `${sentences.join(" ")} ${see} lists all.`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions, type Option } from "../define/options.ts";
-import { joinForVariable, shown, splitVariable } from "./option-values.ts";
+import { shown } from "./option-errors.ts";
+import { joinForVariable, splitVariable } from "./option-values.ts";
 import { type Invocation, parseOptions } from "./parse-options.ts";
 
 const description = "D.";

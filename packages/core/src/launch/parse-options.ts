@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import type { OptionTable, OptionValues } from "../define/options.ts";
-import { strangeVariables, unexpectedArgument, unknownOption } from "./option-errors.ts";
+import { shown, strangeVariables, unexpectedArgument, unknownOption } from "./option-errors.ts";
 import { isRepeatable, type OptionEntry, optionEntries } from "./option-table.ts";
 import {
+  BadValue,
   defaultValues,
   readValue,
   type Surroundings,
-  shown,
   splitArgument,
   splitVariable,
 } from "./option-values.ts";
@@ -43,11 +43,10 @@ export interface OptionsRefused {
   readonly message: string;
 }
 
-/** What one option was given, before defaults. */
+/** What one option was given, before defaults; `variable` where it came from the environment. */
 interface Given {
-  readonly source: OptionSource;
-  readonly variable?: string;
   readonly values: readonly unknown[];
+  readonly variable?: string;
 }
 
 /** Leaves the parser; the message is for the user. */
@@ -72,37 +71,51 @@ export function parseOptions<Table extends OptionTable>(
   };
   const entries = optionEntries(server, table);
   const warnings: string[] = [];
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, OptionSource> = {};
+  const variables = new Map<string, string>();
   try {
-    const given = readArguments(entries, invocation.argv, surroundings);
+    const texts = readArguments(entries, invocation.argv);
     for (const entry of entries) {
-      if (given.has(entry.key)) continue;
-      const found = readVariables(entry, invocation.env, surroundings, warnings);
-      if (found !== undefined) given.set(entry.key, found);
+      const { key, option } = entry;
+      const written = texts.get(entry);
+      const given =
+        written === undefined
+          ? readVariables(entry, invocation.env, surroundings, warnings)
+          : { values: readAll(`Option --${entry.flag}`, entry, written, surroundings) };
+      sources[key] = given === undefined ? "default" : written === undefined ? "environment" : "argument";
+      if (given?.variable !== undefined) variables.set(key, given.variable);
+      const list = given?.values ?? defaultValues(option, surroundings);
+      values[key] = isRepeatable(option) ? list : list[0];
     }
-    warnings.push(...strangeVariables(server, entries, invocation.env));
-    return { ok: true, ...collect<Table>(entries, given, surroundings), warnings };
   } catch (error) {
     if (error instanceof BadOption) return { ok: false, message: error.message };
     throw error;
   }
+  warnings.push(...strangeVariables(server, entries, invocation.env));
+  return {
+    ok: true,
+    // The one place where the loop over the table meets its mapped type.
+    values: values as OptionValues<Table>,
+    sources: sources as OptionsRead<Table>["sources"],
+    variables,
+    warnings,
+  };
 }
 
-function readArguments(
-  entries: readonly OptionEntry[],
-  argv: readonly string[],
-  surroundings: Surroundings,
-): Map<string, Given> {
+/** The texts that the command line gives each option: for a list, its items. */
+function readArguments(entries: readonly OptionEntry[], argv: readonly string[]): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
+  const give = (entry: OptionEntry, ...more: string[]) =>
+    void texts.set(entry, [...(texts.get(entry) ?? []), ...more]);
   const byFlag = new Map(entries.map((entry) => [entry.flag, entry]));
   const positional = entries.find((entry) => entry.option.positional === true);
+  const options = entries.map(({ flag, option }) => {
+    return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
+  });
   const { tokens } = parseArgs({
     args: [...argv],
-    options: Object.fromEntries(
-      entries.map(({ flag, option }) => [
-        flag,
-        { type: option.type === "flag" ? "boolean" : "string" } as const,
-      ]),
-    ),
+    options: Object.fromEntries(options),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -112,34 +125,18 @@ function readArguments(
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
       if (positional === undefined) throw new BadOption(unexpectedArgument(token.value, last, entries));
-      add(texts, positional, token.value);
+      give(positional, ...itemsOf(positional, token.value));
       continue;
     }
     const entry = token.rawName.startsWith("--") ? byFlag.get(token.name) : undefined;
-    const negated = entry ?? (token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined);
-    if (entry?.option.type === "flag") {
-      add(texts, entry, token.value ?? "true");
-    } else if (entry !== undefined) {
-      add(texts, entry, argumentValue(entry, token));
-    } else if (negated?.option.type === "flag" && token.value === undefined) {
-      add(texts, negated, "false");
-    } else {
-      throw new BadOption(unknownOption(argv[token.index] ?? token.rawName, entries));
-    }
+    const negated = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
+    if (entry?.option.type === "flag") give(entry, token.value ?? "true");
+    else if (entry !== undefined) give(entry, ...itemsOf(entry, argumentValue(entry, token)));
+    else if (negated?.option.type === "flag" && token.value === undefined) give(negated, "false");
+    else throw new BadOption(unknownOption(argv[token.index] ?? token.rawName, entries));
     last = entry;
   }
-  const given = new Map<string, Given>();
-  for (const [entry, list] of texts) {
-    const where = `Option --${entry.flag}`;
-    const split = isRepeatable(entry.option) ? list.flatMap((text) => splitOrRefuse(entry, text)) : list;
-    const values = split.map((text) => readOrRefuse(where, entry, text, surroundings));
-    given.set(entry.key, { source: "argument", values: arity(where, entry, values) });
-  }
-  return given;
-}
-
-function add(texts: Map<OptionEntry, string[]>, entry: OptionEntry, text: string): void {
-  texts.set(entry, [...(texts.get(entry) ?? []), text]);
+  return texts;
 }
 
 function argumentValue(
@@ -148,58 +145,19 @@ function argumentValue(
 ): string {
   if (token.value === undefined)
     throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
-  if (token.inlineValue === false && /^-\D/.test(token.value)) {
+  if (token.inlineValue === false && /^-\D/.test(token.value))
     throw new BadOption(
       `Option --${flag} needs a value, but what follows begins with a dash. A value that does is written --${flag}=${valueName}.`,
     );
-  }
   return token.value;
 }
 
-function splitOrRefuse(entry: OptionEntry, text: string): string[] {
-  const split = splitArgument(entry.option, text);
-  if (split.length === 0)
-    throw new BadOption(`Option --${entry.flag} needs a value; it was given an empty one.`);
-  return split;
+function itemsOf({ option }: OptionEntry, text: string): string[] {
+  const items = splitArgument(option, text);
+  return items.length === 0 ? [""] : items;
 }
 
-function readOrRefuse(where: string, entry: OptionEntry, text: string, surroundings: Surroundings): unknown {
-  const { option } = entry;
-  if (text === "") throw new BadOption(`${where} needs a value; it was given an empty one.`);
-  if (isPlaceholder(entry, text)) {
-    throw new BadOption(
-      `${where} is the placeholder ${shown(text)}, which the host was to replace by a value.`,
-    );
-  }
-  const reading = readValue(option, text, surroundings);
-  if ("value" in reading) return reading.value;
-  const end = reading.problem.endsWith("?") ? "" : ".";
-  if (option.type !== "secret")
-    throw new BadOption(`${where} is ${shown(text)}; it ${reading.problem}${end}`);
-  const secret = option.named === undefined ? text : text.slice(text.indexOf("=") + 1).trim();
-  const problem = secret === "" ? reading.problem : reading.problem.replaceAll(secret, "…");
-  throw new BadOption(`${where} ${problem}; the value given is not shown.`);
-}
-
-/** Holds the number of values against what the option takes; equal values count once. */
-function arity(where: string, { option, flag }: OptionEntry, values: readonly unknown[]): readonly unknown[] {
-  if (option.named === "unique") {
-    const names = new Set<unknown>();
-    for (const value of values) {
-      const name = typeof value === "object" && value !== null && "name" in value ? value.name : undefined;
-      if (names.has(name)) throw new BadOption(`${where} has the name ${shown(String(name))} twice.`);
-      names.add(name);
-    }
-  }
-  if (isRepeatable(option)) return [...new Set(values)];
-  const different = new Map(values.map((value) => [String(value), value]));
-  if (different.size <= 1) return [...different.values()];
-  if (option.type === "flag")
-    throw new BadOption(`Option --${flag} is both on and off; give --${flag} or --no-${flag}.`);
-  const both = option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
-  throw new BadOption(`${where} takes one value, but was given ${different.size} that differ${both}.`);
-}
-
+/** The first of an option's variables that has a value; placeholders that a host left in are warned of. */
 function readVariables(
   entry: OptionEntry,
   env: Invocation["env"],
@@ -209,18 +167,13 @@ function readVariables(
   for (const variable of entry.variables) {
     const text = env[variable];
     if (text === undefined || text.trim() === "") continue;
-    if (isPlaceholder(entry, text)) {
-      warnings.push(
-        `Environment variable ${variable} is ignored: its value is a placeholder that the host did not fill in.`,
-      );
-      continue;
-    }
     const where = `Environment variable ${variable}`;
-    const split = isRepeatable(entry.option)
-      ? splitVariable(entry.option, text, surroundings.platform)
-      : [text];
-    const values = split.map((item) => readOrRefuse(where, entry, item, surroundings));
-    return { source: "environment", variable, values: arity(where, entry, values) };
+    if (!isPlaceholder(entry, text)) {
+      const isList = isRepeatable(entry.option);
+      const texts = isList ? splitVariable(entry.option, text, surroundings.platform) : [text];
+      return { variable, values: readAll(where, entry, texts, surroundings) };
+    }
+    warnings.push(`${where} is ignored: its value is a placeholder that the host did not fill in.`);
   }
   return undefined;
 }
@@ -234,25 +187,45 @@ function isPlaceholder({ option, variables }: OptionEntry, text: string): boolea
   return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
 }
 
-function collect<Table extends OptionTable>(
-  entries: readonly OptionEntry[],
-  given: ReadonlyMap<string, Given>,
+/** The values of an option's texts, which differ; for an option with one value, at most one. */
+function readAll(
+  where: string,
+  entry: OptionEntry,
+  texts: readonly string[],
   surroundings: Surroundings,
-): Pick<OptionsRead<Table>, "values" | "sources" | "variables"> {
-  const values: Record<string, unknown> = {};
-  const sources: Record<string, OptionSource> = {};
-  const variables = new Map<string, string>();
-  for (const { key, option } of entries) {
-    const found = given.get(key);
-    sources[key] = found?.source ?? "default";
-    if (found?.variable !== undefined) variables.set(key, found.variable);
-    const list = found?.values ?? defaultValues(option, surroundings);
-    values[key] = isRepeatable(option) ? list : list[0];
+): readonly unknown[] {
+  const { option, flag } = entry;
+  const values = texts.map((text) => readOne(where, entry, text, surroundings));
+  if (option.named === "unique") {
+    const names = values.map((value) => (typeof value === "object" && "name" in value ? value.name : ""));
+    const again = names.find((name, index) => names.indexOf(name) !== index);
+    if (again !== undefined) throw new BadOption(`${where} has the name ${shown(again)} twice.`);
   }
-  // The one place where the loop over the table meets its mapped type.
-  return {
-    values: values as OptionValues<Table>,
-    sources: sources as OptionsRead<Table>["sources"],
-    variables,
-  };
+  if (isRepeatable(option)) return [...new Set(values)];
+  const different = new Map(values.map((value) => [String(value), value]));
+  if (different.size <= 1) return [...different.values()];
+  if (option.type === "flag")
+    throw new BadOption(`${where} is both on and off; give --${flag} or --no-${flag}.`);
+  const both = option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
+  throw new BadOption(`${where} takes one value, but was given ${different.size} that differ${both}.`);
+}
+
+function readOne(where: string, entry: OptionEntry, text: string, surroundings: Surroundings) {
+  const { option } = entry;
+  if (text === "") throw new BadOption(`${where} needs a value; it was given an empty one.`);
+  if (isPlaceholder(entry, text))
+    throw new BadOption(
+      `${where} is the placeholder ${shown(text)}, which the host was to replace by a value.`,
+    );
+  try {
+    return readValue(option, text, surroundings);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    const end = error.message.endsWith("?") ? "" : ".";
+    if (option.type !== "secret")
+      throw new BadOption(`${where} is ${shown(text)}; it ${error.message}${end}`);
+    const secret = option.named === undefined ? text : text.slice(text.indexOf("=") + 1).trim();
+    const problem = secret === "" ? error.message : error.message.replaceAll(secret, "…");
+    throw new BadOption(`${where} ${problem}; the value given is not shown.`);
+  }
 }
