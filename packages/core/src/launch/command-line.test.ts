@@ -2,8 +2,8 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { HOST_NAMES } from "../define/common-options.ts";
 import { defineOptions } from "../define/options.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { serverOptions } from "./option-table.ts";
 import { carryOptions } from "./print-config.ts";
-import { serverOptions } from "./server-options.ts";
 
 const options = defineOptions({
   maxReadChars: { type: "integer", default: 5, description: "D." },

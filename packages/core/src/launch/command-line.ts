@@ -1,7 +1,7 @@
 import type { CommonOptionValues, HostName } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
+import type { ServerOptions } from "./option-table.ts";
 import { type Invocation, type OptionSource, type OptionsRead, parseOptions } from "./parse-options.ts";
-import type { ServerOptions } from "./server-options.ts";
 
 /** A server's options with where they came from and what was ignored. */
 export interface ServerOptionsRead<Table extends OptionTable> {

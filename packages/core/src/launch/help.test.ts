@@ -8,7 +8,7 @@ import {
   renderOptionTable,
   renderToolTable,
 } from "./help.ts";
-import { serverOptions } from "./server-options.ts";
+import { serverOptions } from "./option-table.ts";
 
 const options = defineOptions({
   maxReadChars: {

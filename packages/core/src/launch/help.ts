@@ -1,6 +1,7 @@
 import type { Effect } from "../define/effect.ts";
 import type { Option, OptionTable } from "../define/options.ts";
 import { shellWord } from "./config-text.ts";
+import type { ServerOptions } from "./option-table.ts";
 import {
   defaultText,
   isRepeatable,
@@ -10,7 +11,6 @@ import {
   variablePrefix,
 } from "./option-table.ts";
 import { splitsAtCommas } from "./option-values.ts";
-import type { ServerOptions } from "./server-options.ts";
 import { leftWidth, twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
 /** What the help of a server is made of; a server's definition has most of it. */

@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { defineOptions, type OptionTable } from "../define/options.ts";
-import { checkOptionTable, defaultText, optionEntries, rangeText } from "./option-table.ts";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
+import { defineOptions, type OptionTable, type OptionValues } from "../define/options.ts";
+import { checkOptionTable } from "../testing/option-table.ts";
+import { defaultText, type OptionsOwner, optionEntries, rangeText, serverOptions } from "./option-table.ts";
 
 describe("optionEntries", () => {
   it("gives each option its flag, variables and value name", () => {
@@ -53,58 +55,64 @@ describe("defaultText and rangeText", () => {
   });
 });
 
-describe("checkOptionTable", () => {
-  const description = "D.";
+const checkOptions = (owner: OptionsOwner<OptionTable>) =>
+  checkOptionTable(owner.name, serverOptions(owner).table);
 
-  it("accepts a good table", () => {
-    expect(() =>
-      checkOptionTable("x", {
-        a: { type: "flag", description },
-        b: { type: "url", default: "https://a.example", description },
-      }),
-    ).not.toThrow();
+const own = defineOptions({ maxReadChars: { type: "integer", description: "Most characters." } });
+const toolsets = {
+  read: { description: "Reads.", default: true },
+  danger: { description: "Loses things.", default: false },
+};
+
+describe("the common options", () => {
+  it("are a good table", () => {
+    expect(() => checkOptionTable("x", commonOptions)).not.toThrow();
   });
 
-  it.each<[OptionTable, string]>([
-    [{ ReadOnly: { type: "flag", description } }, "ReadOnly: the key is not camelCase"],
-    [{ a: { type: "flag", flag: "A_b", description } }, 'the flag "A_b" is not kebab-case'],
-    [{ a: { type: "file", ask: true, description } }, "a: an option that is asked for needs a title"],
-    [{ noJournal: { type: "flag", description } }, 'the flag "no-journal" begins with "no-"'],
-    [
-      { a: { type: "flag", description }, b: { type: "flag", flag: "a", description } },
-      "b: the flag --a is taken by a",
-    ],
-    [
-      { a: { type: "string", env: ["DSN"], description }, b: { type: "string", env: ["DSN"], description } },
-      "b: the variable DSN is taken by a",
-    ],
-    [
-      { a: { type: "string", env: ["my-var"], description } },
-      '"my-var" is no name of an environment variable',
-    ],
-    [
-      {
-        a: { type: "file", positional: true, description },
-        b: { type: "file", positional: true, description },
-      },
-      "b: a is positional already",
-    ],
-    [
-      { a: { type: "flag", description: "no full stop" } },
-      "a: the description is not a sentence on one line",
-    ],
-    [{ a: { type: "flag", description: "Two\nlines." } }, "a: the description is not a sentence on one line"],
-    [{ a: { type: "enum", values: [], description } }, "a: an enum needs values"],
-    [
-      { a: { type: "enum", values: ["x"], default: "y", description } },
-      'a: the default "y" is none of its values',
-    ],
-    [{ a: { type: "enum", list: true, values: ["x"], default: ["x", "y"], description } }, 'the default "y"'],
-    [{ a: { type: "integer", min: 2, default: 1, description } }, "a: the default 1 is out of range"],
-    [{ a: { type: "integer", default: 1.5, description } }, "a: the default 1.5 is out of range"],
-    [{ a: { type: "url", default: "nowhere", description } }, 'a: the default "nowhere" is no URL'],
-  ])("%j", (table, problem) => {
-    expect(() => checkOptionTable("x", table)).toThrow(TypeError);
-    expect(() => checkOptionTable("x", table)).toThrow(problem);
+  it("have the documented flags, ranges and defaults", () => {
+    expect(commonOptions.timeoutMs).toMatchObject({ default: 50_000 });
+    expect(commonOptions.maxAnswerChars).toMatchObject({ default: 20_000, max: 80_000 });
+    expect(commonOptions.maxMessageBytes).toMatchObject({ default: 16 * 1024 * 1024 });
+    expectTypeOf<OptionValues<typeof commonOptions>["logLevel"]>().toEqualTypeOf<
+      "debug" | "info" | "warning" | "error"
+    >();
+    expectTypeOf<CommonOptionValues["confirm"]>().toEqualTypeOf<"ask" | "never">();
+    expectTypeOf<CommonOptionValues["clientRoots"]>().toEqualTypeOf<"narrow" | "replace" | "off">();
+    expectTypeOf<CommonOptionValues["directories"]>().toEqualTypeOf<readonly string[]>();
+    expectTypeOf<CommonOptionValues["printConfig"]>().toExtend<string | undefined>();
+  });
+});
+
+describe("serverOptions", () => {
+  it("adds to the server's own what applies to it", () => {
+    const plain = Object.keys(serverOptions({ name: "fetch", options: own }).table);
+    expect(plain).toEqual(["maxReadChars", ...Object.keys(commonOptions)]);
+    const full = Object.keys(serverOptions({ name: "git", options: own, directories: {}, toolsets }).table);
+    expect(full.filter((key) => !plain.includes(key))).toEqual(["directories", "clientRoots", "toolsets"]);
+  });
+
+  it("offers the server's toolsets, with its defaults", () => {
+    expect(serverOptions({ name: "git", options: {}, toolsets }).table.toolsets).toMatchObject({
+      type: "enum",
+      list: true,
+      values: ["read", "danger"],
+      default: ["read"],
+    });
+    expect(serverOptions({ name: "git", options: {}, toolsets: {} }).table).not.toHaveProperty("toolsets");
+  });
+
+  it("refuses a table that takes a common option or is badly made", () => {
+    const flag = { type: "flag", description: "D." } as const;
+    const clash = () => serverOptions({ name: "x", options: { readOnly: flag } });
+    expect(clash).toThrow("Option table of x: readOnly is a common option already.");
+    const sameFlag = () => checkOptions({ name: "x", options: { quick: { ...flag, flag: "tools" } } });
+    expect(sameFlag).toThrow("the flag --tools is taken by quick");
+    const twoPositionals = () =>
+      checkOptions({
+        name: "x",
+        directories: {},
+        options: { file: { type: "file", positional: true, description: "D." } },
+      });
+    expect(twoPositionals).toThrow("file: the place of arguments without a flag is taken by directories");
   });
 });

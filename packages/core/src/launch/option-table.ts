@@ -1,4 +1,52 @@
+import { commonOptions, directoryOptions } from "../define/common-options.ts";
 import type { Option, OptionTable } from "../define/options.ts";
+import type { Servable } from "../define/server.ts";
+
+/** What of a server's definition decides its options. */
+export type OptionsOwner<Table extends OptionTable> = Pick<
+  Servable<never, Table>,
+  "name" | "options" | "directories" | "toolsets"
+>;
+
+/** All options of a server, the common ones included, in the order of the help. */
+export interface ServerOptions<Table extends OptionTable> {
+  readonly server: string;
+  readonly table: OptionTable;
+  /** Only carries the type of the server's own options. */
+  readonly own: Table;
+}
+
+/**
+ * Joins a server's own options with the common ones that apply to it.
+ *
+ * @throws {TypeError} where the server has an option that is a common one too.
+ */
+export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
+  const { name, options, directories, toolsets = {} } = owner;
+  const { readOnly, confirm, tools, excludeTools, ...rest } = commonOptions;
+  const before: OptionTable = directories === undefined ? {} : directoryOptions;
+  const after: OptionTable = { readOnly, confirm, tools, excludeTools, ...toolsetOption(toolsets), ...rest };
+  const clash = Object.keys(options).find((key) => key in before || key in after);
+  if (clash !== undefined)
+    throw new TypeError(`Option table of ${name}: ${clash} is a common option already.`);
+  return { server: name, table: { ...before, ...options, ...after }, own: options };
+}
+
+function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): OptionTable {
+  const names = Object.keys(toolsets);
+  if (names.length === 0) return {};
+  return {
+    toolsets: {
+      type: "enum",
+      list: true,
+      values: names,
+      default: names.filter((name) => toolsets[name]?.default === true),
+      valueName: "LIST",
+      heading: "Tools",
+      description: `Offer the tools of these sets instead of the default ones: ${names.join(", ")}.`,
+    },
+  };
+}
 
 /** An option of a table with the names it goes by: what the parser, the help and the generators work from. */
 export interface OptionEntry {
@@ -20,16 +68,27 @@ export function variablePrefix(server: string): string {
 /** The entries of a table in its order. */
 export function optionEntries(server: string, table: OptionTable): OptionEntry[] {
   return Object.entries(table).map(([key, option]) => {
-    const flag = option.flag ?? kebabCase(key);
+    const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const automatic = variablePrefix(server) + flag.replaceAll("-", "_").toUpperCase();
-    return {
-      key,
-      option,
-      flag,
-      variables: option.env === false ? [] : [automatic, ...(option.env ?? [])],
-      valueName: valueName(option),
-    };
+    const variables = option.env === false ? [] : [automatic, ...(option.env ?? [])];
+    return { key, option, flag, variables, valueName: valueName(option) };
   });
+}
+
+const VALUE_NAMES = {
+  directory: "DIR",
+  file: "FILE",
+  url: "URL",
+  integer: "N",
+  string: "TEXT",
+  secret: "SECRET",
+  flag: "",
+} as const;
+
+function valueName(option: Option): string {
+  const plain = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
+  const name = option.valueName ?? plain;
+  return option.named === undefined || name.includes("=") ? name : `NAME=${name}`;
 }
 
 /** Whether an option takes several values. */
@@ -40,103 +99,18 @@ export function isRepeatable(option: Option): boolean {
 /** The default in words for people (`20,000`, `on`), or undefined where there is none worth naming. */
 export function defaultText(option: Option): string | undefined {
   if (option.type === "flag") return option.default === true ? "on" : undefined;
-  const value = option.default;
-  if (value === undefined) return undefined;
-  return [value].flat().map(plain).join(", ");
+  return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
 }
 
 /** The range of an integer in words for people, or undefined: `1,000 to 80,000`. */
 export function rangeText(option: Option): string | undefined {
   if (option.type !== "integer") return undefined;
   const { min, max } = option;
-  if (min === undefined) return max === undefined ? undefined : `at most ${plain(max)}`;
-  return max === undefined ? `at least ${plain(min)}` : `${plain(min)} to ${plain(max)}`;
+  if (min !== undefined && max !== undefined) return `${plain(min)} to ${plain(max)}`;
+  if (min !== undefined) return `at least ${plain(min)}`;
+  return max === undefined ? undefined : `at most ${plain(max)}`;
 }
 
 function plain(value: string | number): string {
   return typeof value === "number" ? value.toLocaleString("en-US") : value;
-}
-
-/**
- * Checks what the types cannot: names that are well formed and used once, defaults in their range, one positional
- * option at most, one-line descriptions.
- *
- * @throws {TypeError} with all that is wrong, for the author of the table.
- */
-export function checkOptionTable(server: string, table: OptionTable): void {
-  const problems: string[] = [];
-  const flags = new Map<string, string>();
-  const variables = new Map<string, string>();
-  let positional: string | undefined;
-  for (const entry of optionEntries(server, table)) {
-    const { key, option, flag } = entry;
-    const say = (problem: string) => problems.push(`${key}: ${problem}`);
-    if (!/^[a-z][a-zA-Z0-9]*$/.test(key)) say("the key is not camelCase");
-    if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(flag)) say(`the flag "${flag}" is not kebab-case`);
-    if (flag.startsWith("no-")) say(`the flag "${flag}" begins with "no-", which turns flags off`);
-    const sameFlag = flags.get(flag);
-    if (sameFlag !== undefined) say(`the flag --${flag} is taken by ${sameFlag}`);
-    flags.set(flag, key);
-    for (const variable of entry.variables) {
-      if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) say(`"${variable}" is no name of an environment variable`);
-      const sameVariable = variables.get(variable);
-      if (sameVariable !== undefined) say(`the variable ${variable} is taken by ${sameVariable}`);
-      variables.set(variable, key);
-    }
-    if (option.positional === true) {
-      if (positional !== undefined) say(`${positional} is positional already`);
-      positional = key;
-    }
-    if (option.ask === true && option.title === undefined) say("an option that is asked for needs a title");
-    if (!/^\S.*\.$/.test(option.description)) say("the description is not a sentence on one line");
-    for (const problem of valueProblems(option)) say(problem);
-  }
-  if (problems.length > 0) throw new TypeError(`Option table of ${server}: ${problems.join("; ")}.`);
-}
-
-function valueProblems(option: Option): string[] {
-  const defaults = [option.default ?? []].flat();
-  if (option.type === "enum") {
-    const { values } = option;
-    if (values.length === 0) return ["an enum needs values"];
-    return defaults.flatMap((value) =>
-      typeof value === "string" && values.includes(value)
-        ? []
-        : [`the default "${value}" is none of its values`],
-    );
-  }
-  if (option.type === "integer") {
-    const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = option;
-    return defaults.flatMap((value) =>
-      Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
-        ? []
-        : [`the default ${value} is out of range`],
-    );
-  }
-  if (option.type === "url") {
-    return defaults.flatMap((value) =>
-      typeof value === "string" && URL.canParse(value) ? [] : [`the default "${value}" is no URL`],
-    );
-  }
-  return [];
-}
-
-function kebabCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-const VALUE_NAMES = {
-  directory: "DIR",
-  file: "FILE",
-  url: "URL",
-  integer: "N",
-  string: "TEXT",
-  secret: "SECRET",
-} as const;
-
-function valueName(option: Option): string {
-  if (option.type === "flag") return "";
-  const own =
-    option.valueName ?? (option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type]);
-  return option.named === undefined || own.includes("=") ? own : `NAME=${own}`;
 }

@@ -7,8 +7,8 @@ import type { Servable, ServerDefinition } from "../define/server.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { serverOptions } from "./option-table.ts";
 import type { OptionSource } from "./parse-options.ts";
-import { serverOptions } from "./server-options.ts";
 
 /** What to write instead of serving, and the exit code. */
 export interface Printed {

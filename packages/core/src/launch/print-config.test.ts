@@ -2,8 +2,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { serverOptions } from "./option-table.ts";
 import { carryOptions, localCommand, renderHostEntry } from "./print-config.ts";
-import { serverOptions } from "./server-options.ts";
 
 const options = defineOptions({
   readOnlyDir: { type: "directory", list: true, description: "D." },

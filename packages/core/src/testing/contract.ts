@@ -9,8 +9,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
-import { checkOptionTable } from "../launch/option-table.ts";
-import { serverOptions } from "../launch/server-options.ts";
+import { serverOptions } from "../launch/option-table.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -19,6 +18,7 @@ import {
   type Era,
   rawSession,
 } from "./connect.ts";
+import { checkOptionTable } from "./option-table.ts";
 import { problemsOf, tokensOf } from "./portable.ts";
 import { answerSnapshot, surfaceSnapshot, toolSnapshot } from "./surface.ts";
 
