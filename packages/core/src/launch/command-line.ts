@@ -10,28 +10,24 @@ export interface ServerOptionsRead<Table extends OptionTable> {
   source(key: string): OptionSource;
   /** Sentences for stderr. */
   readonly warnings: readonly string[];
+  /** The same as it was read, for a host's entry to carry on. */
+  readonly given: OptionsRead<OptionTable>;
 }
 
 /** What the user wants of the process. */
 export type CommandLine<Table extends OptionTable> =
-  | ({ readonly kind: "serve" } & ServerOptionsRead<Table>)
+  | ({ readonly kind: "serve" | "list-tools" } & ServerOptionsRead<Table>)
+  | ({ readonly kind: "print-config"; readonly host: HostName } & ServerOptionsRead<Table>)
   | { readonly kind: "help" }
   | { readonly kind: "version" }
-  | ({ readonly kind: "list-tools" } & ServerOptionsRead<Table>)
   | { readonly kind: "describe" }
-  | ({
-      readonly kind: "print-config";
-      readonly host: HostName;
-      /** What was given, for the entry to carry on. */
-      readonly given: OptionsRead<OptionTable>;
-    } & ServerOptionsRead<Table>)
   /** For stderr, with exit code 2. */
   | { readonly kind: "error"; readonly message: string };
 
 /**
  * Reads the command line and the environment of a server process.
  *
- * `--help` and `--version` win over everything, so that they work beside a mistake.
+ * `--help` and `--version` win over everything, so that they work despite a mistake.
  */
 export function parseCommandLine<Table extends OptionTable>(
   all: ServerOptions<Table>,
@@ -41,30 +37,16 @@ export function parseCommandLine<Table extends OptionTable>(
   const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
   if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
-  const parsed = parseOptions(all.server, all.table, invocation);
-  if (!parsed.ok) return { kind: "error", message: parsed.message };
-  const options = withCommon<Table>(parsed);
-  const read: ServerOptionsRead<Table> = {
-    options,
-    source: (key) => parsed.sources[key] ?? "default",
-    warnings: parsed.warnings,
-  };
-  if (options.printConfig !== undefined)
-    return { kind: "print-config", host: options.printConfig, given: parsed, ...read };
+  const given = parseOptions(all.server, all.table, invocation);
+  if (!given.ok) return { kind: "error", message: given.message };
+  // What a server without directories or toolsets lacks, so that every server's options look alike.
+  const absent = { directories: [], clientRoots: "off", toolsets: [] };
+  // `serverOptions` joined the two tables at run time; only here do their types meet again.
+  const values: unknown = { ...absent, ...given.values };
+  const options = values as OptionValues<Table> & CommonOptionValues;
+  const { sources, warnings } = given;
+  const read = { options, source: (key: string) => sources[key] ?? "default", warnings, given };
+  if (options.printConfig !== undefined) return { kind: "print-config", host: options.printConfig, ...read };
   if (options.describe) return { kind: "describe" };
   return { kind: options.listTools ? "list-tools" : "serve", ...read };
-}
-
-/** Adds what a server without directories or toolsets lacks, so that every server's options look alike. */
-function withCommon<Table extends OptionTable>(
-  parsed: OptionsRead<OptionTable>,
-): OptionValues<Table> & CommonOptionValues {
-  const absent: Pick<CommonOptionValues, "directories" | "clientRoots" | "toolsets"> = {
-    directories: [],
-    clientRoots: "off",
-    toolsets: [],
-  };
-  // `serverOptions` joined the two tables at run time; only here do their types meet again.
-  const values: unknown = { ...absent, ...parsed.values };
-  return values as OptionValues<Table> & CommonOptionValues;
 }

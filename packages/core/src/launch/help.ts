@@ -1,31 +1,23 @@
-import type { Effect } from "../define/effect.ts";
 import type { Option, OptionTable } from "../define/options.ts";
+import type { ServerDefinition } from "../define/server.ts";
+import type { Tool } from "../define/tool.ts";
 import { shellWord } from "./config-text.ts";
-import type { ServerOptions } from "./option-table.ts";
 import {
   defaultText,
   isRepeatable,
   type OptionEntry,
   optionEntries,
   rangeText,
+  type ServerOptions,
   variablePrefix,
 } from "./option-table.ts";
 import { splitsAtCommas } from "./option-values.ts";
 import { leftWidth, twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
-/** What the help of a server is made of; a server's definition has most of it. */
-export interface HelpFacts {
-  readonly title: string;
-  readonly packageName: string;
-  readonly version: string;
-  /** What the server is for, one sentence. */
-  readonly description: string;
+/** What the help of a server is made of. */
+export interface HelpFacts
+  extends Pick<ServerDefinition<never>, "title" | "packageName" | "version" | "description" | "toolsets"> {
   readonly all: ServerOptions<OptionTable>;
-  readonly toolsets?: Readonly<Record<string, { readonly description: string; readonly default: boolean }>>;
-  /** Arguments to show after the program's name, with what they do. Default: made from the options. */
-  readonly examples?: readonly { readonly args: string; readonly note: string }[];
-  /** Where to read more. Default: the package's page on npmjs.com, if it runs from there. */
-  readonly homepage?: string;
   /** The file that node runs in a clone; the package may not be on npm. */
   readonly bin?: string | undefined;
 }
@@ -52,8 +44,7 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
       ? ""
       : ` [${positional.valueName}${isRepeatable(positional.option) ? "..." : ""}]`;
   const start = facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
-  const page = facts.bin === undefined ? `https://www.npmjs.com/package/${facts.packageName}` : undefined;
-  const more = facts.homepage ?? page;
+  const example = `  ${start} ${positional?.option.type === "directory" ? "~/work " : ""}`;
   const lines = [
     ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
     "",
@@ -66,34 +57,23 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     ...wrap(environmentNote(facts.all.server, entries), width),
     "",
     "Examples",
-    ...examplesOf(facts, positional).flatMap(({ args, note }) => [
-      `  ${start} ${args}`,
-      ...indented(note, width),
-    ]),
-    ...(more === undefined ? [] : ["", `Read more: ${more}`]),
+    `${example}--read-only`,
+    "      Offer what only reads.",
+    `${example}--print-config vscode`,
+    "      Print the entry for VS Code.",
+    ...(facts.bin === undefined ? ["", `Read more: https://www.npmjs.com/package/${facts.packageName}`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }
 
 function optionSections(entries: readonly OptionEntry[], width: number): string[] {
   const left = leftWidth(entries.map(label), Math.min(26, Math.floor(width / 3)));
-  const headings = [...new Set(entries.map(headingOf))];
-  return headings.flatMap((heading) => {
+  const headingOf = ({ option }: OptionEntry) => option.heading ?? "Options";
+  return [...new Set(entries.map(headingOf))].flatMap((heading) => {
     const own = entries.filter((entry) => headingOf(entry) === heading);
-    return [
-      "",
-      heading,
-      ...twoColumns(
-        own.map((entry) => [label(entry), explained(entry)]),
-        left,
-        width,
-      ),
-    ];
+    const rows = own.map((entry) => [label(entry), explained(entry)] as const);
+    return ["", heading, ...twoColumns(rows, left, width)];
   });
-}
-
-function headingOf({ option }: OptionEntry): string {
-  return option.heading ?? "Options";
 }
 
 /** How the option is written: `DIR, --root DIR`, `--[no-]journal`. */
@@ -105,19 +85,16 @@ function label({ option, flag, valueName }: OptionEntry): string {
 
 /** How many values it takes, if several, and in which range. */
 function takes(option: Option): string[] {
-  const several = isRepeatable(option) ? [splitsAtCommas(option) ? "comma-separated" : "repeatable"] : [];
-  return [...several, ...[rangeText(option) ?? []].flat()];
+  const several = isRepeatable(option) && (splitsAtCommas(option) ? "comma-separated" : "repeatable");
+  return [several, rangeText(option)].filter((fact) => typeof fact === "string");
 }
 
 /** The description with range, default and further variables: `… (1 to 10; default 5; also DEPTH)`. */
 function explained({ option, variables }: OptionEntry): string {
+  const facts = takes(option);
   const preset = defaultText(option);
-  const others = variables.slice(1);
-  const facts = [
-    ...takes(option),
-    preset === undefined || preset === "" ? undefined : `default ${preset}`,
-    others.length === 0 ? undefined : `also ${others.join(", ")}`,
-  ].filter((fact) => fact !== undefined);
+  if (preset !== undefined && preset !== "") facts.push(`default ${preset}`);
+  if (variables.length > 1) facts.push(`also ${variables.slice(1).join(", ")}`);
   return withFacts(option.description, facts);
 }
 
@@ -129,11 +106,9 @@ function toolsetSection(toolsets: NonNullable<HelpFacts["toolsets"]>, width: num
   const rows = Object.entries(toolsets).map(
     ([name, set]) => [name, set.default ? `${set.description} (default)` : set.description] as const,
   );
-  const left = leftWidth(
-    rows.map(([name]) => name),
-    26,
-  );
-  return rows.length === 0 ? [] : ["", "Toolsets", ...twoColumns(rows, left, width)];
+  return rows.length === 0
+    ? []
+    : ["", "Toolsets", ...twoColumns(rows, leftWidth(Object.keys(toolsets), 26), width)];
 }
 
 function environmentNote(server: string, entries: readonly OptionEntry[]): string {
@@ -141,39 +116,13 @@ function environmentNote(server: string, entries: readonly OptionEntry[]): strin
   const example = entries.find(
     ({ option, variables }) => option.type === "flag" && option.default !== true && variables.length > 0,
   )?.variables[0];
-  const sentence = `Every option that takes effect while serving can also be set in the environment, as ${prefix} and its name`;
+  const shown = example === undefined ? "" : `: ${example}=1`;
   const paths = entries.some(({ option }) => option.list === true && option.type === "directory");
-  return [
-    `${sentence}${example === undefined ? "" : `: ${example}=1`}.`,
-    ...(paths ? ["Directories are separated there as in PATH."] : []),
-    "The command line wins.",
-  ].join(" ");
-}
-
-function examplesOf(
-  facts: HelpFacts,
-  positional: OptionEntry | undefined,
-): NonNullable<HelpFacts["examples"]> {
-  if (facts.examples !== undefined) return facts.examples;
-  const operand = positional?.option.type === "directory" ? "~/work " : "";
-  return [
-    { args: `${operand}--read-only`, note: "Offer what only reads." },
-    { args: `${operand}--print-config vscode`, note: "Print the entry for VS Code's configuration." },
-  ];
-}
-
-function indented(text: string, width: number): string[] {
-  return wrap(text, width - 6).map((line) => `      ${line}`);
+  return `Every option that takes effect while serving can also be set in the environment, as ${prefix} and its name${shown}.${paths ? " Directories are separated there as in PATH." : ""} The command line wins.`;
 }
 
 /** What a tool table shows of a tool. */
-export interface ToolRow {
-  readonly name: string;
-  readonly effect: Effect;
-  readonly description: string;
-}
-
-const EFFECTS: readonly Effect[] = ["read", "add", "change", "destroy"];
+export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
 
 /**
  * The text of `--list-tools`: name, effect and first sentence of each tool in the order given, then totals.
@@ -188,12 +137,10 @@ export function renderToolTable(tools: readonly ToolRow[], columns?: number): st
     ({ name, effect, description }) =>
       [`${name.padEnd(names)}  ${effect.padEnd(effects)}`, firstSentence(description)] as const,
   );
-  const counts = EFFECTS.map(
-    (effect) => [effect, tools.filter((tool) => tool.effect === effect).length] as const,
-  )
-    .filter(([, count]) => count > 0)
-    .map(([effect, count]) => `${count} ${effect}`);
-  const total = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}: ${counts.join(", ")}.`;
+  const counts = ["read", "add", "change", "destroy"]
+    .map((effect) => [tools.filter((tool) => tool.effect === effect).length, effect] as const)
+    .filter(([count]) => count > 0);
+  const total = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}: ${counts.map((count) => count.join(" ")).join(", ")}.`;
   return `${[...twoColumns(rows, names + effects + 2, usableColumns(columns)), "", total].join("\n")}\n`;
 }
 

@@ -18,13 +18,12 @@ export interface Printed {
   readonly exitCode: number;
 }
 
-/** A server that is ready to take connections, or a text to print instead. */
+/** A server that is ready to take connections (over HTTP where `http` is there), or a text to print instead. */
 export type Prepared<Context, Table extends OptionTable> =
   | {
       readonly kind: "run";
       readonly runtime: Runtime<Context, Table>;
-      /** Present with `--http`. */
-      readonly http?: HttpSettings;
+      readonly http: HttpSettings | undefined;
     }
   | Printed;
 
@@ -47,9 +46,8 @@ export async function prepare<Context, Table extends OptionTable>(
   if (command.kind === "help") {
     const { renderHelp } = await import("./help.ts");
     const { localCommand } = await import("./print-config.ts");
-    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
-    const [file] = (bin === undefined ? undefined : localCommand(bin))?.args ?? [];
-    return print(renderHelp({ ...definition, all, bin: file }, process.stdout.columns));
+    const bin = localCommand(await ownFile())?.args[0];
+    return print(renderHelp({ ...definition, all, bin }, process.stdout.columns));
   }
   if (command.kind === "describe") {
     const { describeServer } = await import("./describe.ts");
@@ -71,13 +69,16 @@ export async function prepare<Context, Table extends OptionTable>(
   }
   if (command.kind === "print-config") {
     const { carryOptions, renderHostEntry } = await import("./print-config.ts");
-    const bin = await realpath(process.argv[1] ?? "").catch(() => undefined);
-    const origin = bin === undefined ? {} : { bin };
     const carried = carryOptions(all.server, all.table, command.given, process.platform);
-    const { text, guidance } = renderHostEntry(command.host, definition, carried, origin);
+    const { text, guidance } = renderHostEntry(command.host, definition, carried, { bin: await ownFile() });
     return print(text, guidance);
   }
-  return { kind: "run", runtime, ...(http === undefined ? {} : { http }) };
+  return { kind: "run", runtime, http };
+}
+
+/** The file that node runs, with links resolved. */
+function ownFile(): Promise<string | undefined> {
+  return realpath(process.argv[1] ?? "").catch(() => undefined);
 }
 
 function print(stdout: string, stderr = ""): Printed {

@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { HostName } from "../define/common-options.ts";
-import type { NamedValue, OptionTable } from "../define/options.ts";
+import type { OptionTable } from "../define/options.ts";
 import { type HostVariable, hostEntry, type Launch } from "./host-entry.ts";
 import { type OptionEntry, optionEntries } from "./option-table.ts";
-import { joinForVariable, type Scalar, splitsAtCommas } from "./option-values.ts";
+import { joinForVariable, splitsAtCommas } from "./option-values.ts";
 import type { OptionsRead } from "./parse-options.ts";
 
 /** The options of this process as another start of the server needs them. */
@@ -25,22 +25,19 @@ export function carryOptions(
   const positionals: string[] = [];
   const flags: string[] = [];
   const env: HostVariable[] = [];
+  const isGiven = (key: string) => (read.sources[key] ?? "default") !== "default";
   for (const entry of optionEntries(server, table)) {
     const { key, option, variables } = entry;
-    const [automatic] = variables;
-    if (automatic === undefined) continue;
-    const given = read.sources[key] !== "default";
-    const secret = { secret: true, description: option.description };
-    const isAsked =
-      option.ask === true &&
-      !option.askUnless?.some((other) => (read.sources[other] ?? "default") !== "default");
-    if (option.type === "secret" ? given || isAsked : given && hasPassword(read.values[key])) {
-      env.push({ name: read.variables.get(key) ?? automatic, ...secret });
+    const name = read.variables.get(key) ?? variables[0];
+    if (name === undefined) continue;
+    const value = read.values[key];
+    const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
+    if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
+      env.push({ name, secret: true, description: option.description });
     } else if (read.sources[key] === "environment") {
-      const value = joinForVariable(option, textsOf(read.values[key]), platform);
-      env.push({ name: read.variables.get(key) ?? automatic, value });
-    } else if (given) {
-      const words = argumentsOf(entry, textsOf(read.values[key]));
+      env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
+    } else if (isGiven(key)) {
+      const words = argumentsOf(entry, textsOf(value));
       const isFlag = words.every((word) => word.startsWith("--"));
       (isFlag ? flags : positionals).push(...words);
     }
@@ -51,11 +48,11 @@ export function carryOptions(
 type AnyValue = OptionsRead<OptionTable>["values"][string];
 
 function textsOf(value: AnyValue): string[] {
-  return [value ?? []].flat().map(textOf);
-}
-
-function textOf(value: Scalar | NamedValue<Scalar>): string {
-  return typeof value === "object" && "name" in value ? `${value.name}=${value.value}` : String(value);
+  return [value ?? []]
+    .flat()
+    .map((item) =>
+      typeof item === "object" && "name" in item ? `${item.name}=${item.value}` : String(item),
+    );
 }
 
 function hasPassword(value: AnyValue): boolean {
@@ -79,8 +76,8 @@ function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): s
  *
  * @param bin the file that node runs: `process.argv[1]` with links resolved
  */
-export function localCommand(bin: string): Launch | undefined {
-  return bin.split(/[\\/]/).includes("node_modules")
+export function localCommand(bin: string | undefined): Launch | undefined {
+  return bin === undefined || bin.split(/[\\/]/).includes("node_modules")
     ? undefined
     : { command: process.execPath, args: [path.resolve(bin)] };
 }
@@ -96,9 +93,12 @@ export function renderHostEntry(
   host: HostName,
   { name, packageName }: { readonly name: string; readonly packageName: string },
   carried: CarriedOptions,
-  { bin, platform = process.platform }: { readonly bin?: string; readonly platform?: NodeJS.Platform } = {},
+  {
+    bin,
+    platform = process.platform,
+  }: { readonly bin?: string | undefined; readonly platform?: NodeJS.Platform } = {},
 ): { readonly text: string; readonly guidance: string } {
-  const command = bin === undefined ? undefined : localCommand(bin);
+  const command = localCommand(bin);
   const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
   const entry = hostEntry(host, launch);
   const windows = platform === "win32";

@@ -1,16 +1,12 @@
 /** Breaks a text into lines of at most `width` columns at its spaces; a longer word stays whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
-    if (line === "") line = word;
-    else if (line.length + 1 + word.length <= width) line += ` ${word}`;
-    else {
-      lines.push(line);
-      line = word;
-    }
+  for (const word of text.trim().split(/\s+/)) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`;
+    if (lines.length > 0 && longer.length <= width) lines.splice(-1, 1, longer);
+    else if (word !== "") lines.push(word);
   }
-  return line === "" ? lines : [...lines, line];
+  return lines;
 }
 
 /** The columns to write for: those of the terminal, between 40 and 100; 80 where there is none. */
