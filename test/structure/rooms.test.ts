@@ -135,8 +135,8 @@ describe("core", () => {
 
   /** Each may use those before it, also for types. */
   const LAYERS = [
-    "log.ts",
     "trace.ts",
+    "log.ts",
     "answer",
     "boundary",
     "define",
