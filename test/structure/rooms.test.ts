@@ -135,6 +135,7 @@ describe("core", () => {
 
   /** Each may use those before it, also for types. */
   const LAYERS = [
+    "crypto.ts",
     "trace.ts",
     "log.ts",
     "answer",

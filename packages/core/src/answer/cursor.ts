@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { crypto } from "../crypto.ts";
 import { ToolError } from "./errors.ts";
 
 /** Writes and reads the cursors of one list. */
@@ -27,7 +27,8 @@ export interface StateCheck<State> {
  * @param state what the cursor holds, checked when it comes back.
  */
 export function cursorsOf<State>(list: string, query: unknown, state: StateCheck<State>): CursorCodec<State> {
-  const key = createHash("sha256")
+  const key = crypto()
+    .createHash("sha256")
     .update(JSON.stringify([list, query]))
     .digest("base64url")
     .slice(0, 12);

@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from "node:crypto";
 import type * as z from "zod";
 import { ToolError } from "../answer/errors.ts";
+import { crypto } from "../crypto.ts";
 import type { ClientRoot } from "../define/call.ts";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
@@ -265,7 +265,7 @@ function asLegacy(params: object, revision: Revision): object {
   if (!("mode" in params)) return params;
   const { mode, ...rest } = params;
   if (revision.elicitation !== "modes") return rest;
-  return mode === "url" ? { ...params, elicitationId: randomUUID() } : params;
+  return mode === "url" ? { ...params, elicitationId: crypto().randomUUID() } : params;
 }
 
 /**
@@ -313,5 +313,5 @@ function declined(): ToolError {
 }
 
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+  return crypto().createHash("sha256").update(text).digest("base64url").slice(0, 16);
 }

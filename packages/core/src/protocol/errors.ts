@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { clip, HARD_ANSWER_CHARS } from "../answer/budget.ts";
 import { ToolError } from "../answer/errors.ts";
+import { crypto } from "../crypto.ts";
 import type { Log } from "../log.ts";
 import type { Revision } from "./revisions.ts";
 import { CODES, type RequestId, type RpcError } from "./wire.ts";
@@ -47,7 +47,7 @@ export function resourceNotFound(uri: string, message = `Resource not found: ${u
  * @param where a tool's name, or a method.
  */
 export function faultError(where: string, error: unknown, log: Log): ToolError {
-  const id = randomBytes(4).toString("hex");
+  const id = crypto().randomBytes(4).toString("hex");
   log.error(`fault ${id} in ${where}: ${describeError(error)}`);
   return new ToolError("unavailable", `${where}: internal error (id ${id}).`, {
     hint: "The arguments are not the cause. The server's stderr log has the details under this id; another way to the same goal may work.",

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { crypto } from "../crypto.ts";
 
 /** How long a sealed state is accepted, in milliseconds. */
 const TTL_MS = 10 * 60_000;
@@ -8,10 +8,10 @@ const TTL_MS = 10 * 60_000;
  * HMAC-SHA-256 over the state, its expiry and what it belongs to.
  */
 export class Seal {
-  readonly #key: Uint8Array;
+  #key: Uint8Array | undefined;
 
   /** @param key shared by the processes that serve the same clients. Default: a key of this process. */
-  constructor(key: Uint8Array = randomBytes(32)) {
+  constructor(key?: Uint8Array) {
     this.#key = key;
   }
 
@@ -26,12 +26,14 @@ export class Seal {
     const [body = "", mac = ""] = text.split(".", 2);
     const given = Buffer.from(mac, "base64url");
     const expected = this.#mac(body, owner);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    if (given.length !== expected.length || !crypto().timingSafeEqual(given, expected)) return undefined;
     const [expires, state]: [number, unknown] = JSON.parse(Buffer.from(body, "base64url").toString("utf8"));
     return Date.now() <= expires ? state : undefined;
   }
 
   #mac(body: string, owner: string): Buffer {
+    const { createHmac, randomBytes } = crypto();
+    this.#key ??= randomBytes(32);
     return createHmac("sha256", this.#key).update(`${body.length}:${body}${owner}`).digest();
   }
 }
