@@ -117,7 +117,7 @@ export class Converter {
   }
 
   async #start(): Promise<Worker> {
-    const worker = new Worker(await workerFile("convert", import.meta.url, { external: ["unpdf"] }), {
+    const worker = new Worker(workerFile("convert", import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
       stdout: true,
       stderr: true,

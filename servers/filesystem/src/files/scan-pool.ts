@@ -149,7 +149,7 @@ function explained(error: unknown): unknown {
 }
 
 async function startWorker(): Promise<Worker> {
-  const worker = new Worker(await workerFile("search", import.meta.url), {
+  const worker = new Worker(workerFile("search", import.meta.url), {
     name: "search",
     resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
     // What it would print goes nowhere near the protocol's stdout.

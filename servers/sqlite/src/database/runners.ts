@@ -161,7 +161,7 @@ export class Runners {
   }
 
   async #start(): Promise<Runner> {
-    const file = await workerFile("runner", import.meta.url, { external: ["better-sqlite3"] });
+    const file = workerFile("runner", import.meta.url);
     if (this.#closed) throw new ToolError("unavailable", "The server is being closed.");
     const child = fork(file, [String(this.#options.memory), String(process.pid)], {
       serialization: "advanced",
