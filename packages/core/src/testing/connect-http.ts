@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { baseEnvironment, type Connected, type ConnectOptions, connectClient } from "./connect.ts";
-
-/** How a process ended. */
-export interface ProcessEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
+import {
+  type Connected,
+  type ConnectOptions,
+  connectClient,
+  type ProcessEnd,
+  startBuilt,
+} from "./connect.ts";
 
 /** A built server that listens on a port of this machine. */
 export interface HttpProcess {
@@ -37,17 +36,13 @@ export async function startHttp(
   bin: string,
   options: Pick<ConnectOptions, "args" | "env"> = {},
 ): Promise<HttpProcess> {
-  const args = [bin, ...(options.args ?? []), "--http", "0"];
-  const child: ChildProcess = spawn(process.execPath, args, {
-    env: { ...baseEnvironment(), ...options.env },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = startBuilt(bin, [...(options.args ?? []), "--http", "0"], options);
   let stderr = "";
   const ended = once(child, "close").then(
     (): ProcessEnd => ({ code: child.exitCode, signal: child.signalCode }),
   );
   const url = await new Promise<URL>((resolve, reject) => {
-    child.stderr?.on("data", (chunk: Buffer) => {
+    child.stderr.on("data", (chunk: Buffer) => {
       stderr += chunk.toString("utf8");
       const found = /listens on (\S+)\n/.exec(stderr)?.[1];
       if (found !== undefined) resolve(new URL(found));

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import {
   Client,
   type ClientCapabilities,
@@ -11,7 +12,7 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Runtime } from "../bind/runtime.ts";
 import { bind } from "../bind/server.ts";
 import type { ClientRoot } from "../define/call.ts";
@@ -179,30 +180,30 @@ function recording(transport: Transport, received: JSONRPCMessage[]): Transport 
 }
 
 /** What a child process needs of this one's environment, and nothing else. */
-export function baseEnvironment(): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "USERPROFILE",
-    "SystemRoot",
-    "TEMP",
-    "APPDATA",
-    "LOCALAPPDATA",
-  ]) {
-    const value = process.env[name];
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
+function baseEnvironment(): Record<string, string> {
+  const { TMPDIR } = process.env;
+  return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }) };
+}
+
+/** Starts a built server in that environment. */
+export function startBuilt(
+  bin: string,
+  args: readonly string[],
+  { env }: Pick<ConnectOptions, "env">,
+): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [bin, ...args], { env: { ...baseEnvironment(), ...env } });
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** What a raw session over pipes gave: for tests of the bytes on the wire. */
-export interface RawSession {
+export interface RawSession extends ProcessEnd {
   readonly lines: readonly string[];
   readonly stderr: string;
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
 }
 
 /** Starts a built server, writes `input` to its stdin, closes it and returns all that came back. */
@@ -211,25 +212,10 @@ export async function rawSession(
   input: string | Uint8Array,
   options: Pick<ConnectOptions, "args" | "env"> = {},
 ): Promise<RawSession> {
-  const child: ChildProcess = spawn(process.execPath, [bin, ...(options.args ?? [])], {
-    env: { ...baseEnvironment(), ...options.env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  const chunks: Buffer[] = [];
-  const errors: Buffer[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk));
-  child.stdin?.on("error", () => undefined);
-  child.stdin?.end(input);
-  await once(child, "close");
-  const lines = Buffer.concat(chunks)
-    .toString("utf8")
-    .split("\n")
-    .filter((line) => line !== "");
-  return {
-    lines,
-    stderr: Buffer.concat(errors).toString("utf8"),
-    code: child.exitCode,
-    signal: child.signalCode,
-  };
+  const child = startBuilt(bin, options.args ?? [], options);
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return { lines, stderr, code: child.exitCode, signal: child.signalCode };
 }

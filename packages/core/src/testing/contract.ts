@@ -1,12 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type {
-  CallToolResult,
-  Prompt,
-  Resource,
-  ResourceTemplateType,
-  Tool,
-} from "@modelcontextprotocol/client";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
 import { serverOptions } from "../launch/option-table.ts";
@@ -20,7 +14,7 @@ import {
 } from "./connect.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { problemsOf, tokensOf } from "./portable.ts";
-import { answerSnapshot, surfaceSnapshot, toolSnapshot } from "./surface.ts";
+import { answerSnapshot, surfaceSnapshot, textOf, toolSnapshot } from "./surface.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -59,7 +53,7 @@ type Via = "memory" | "stdio";
 const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` goes in memory, the long tests through the built process; an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
-const MOST_TOKENS = 6_000;
+const MAX_TOKENS = 6_000;
 const DEFAULT_BUDGET = 20_000;
 
 /**
@@ -96,10 +90,7 @@ export function contract(options: ContractOptions): void {
   describe(`${server.name}: surface`, () => {
     let tools: Tool[] = [];
     let defaults: Tool[] = [];
-    let resources: Resource[] = [];
-    let resourceTemplates: ResourceTemplateType[] = [];
-    let prompts: Prompt[] = [];
-    let instructions: string | undefined;
+    let rest: Parameters<typeof surfaceSnapshot>[0];
     let stable: World["stable"] = (text) => text;
 
     beforeAll(async () => {
@@ -107,12 +98,13 @@ export function contract(options: ContractOptions): void {
       stable = (text) => world.stable(text);
       const { client } = connected;
       tools = (await client.listTools()).tools;
-      instructions = client.getInstructions();
-      if (server.resources !== undefined) {
-        resources = (await client.listResources()).resources;
-        resourceTemplates = (await client.listResourceTemplates()).resourceTemplates;
-      }
-      if (server.prompts !== undefined) prompts = (await client.listPrompts()).prompts;
+      const hasResources = server.resources !== undefined;
+      rest = {
+        instructions: client.getInstructions(),
+        resources: hasResources ? (await client.listResources()).resources : [],
+        resourceTemplates: hasResources ? (await client.listResourceTemplates()).resourceTemplates : [],
+        prompts: server.prompts === undefined ? [] : (await client.listPrompts()).prompts,
+      };
       await leave();
       const plain = await connectInMemory(server, { args: world.args });
       defaults = (await plain.client.listTools()).tools;
@@ -130,16 +122,16 @@ export function contract(options: ContractOptions): void {
 
     it("costs a model no more than it may", () => {
       expect(defaults.length).toBeLessThanOrEqual(20);
-      expect(tokensOf(defaults)).toBeLessThanOrEqual(MOST_TOKENS);
-      expect(instructions?.length ?? 0).toBeLessThanOrEqual(1_500);
+      expect(tokensOf(defaults)).toBeLessThanOrEqual(MAX_TOKENS);
+      expect(rest.instructions?.length ?? 0).toBeLessThanOrEqual(1_500);
     });
 
     it("describes every prompt, argument and resource", () => {
-      for (const prompt of prompts) {
+      for (const prompt of rest.prompts) {
         expect(prompt.description, prompt.name).toBeTruthy();
         for (const argument of prompt.arguments ?? []) expect(argument.description, prompt.name).toBeTruthy();
       }
-      for (const resource of [...resources, ...resourceTemplates]) {
+      for (const resource of [...rest.resources, ...rest.resourceTemplates]) {
         expect(resource.description, resource.name).toBeTruthy();
         expect(resource.title, resource.name).toBeTruthy();
       }
@@ -149,8 +141,8 @@ export function contract(options: ContractOptions): void {
       for (const tool of tools) {
         await expect(toolSnapshot(tool)).toMatchFileSnapshot(join(options.surface, `${tool.name}.json`));
       }
-      const rest = stable(surfaceSnapshot({ instructions, resources, resourceTemplates, prompts }));
-      await expect(rest).toMatchFileSnapshot(join(options.surface, "surface.json"));
+      const file = join(options.surface, "surface.json");
+      await expect(stable(surfaceSnapshot(rest))).toMatchFileSnapshot(file);
     });
 
     it("has no snapshot of a tool that is gone", () => {
@@ -209,8 +201,8 @@ export function contract(options: ContractOptions): void {
         for (const [name, args] of Object.entries(world.large ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
           expect(result.isError, name).not.toBe(true);
-          expect(lengthOf(result), name).toBeGreaterThan(1_000);
-          expect(lengthOf(result), name).toBeLessThanOrEqual(DEFAULT_BUDGET);
+          expect(textOf(result).length, name).toBeGreaterThan(1_000);
+          expect(textOf(result).length, name).toBeLessThanOrEqual(DEFAULT_BUDGET);
         }
       });
 
@@ -320,7 +312,7 @@ function openingAnd(request: unknown): string {
 function checkAnswer(tool: Tool, result: CallToolResult): void {
   expect(result.isError, `${tool.name}: ${textOf(result)}`).not.toBe(true);
   expect(result.content.length, tool.name).toBeGreaterThan(0);
-  expect(lengthOf(result), tool.name).toBeLessThanOrEqual(DEFAULT_BUDGET);
+  expect(textOf(result).length, tool.name).toBeLessThanOrEqual(DEFAULT_BUDGET);
   if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
   else expect(result.structuredContent, tool.name).toBeDefined();
 }
@@ -331,15 +323,6 @@ async function expectAnswer(
   call: { name: string; arguments: Arguments },
   result: CallToolResult,
 ): Promise<void> {
-  await expect(world.stable(answerSnapshot(call, result))).toMatchFileSnapshot(
-    join(surface, `${call.name}.answer.txt`),
-  );
-}
-
-function textOf(result: CallToolResult): string {
-  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-}
-
-function lengthOf(result: CallToolResult): number {
-  return textOf(result).length;
+  const file = join(surface, `${call.name}.answer.txt`);
+  await expect(world.stable(answerSnapshot(call, result))).toMatchFileSnapshot(file);
 }

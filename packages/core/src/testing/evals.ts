@@ -1,8 +1,8 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
 import { connectInMemory } from "./connect.ts";
 import type { World } from "./contract.ts";
+import { textOf } from "./surface.ts";
 
 /** Calls a tool and gives its text; fails where the tool does. */
 export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
@@ -54,8 +54,4 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
       }
     });
   });
-}
-
-function textOf(result: CallToolResult): string {
-  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }

@@ -6,6 +6,7 @@ export {
   connectStdio,
   type Era,
   nodeBoundByPermissions,
+  type ProcessEnd,
   type RawSession,
   rawSession,
 } from "./connect.ts";
@@ -13,7 +14,6 @@ export {
   connectHttp,
   type HttpConnectOptions,
   type HttpProcess,
-  type ProcessEnd,
   startHttp,
 } from "./connect-http.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";

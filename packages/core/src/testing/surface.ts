@@ -35,6 +35,11 @@ export function answerSnapshot(call: { name: string; arguments: unknown }, resul
   return parts.join("\n");
 }
 
+/** What a model reads of an answer. */
+export function textOf(result: CallToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
 function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
