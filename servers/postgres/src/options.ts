@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions } from "@refmcp/sql";
+import { limitOptions } from "@refmcp/sql/limits";
 
 export const options = defineOptions({
   url: {
