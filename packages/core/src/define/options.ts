@@ -26,15 +26,15 @@ interface OptionFacts {
 }
 
 /**
- * How many values an option takes: one, several (`list`), or several `name=value` pairs (`named`), whose names may come
- * again if they are `repeated`.
+ * How many values an option takes: one, several (`list`), or several pairs (`named`: `--db sales=postgres://…`). A name is
+ * `unique` or may be `repeated`, for example a host with two headers.
  */
 type Values<Value> =
   | { readonly list?: never; readonly named?: never; readonly default?: Value }
   | { readonly list: true; readonly named?: never; readonly default?: readonly Value[] }
   | { readonly list?: never; readonly named: "unique" | "repeated"; readonly default?: never };
 
-/** A text; `check` says what it should be, as a clause after "it" (`takes text without line breaks`), or undefined. */
+/** `check` returns what the text should be, as a clause after "it" (`takes text without line breaks`), or undefined. */
 interface Text {
   readonly check?: (value: string) => string | undefined;
 }

@@ -113,6 +113,6 @@ describe("serverOptions", () => {
         directories: {},
         options: { file: { type: "file", positional: true, description: "D." } },
       });
-    expect(twoPositionals).toThrow("file: the place of arguments without a flag is taken by directories");
+    expect(twoPositionals).toThrow("file: the positional argument is taken by directories");
   });
 });

@@ -15,7 +15,7 @@ export interface Surroundings {
 
 export type Scalar = string | number | boolean | URL;
 
-/** A text is not a value of its option; the message says what is, as a clause after "it": `takes an integer from 1 to 5`. */
+/** A text that its option does not take; the message says what it takes, as a clause after "it": `takes an integer from 1 to 5`. */
 export class BadValue extends Error {}
 
 /**

@@ -187,7 +187,7 @@ function isPlaceholder({ option, variables }: OptionEntry, text: string): boolea
   return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
 }
 
-/** The values of an option's texts, which differ; for an option with one value, at most one. */
+/** The values of an option's texts without duplicates; an option that is not repeatable has at most one. */
 function readAll(
   where: string,
   entry: OptionEntry,

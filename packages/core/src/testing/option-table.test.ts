@@ -36,7 +36,7 @@ describe("checkOptionTable", () => {
         a: { type: "file", positional: true, description },
         b: { type: "file", positional: true, description },
       },
-      "b: the place of arguments without a flag is taken by a",
+      "b: the positional argument is taken by a",
     ],
     [
       { a: { type: "flag", description: "no full stop" } },

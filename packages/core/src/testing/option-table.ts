@@ -26,7 +26,7 @@ export function checkOptionTable(server: string, table: OptionTable): void {
       if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) say(`"${variable}" is no name of an environment variable`);
       claim(`the variable ${variable}`);
     }
-    if (option.positional === true) claim("the place of arguments without a flag");
+    if (option.positional === true) claim("the positional argument");
     if (option.ask === true && option.title === undefined) say("an option that is asked for needs a title");
     if (!/^\S.*\.$/.test(option.description)) say("the description is not a sentence on one line");
     if (option.type === "enum" && option.values.length === 0) say("an enum needs values");
