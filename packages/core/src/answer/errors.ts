@@ -1,7 +1,7 @@
 /**
  * What went wrong, from the caller's side.
  *
- * - `invalid`: the input makes no sense as it stands.
+ * - `invalid`: the input makes no sense.
  * - `not_found`: the named thing does not exist.
  * - `denied`: it exists or could, but a boundary, an option or the user says no.
  * - `conflict`: the state is not what the caller assumed; read again, then retry.
@@ -58,7 +58,7 @@ export class ToolError extends Error {
  * length (at least two letters, or one where the word itself has no more than two), and none much farther than the best.
  */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
-  const wanted = word.toLowerCase().slice(0, LONGEST_COMPARED);
+  const wanted = word.toLowerCase().slice(0, MAX_COMPARED_CHARS);
   const farthest = Math.max(wanted.length <= 2 ? 1 : 2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
@@ -76,7 +76,7 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
 }
 
 /** Names longer than this are not told apart by a slip of the finger. */
-const LONGEST_COMPARED = 256;
+const MAX_COMPARED_CHARS = 256;
 
 /** Levenshtein distance of two strings, in UTF-16 code units. */
 function editDistance(left: string, right: string): number {

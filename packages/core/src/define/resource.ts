@@ -30,7 +30,7 @@ export interface FixedResource<Context> extends ResourceFacts {
   watch?(context: Context, changed: () => void, call: Call): Awaitable<Unwatch>;
 }
 
-/** A resource as it stands in a list. */
+/** A resource as a list shows it. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;

@@ -24,7 +24,7 @@ export class DataAnswer<Value> {
 }
 
 /**
- * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so each also stands in the value.
+ * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so each must also be in the value.
  *
  * @param text replaces the JSON text block; it must say all that the value says.
  */

@@ -21,7 +21,7 @@ export interface Shutdown {
 }
 
 /** What is left for closing where the grace has used the time up. */
-const LEAST_MS = 250;
+const MIN_CLOSE_MS = 250;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Errors of a connection whose other side went away. Nothing of ours is half done by them. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
@@ -57,7 +57,7 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
         log.error(`closing takes longer than ${withinMs} ms; exiting now`);
         process.exit(code);
       },
-      Math.max(LEAST_MS, withinMs - (performance.now() - since)),
+      Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)),
     );
     void closeAndExit(code);
   }
@@ -90,7 +90,7 @@ export function installShutdown(options: ShutdownOptions): Shutdown {
 /** Kills this process from another thread, since a blocked event loop runs no timer. */
 function killAfter(ms: number): void {
   try {
-    // Loaded only now: it would be one of the dearest parts of starting.
+    // Loaded only now: it would be one of the most expensive parts of starting.
     const { Worker } = process.getBuiltinModule("node:worker_threads");
     const code = `setTimeout(() => process.kill(process.pid, "SIGKILL"), ${Math.ceil(ms)})`;
     const worker = new Worker(code, { eval: true, stdin: false, stdout: false, stderr: false });

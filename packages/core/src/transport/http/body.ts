@@ -10,7 +10,7 @@ export type Body =
   | { readonly kind: "not-utf8" }
   | { readonly kind: "gone" };
 
-/** A body of at most so many bytes is read even where large ones have used up the limit of all. */
+/** A body up to this size is read even where large ones have used up the limit of all. */
 const SMALL_BYTES = 16_384;
 
 /** Reads bodies within two limits: of one body, and of all that are read and whose requests go on. */

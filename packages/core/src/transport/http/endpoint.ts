@@ -127,7 +127,7 @@ export class Endpoint {
     this.#stateless.serve(message, reply, principal);
   }
 
-  /** Why requests are refused, for their parameters or for want of room; they count until the reply is over. */
+  /** Why requests are refused, for their parameters or because too many are under way; they count until the reply is over. */
   #checked(requests: readonly RequestMessage[], era: "legacy" | "modern", reply: Reply): Answer | undefined {
     for (const { id, method, params } of requests) {
       dropNulls(method, params, era);
@@ -135,7 +135,7 @@ export class Endpoint {
       if (problem !== undefined) return rpcAnswer(400, invalidParams(problem), { id });
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
-    // What answers or cancels is never refused for want of room: others may wait for it.
+    // Answers and cancellations are never refused: others may wait for them.
     if (count === 0) return undefined;
     if (this.inFlight + count > this.#limits.inFlight)
       return busy(`${this.inFlight} requests are unanswered; send this one again later.`);

@@ -52,7 +52,7 @@ export class LineReader {
     return undefined;
   }
 
-  /** What stands after the last newline, as a line of its own, once the input has ended. */
+  /** The text after the last newline, as a line, once the input has ended. */
   last(): Line | undefined {
     return this.#length === 0 && this.#overlong === undefined ? undefined : this.#finish(Buffer.alloc(0));
   }

@@ -7,7 +7,7 @@ const LINE_SEPARATORS = /[\u2028\u2029]/g;
 const SOON = 65_536;
 
 /** Half of what a string can hold. */
-const LONGEST_WRITE = 2 ** 28;
+const MAX_WRITE_CHARS = 2 ** 28;
 
 export interface LineWriterOptions {
   /** From how many queued characters on the output counts as full. */
@@ -57,7 +57,7 @@ export class LineWriter {
   /** Queues one line of JSON, without its newline. */
   write(json: string): void {
     if (this.#broken) return;
-    if (this.#queue.length + json.length > LONGEST_WRITE) this.#flushNow();
+    if (this.#queue.length + json.length > MAX_WRITE_CHARS) this.#flushNow();
     this.#queue += `${json.replace(LINE_SEPARATORS, escapeSeparator)}\n`;
     if (this.#queue.length > SOON && this.#writing === 0) this.#flushNow();
     else this.#schedule();
