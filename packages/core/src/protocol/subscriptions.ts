@@ -120,7 +120,8 @@ export class Streams {
     for (const list of LISTS)
       if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
         honoured[`${list}ListChanged`] = true;
-    this.#open.set(request, honoured);
+    // Nothing is sent before the acknowledgement.
+    this.#open.set(request, {});
     let isAborted = false;
     request.whenAborted(() => {
       isAborted = true;
@@ -128,11 +129,12 @@ export class Streams {
       void this.#release(watched.splice(0));
     });
     await this.#watch(request, wanted, watched, () => isAborted);
-    if (isAborted) {
+    if (isAborted || request.isOver) {
       await this.#release(watched.splice(0));
       return LATER;
     }
     if (watched.length > 0) honoured.resourceSubscriptions = watched;
+    this.#open.set(request, honoured);
     this.#send(request, "notifications/subscriptions/acknowledged", { notifications: honoured });
     if (Object.keys(honoured).length === 0) this.#end(request);
     return LATER;
