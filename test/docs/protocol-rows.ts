@@ -102,9 +102,11 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
     if (recorder.revision === "2025-03-26") for (const message of messages) recorder.expect(message);
     const [from, batches] = [recorder.messages.length, recorder.batches.length];
     recorder.write(JSON.stringify(messages));
-    await recorder.alive();
+    const refusal = () => recorder.messages.slice(from).find((message) => "error" in message);
+    const isAnswered = () => recorder.batches.length > batches || refusal() !== undefined;
+    while (!isAnswered()) await recorder.alive();
     if (recorder.batches.length > batches) return YES;
-    const error = recorder.messages.slice(from).find((message) => "error" in message);
+    const error = refusal();
     return `no, ${String(fieldsAt(error, "error").code)}`;
   },
   "`roots/list`": question("roots/list", "probe_extra"),
