@@ -59,6 +59,7 @@ export class Asking {
   readonly #subject: () => string;
   readonly #confirm: "ask" | "never";
   readonly #seal: Seal;
+  readonly #server: string;
   #answers: Answers | undefined;
   #rounds = 0;
   /** The open questions by key: those that were asked before the first of them ended the run. */
@@ -71,12 +72,13 @@ export class Asking {
   constructor(
     request: ClientRequest,
     subject: () => string,
-    options: { confirm: "ask" | "never"; seal: Seal },
+    options: { confirm: "ask" | "never"; seal: Seal; server: string },
   ) {
     this.#request = request;
     this.#subject = subject;
     this.#confirm = options.confirm;
     this.#seal = options.seal;
+    this.#server = options.server;
     if (request.params.requestState !== undefined) this.#given();
   }
 
@@ -106,7 +108,8 @@ export class Asking {
   }
 
   get #owner(): string {
-    return JSON.stringify([this.#request.method, this.#request.client.principal?.key]);
+    const { method, client } = this.#request;
+    return JSON.stringify([this.#server, method, client.principal?.key]);
   }
 
   get #digest(): string {

@@ -4,7 +4,7 @@ import type { Call, ClientRoot } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";
-import type { ClientRequest } from "../protocol/request.ts";
+import { type ClientRequest, isThenable } from "../protocol/request.ts";
 import { Asking, type InputRequired } from "./asking.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -21,7 +21,11 @@ export async function runHandler<Context, Value>(
   subject: () => string,
   handler: (context: Context, call: Call) => Awaitable<Value>,
 ): Promise<Value | InputRequired> {
-  const asking = new Asking(request, subject, { confirm: runtime.options.confirm, seal: runtime.seal });
+  const asking = new Asking(request, subject, {
+    confirm: runtime.options.confirm,
+    seal: runtime.seal,
+    server: runtime.definition.name,
+  });
   for (;;) {
     try {
       const value = await new RunningCall(request, asking, runtime.callLimits).limited((call) =>
@@ -41,7 +45,7 @@ function run<Context, Value>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
   asking: Asking,
-  call: Call,
+  call: RunningCall,
   handler: (context: Context, call: Call) => Awaitable<Value>,
 ): Awaitable<Value> {
   const settling = runtime.roots.settle(request, asking);
@@ -49,7 +53,11 @@ function run<Context, Value>(
   if (settling === undefined && opened !== undefined) return handler(opened.context, call);
   return Promise.resolve(settling)
     .then(() => runtime.open())
-    .then((context) => handler(context, call));
+    .then((context) => {
+      // It may have ended meanwhile: then the handler must not run, and nobody would hear of it.
+      call.check();
+      return handler(context, call);
+    });
 }
 
 /** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
@@ -83,9 +91,10 @@ class RunningCall implements Call {
   }
 
   /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
-  limited<Value>(work: (call: Call) => Awaitable<Value>): Awaitable<Value> {
+  limited<Value>(work: (call: RunningCall) => Awaitable<Value>): Awaitable<Value> {
+    if (this.#request.isOver) throw cancelled();
     const begun = work(this);
-    if (!(begun instanceof Promise)) return begun;
+    if (!isThenable(begun)) return begun;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(this.#timedOut, this.#timeoutMs);
       const settle =
@@ -95,7 +104,7 @@ class RunningCall implements Call {
           end(outcome);
         };
       this.#reject = settle(reject);
-      this.#request.whenAborted(() => this.#end(new ToolError("cancelled", "The call was cancelled.")));
+      this.#request.whenAborted(() => this.#end(cancelled()));
       begun.then(settle(resolve), this.#reject);
     });
   }
@@ -105,6 +114,11 @@ class RunningCall implements Call {
     const hint = "Ask for less, or raise --timeout-ms where the host allows longer calls.";
     this.#end(new ToolError("timeout", `Stopped after ${seconds} s, the time limit of a call.`, { hint }));
   };
+
+  /** @throws ToolError where it ended early. */
+  check(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
 
   #end(reason: ToolError): void {
     if (this.#ended !== undefined) return;
@@ -140,4 +154,8 @@ class RunningCall implements Call {
   async roots(): Promise<readonly ClientRoot[]> {
     return this.#asking.roots() ?? [];
   }
+}
+
+function cancelled(): ToolError {
+  return new ToolError("cancelled", "The call was cancelled.");
 }

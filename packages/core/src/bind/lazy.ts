@@ -36,7 +36,10 @@ export function lazyServer<Context, Table extends OptionTable>(
 ): LazyServer<Context, Table> {
   let loading: ReturnType<typeof load> | undefined;
   const loaded = () => {
-    loading ??= load();
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
     return loading;
   };
   const { tools, prompts, resources, ...facts } = outline;

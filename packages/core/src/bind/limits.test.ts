@@ -274,3 +274,110 @@ describe.each<Era>(["legacy", "modern"])("%s: a server that is loaded with its f
     expect(probes[0]).toMatchObject({ opened: 1, closed: true });
   });
 });
+
+describe("a call that is over before its handler runs", () => {
+  /** A server that takes its time to open, and its parts. */
+  function opening() {
+    const ran: string[] = [];
+    let release: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const tool = toolFor<null>();
+    const resource = resourceFor<null>();
+    const server = defineServer({
+      name: "late",
+      packageName: "@refmcp/late",
+      title: "Late",
+      version: "1.0.0",
+      description: "Opens late.",
+      instructions: "",
+      options: {},
+      tools: [
+        tool({
+          name: "late_run",
+          title: "Run",
+          description: "Notes that it ran.",
+          effect: "change",
+          openWorld: false,
+          input: z.strictObject({}),
+          run: () => {
+            ran.push("run");
+            return "ran";
+          },
+        }),
+        tool({
+          name: "late_thenable",
+          title: "Thenable",
+          description: "Answers with something like a promise that never settles.",
+          effect: "read",
+          openWorld: false,
+          input: z.strictObject({}),
+          // biome-ignore lint/suspicious/noThenProperty: what an author's library may return
+          run: () => Object.assign(Object.create(null), { then: () => undefined }),
+        }),
+      ],
+      resources: [
+        resource({
+          uri: "late://watched",
+          name: "watched",
+          title: "Watched",
+          description: "Begins to be watched late.",
+          read() {
+            throw Object.create(null);
+          },
+          async watch(_context, _changed, call) {
+            call.signal.addEventListener("abort", () => ran.push("aborted"));
+            await new Promise((resolve) => setTimeout(resolve, 200));
+            ran.push("watching");
+            return () => void ran.push("stopped");
+          },
+        }),
+      ],
+      open: () => opened.then(() => null),
+    });
+    return { server, ran, release };
+  }
+
+  it("is not run where the client cancelled, nor where the time limit came first", async () => {
+    const { server, ran, release } = opening();
+    const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
+    const controller = new AbortController();
+    const cancelled = client.callTool({ name: "late_run", arguments: {} }, { signal: controller.signal });
+    const late = client.callTool({ name: "late_run", arguments: {} });
+    controller.abort();
+    await expect(cancelled).rejects.toThrow();
+    expect(textOf(await late)).toContain("the time limit of a call");
+    release();
+    const after = await client.callTool({ name: "late_run", arguments: {} });
+    expect(textOf(after)).toBe("ran");
+    expect(ran).toEqual(["run"]);
+  });
+
+  it("ends at the time limit also where the handler answers with another kind of promise", async () => {
+    const { server, release } = opening();
+    release();
+    const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
+    for (const _ of [1, 2])
+      expect(textOf(await client.callTool({ name: "late_thenable", arguments: {} }))).toContain("time limit");
+  });
+
+  it("stops a watch that begins after its request was cancelled", async () => {
+    const { server, ran, release } = opening();
+    release();
+    const { client } = await connect(server, { era: "legacy" });
+    const controller = new AbortController();
+    const subscribing = client.subscribeResource({ uri: "late://watched" }, { signal: controller.signal });
+    await client.listTools();
+    controller.abort();
+    await expect(subscribing).rejects.toThrow();
+    await expect.poll(() => ran).toEqual(["aborted", "watching", "stopped"]);
+  });
+
+  it("is answered whatever is thrown", async () => {
+    const { server, release } = opening();
+    release();
+    const { client } = await connect(server);
+    await expect(client.readResource({ uri: "late://watched" })).rejects.toMatchObject({ code: -32603 });
+  });
+});

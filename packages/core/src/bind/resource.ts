@@ -14,7 +14,7 @@ import type {
   Unwatch,
 } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
-import { invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
+import { describeError, invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
 import { show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import { asUri } from "../protocol/uri.ts";
@@ -180,7 +180,19 @@ export async function watchResource<Context>(
 ): Promise<Unwatch | undefined> {
   const found = resources.find(uri);
   if (found === undefined) throw resourceNotFound(uri);
-  return runAlone(runtime, request, (context, call) => found.watch(context, changed, call));
+  let begun: Awaitable<Unwatch> | undefined;
+  try {
+    return await runAlone(runtime, request, (context, call) => {
+      begun = found.watch(context, changed, call);
+      return begun;
+    });
+  } catch (error) {
+    // Cancelled or too late: what it may still start is stopped.
+    void Promise.resolve(begun)
+      .then((stop) => stop?.())
+      .catch((late: unknown) => runtime.log.debug(`watching ${uri}: ${describeError(late)}`));
+    throw error;
+  }
 }
 
 /** Runs a handler for a request that cannot end with questions to the client. */

@@ -1,4 +1,5 @@
 import { HARD_ANSWER_CHARS } from "../answer/budget.ts";
+import { ToolError } from "../answer/errors.ts";
 import type { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
@@ -64,6 +65,8 @@ export class Runtime<Context, Table extends OptionTable> {
 
   /** The context, opened on the first call; a failed opening is tried again by the next call. */
   open(): Promise<Context> {
+    if (this.#closing.signal.aborted)
+      return Promise.reject(new ToolError("cancelled", "The server is closing."));
     this.#context ??= this.#open();
     return this.#context;
   }

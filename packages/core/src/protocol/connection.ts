@@ -73,7 +73,7 @@ export class Connection implements Client {
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
   /** What is left of a batch. */
-  #batch: { readonly values: Iterator<[number, unknown]>; readonly batch: Batch } | undefined;
+  #batch: { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch } | undefined;
   #declared: ClientCapabilities | undefined;
   #logLevel: LoggingLevel = "debug";
   #isClosed = false;
@@ -185,6 +185,7 @@ export class Connection implements Client {
 
   /** Takes one message, whose answer goes to `outlet`. */
   receive(value: unknown, outlet = this.#outlet, inBatch = false): void {
+    if (this.#isClosed) return;
     const incoming = readMessage(value);
     switch (incoming.kind) {
       case "refused":
@@ -288,7 +289,7 @@ export class Connection implements Client {
 
   async #subscribe(request: ClientRequest): Promise<object> {
     const uri = asUri(String(request.params.uri));
-    if (!this.#watches.has(uri)) await this.#watches.add(uri, request);
+    await this.#watches.ensure(uri, request);
     return {};
   }
 
@@ -363,10 +364,11 @@ export class Connection implements Client {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unlisten();
-    this.#batch = undefined;
     this.#streams.close();
     const error = internalError("The server closed before this request was finished.");
     for (const request of [...this.#requests.values()]) request.abort(error);
+    // What was not taken of a batch has no answer, so that the others go out.
+    for (const [index] of this.#batch?.values ?? []) this.#batch?.batch.slot(index).answer(undefined);
     this.clientLeft();
     await this.#watches.close();
   }

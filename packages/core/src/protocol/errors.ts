@@ -55,7 +55,9 @@ export function faultError(where: string, error: unknown, log: Log): ToolError {
 }
 
 export function describeError(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof Error) return error.stack ?? error.message;
+  // An object without a prototype has no text.
+  return typeof error === "object" ? "an object that is no Error" : String(error);
 }
 
 /** Whatever a handler threw, as the error of the response. @param uri the resource that was asked for. */

@@ -76,6 +76,7 @@ export class ClientRequest {
   readonly #settled: (request: ClientRequest) => void;
   /** Answered or cancelled: nothing more is sent for it. */
   isOver = false;
+  #isAborted = false;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
 
@@ -117,7 +118,7 @@ export class ClientRequest {
   #handle(handler: Handler): void {
     try {
       const result = handler(this);
-      if (result instanceof Promise) result.then(this.#succeed, this.fail);
+      if (isThenable(result)) result.then(this.#succeed, this.fail);
       else this.#succeed(result);
     } catch (error) {
       this.fail(error);
@@ -178,6 +179,7 @@ export class ClientRequest {
   }
 
   #abort(): void {
+    this.#isAborted = true;
     for (const listener of this.#whenAborted ?? []) listener();
   }
 
@@ -190,7 +192,8 @@ export class ClientRequest {
   /** Calls `listener` when it is cancelled or aborted; not when it is answered. */
   whenAborted(listener: () => void): void {
     this.#whenAborted ??= [];
-    this.#whenAborted.push(listener);
+    if (this.#isAborted) listener();
+    else this.#whenAborted.push(listener);
   }
 
   notify(method: string, params: object): void {
@@ -216,6 +219,11 @@ export class ClientRequest {
     if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
     this.notify("notifications/message", { level, data });
   }
+}
+
+/** A promise, or what an author made to be one. */
+export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 /** The client of a modern request, by its envelope, which was checked before. */

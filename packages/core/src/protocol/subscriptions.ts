@@ -48,13 +48,24 @@ export class Watches {
         hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
       });
     const started = Promise.resolve(this.#service.watch(uri, () => this.#changed(uri), request));
-    this.#watches.set(uri, { subscribers: 1, started });
+    const watch = { subscribers: 1, started };
+    this.#watches.set(uri, watch);
     try {
       await started;
     } catch (error) {
-      this.#watches.delete(uri);
+      if (this.#watches.get(uri) === watch) this.#watches.delete(uri);
       throw error;
     }
+  }
+
+  /** As `add`, but a URI that is watched already gets no further subscriber. */
+  async ensure(uri: string, request: ClientRequest): Promise<void> {
+    const present = this.#watches.get(uri);
+    const isWatched = await present?.started.then(
+      () => true,
+      () => false,
+    );
+    if (isWatched !== true) await this.add(uri, request);
   }
 
   async remove(uri: string): Promise<void> {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest, type RequestOptions } from "node:https";
-import { createServer } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -217,7 +217,7 @@ describe("a WebSocket", () => {
 
   it("needs the option, the subprotocol, an allowed origin and a caller who may", async () => {
     const plain = await start();
-    expect(await opened(open(plain.url, ["mcp"]))).toBe(404);
+    expect(await opened(open(plain.url, ["mcp"]))).toBe(400);
     const env = { T: "t".repeat(32) };
     const { url } = await start(["--websocket", "--auth-token-env", "T"], { env });
     const authorization = `Bearer ${env.T}`;
@@ -251,6 +251,23 @@ describe("a WebSocket", () => {
     const [code] = await once(socket, "close");
     expect(code).toBe(1009);
     await vi.waitFor(() => expect(serving.load.sessions).toBe(0), LONG);
+  });
+
+  it("that reads nothing and sends what is refused is not read from either", async () => {
+    const { url } = await start(["--websocket"]);
+    const socket = open(url, ["mcp"]);
+    await once(socket, "open");
+    socket.pause();
+    const frame = Buffer.from("{}");
+    let isTaken = true;
+    const deadline = performance.now() + LONG;
+    // Until the server stops taking: then what is sent stays on this side.
+    while (isTaken && performance.now() < deadline) {
+      for (let sent = 0; sent < 20_000; sent += 1) socket.send(frame);
+      await new Promise((next) => setTimeout(next, 100));
+      isTaken = socket.bufferedAmount === 0;
+    }
+    expect(isTaken).toBe(false);
   });
 
   it("that reads none of its answers is not read from either, and loses nothing", async () => {
@@ -310,6 +327,56 @@ it.each(["--sse", "--websocket"])(
   },
 );
 
+/** Writes what a client would not, and waits for the end of the connection. */
+async function raw(url: URL, text: string): Promise<string> {
+  const socket = createConnection(Number(url.port), url.hostname);
+  // Half open: what the server ends, this side keeps.
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += String(chunk);
+  });
+  const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+  socket.write(text);
+  await closed;
+  return answer;
+}
+
+describe("a connection over HTTP", () => {
+  const call = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name: "probe_slow",
+      arguments: { ms: 60_000 },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  });
+  const request = (url: URL) =>
+    `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: probe_slow\r\ncontent-length: ${call.length}\r\n\r\n${call}`;
+
+  it("with requests that wait behind another is ended, and keeps no place", async () => {
+    const { url, serving } = await start();
+    await raw(url, request(url).repeat(20));
+    await vi.waitFor(() => expect(serving.load).toMatchObject({ inFlight: 0, waiting: 0 }), LONG);
+  });
+
+  it("that asks for HTTP/2 is answered as it is; one that asks for a WebSocket wrongly is ended", async () => {
+    const plain = await start();
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const h2c = `POST /mcp HTTP/1.1\r\nhost: ${plain.url.host}\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    expect(await raw(plain.url, h2c)).toMatch(/^HTTP\/1\.1 400 .*Mcp-Session-Id is missing/s);
+    const { url } = await start(["--websocket"]);
+    const upgrade =
+      "GET /mcp HTTP/1.1\r\nhost: evil.example\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    expect(await raw(url, upgrade)).toMatch(/^HTTP\/1\.1 403/);
+    expect(await raw(url, "GET /mcp HTTP/1.1\r\nbroken header\r\n\r\n")).toMatch(/^HTTP\/1\.1 400/);
+  });
+});
+
 describe("a Unix socket", () => {
   it("can be used by nobody else, replaces one that was left behind, and none that is in use", async () => {
     const path = join(folder, "private.sock");
@@ -330,7 +397,8 @@ describe("a Unix socket", () => {
 
 describe("a certificate", () => {
   it("that is replaced is used without a restart; one that does not fit its key is not", async () => {
-    const { url } = await start(WAYS.HTTPS?.args());
+    const probe = await start([...(WAYS.HTTPS?.args() ?? []), "--log-level", "info"]);
+    const { url } = probe;
     const fingerprint = () =>
       new Promise<string>((resolve, reject) => {
         const socket = connectTls({ port: Number(url.port), rejectUnauthorized: false }, () => {
@@ -340,7 +408,10 @@ describe("a certificate", () => {
         socket.on("error", reject);
       });
     const before = await fingerprint();
+    writeFileSync(join(folder, "unrelated"), "x");
     writeFileSync(join(folder, "cert.pem"), "nonsense");
+    await vi.waitFor(() => expect(probe.log()).toContain("new TLS certificate is not used"), LONG);
+    expect(probe.log()).not.toContain("was read again");
     expect(await fingerprint()).toBe(before);
     cert = await writeCertificate();
     await vi.waitFor(async () => expect(await fingerprint()).not.toBe(before), LONG);

@@ -10,6 +10,8 @@ import type { Service } from "../protocol/service.ts";
 const SUBPROTOCOL = "mcp";
 /** How often a connection is asked whether its other side is there, in milliseconds. */
 const PING_MS = 30_000;
+/** How long a client may take to close its side, in milliseconds. */
+const CLOSE_MS = 100;
 /** From how many unsent bytes nothing more is read from a client. */
 const MAX_UNSENT = 4 * 1_048_576;
 
@@ -72,20 +74,25 @@ export class WebSocketEndpoint {
 
   #serve(socket: WebSocket, principal: Principal): void {
     /** Messages that were read and not taken yet, because the client does not read its answers. */
-    const waiting: string[] = [];
+    const waiting: (string | undefined)[] = [];
     const work = () => {
       const isHeld = () => connection.isHeld || socket.bufferedAmount > MAX_UNSENT;
       while (!isHeld()) {
         if (connection.takeEntry()) continue;
+        if (waiting.length === 0) break;
         const text = waiting.shift();
-        if (text === undefined) break;
-        connection.take(text);
+        if (text === undefined)
+          connection.refuse(undefined, parseError("A message must be a text frame, not a binary one."));
+        else connection.take(text);
       }
       if (isHeld()) socket.pause();
       else socket.resume();
     };
     const send = (json: string) => {
-      if (socket.readyState === socket.OPEN) socket.send(json, work);
+      if (socket.readyState !== socket.OPEN) return;
+      // What it asked for waits for it (see `isHeld`); of what it did not ask for, no more is kept than this.
+      if (socket.bufferedAmount > 2 * MAX_UNSENT) socket.terminate();
+      else socket.send(json, work);
     };
     const connection = new Connection({
       service: this.#service,
@@ -105,13 +112,8 @@ export class WebSocketEndpoint {
     this.#heard.add(socket);
     socket.on("pong", () => this.#heard.add(socket));
     socket.on("message", (data, isBinary) => {
-      this.#heard.add(socket);
-      if (isBinary)
-        connection.refuse(undefined, parseError("A message must be a text frame, not a binary one."));
-      else {
-        waiting.push(String(data));
-        work();
-      }
+      waiting.push(isBinary ? undefined : String(data));
+      work();
     });
     socket.on("error", (error) => this.#service.log.debug(`WebSocket: ${error.message}`));
     socket.on("close", () => {
@@ -124,6 +126,8 @@ export class WebSocketEndpoint {
   /** Ends connections that gave no sign of life since the last look. */
   #ping(): void {
     for (const socket of this.#open.keys()) {
+      // What is paused cannot hear the answer.
+      if (socket.isPaused) continue;
       if (!this.#heard.delete(socket)) socket.terminate();
       else socket.ping();
     }
@@ -132,7 +136,10 @@ export class WebSocketEndpoint {
   async close(): Promise<void> {
     clearInterval(this.#pinging);
     await Promise.all([...this.#open.values()].map((connection) => connection.close()));
-    for (const socket of this.#open.keys()) socket.close(1001, "The server is ending.");
+    for (const socket of this.#open.keys()) {
+      socket.close(1001, "The server is ending.");
+      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+    }
     this.#server.close();
   }
 }

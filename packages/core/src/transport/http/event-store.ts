@@ -100,6 +100,8 @@ export class EventStore {
     const event = this.#kept.shift();
     if (event === undefined) return;
     this.size -= event.json.length + OVERHEAD;
+    // The most recent last: the first are forgotten first.
+    this.#dropped.delete(event.stream);
     this.#dropped.set(event.stream, event.number);
     if (this.#dropped.size > MAX_FORGOTTEN)
       for (const stream of [...this.#dropped.keys()].slice(0, MAX_FORGOTTEN / 2))

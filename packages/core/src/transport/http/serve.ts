@@ -5,6 +5,7 @@ import { createConnection, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
 import type { Service } from "../../protocol/service.ts";
+import type { WebSocketEndpoint } from "../websocket.ts";
 import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
 import { createAuthenticator } from "./auth.ts";
 import { BodyReader } from "./body.ts";
@@ -123,21 +124,30 @@ export async function serveHttp(
   }
 
   /** Takes over a connection for WebSocket, or says what to answer. */
-  async function upgrade(node: IncomingMessage, socket: Duplex, head: Buffer): Promise<Answer | undefined> {
-    const path = (node.url ?? "/").split("?", 1)[0];
-    if (webSocket === undefined || path !== "/mcp") return refuse(404, "There is no WebSocket here.");
+  async function upgrade(
+    to: WebSocketEndpoint,
+    node: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<Answer | undefined> {
+    if ((node.url ?? "/").split("?", 1)[0] !== "/mcp") return refuse(404, "There is no WebSocket here.");
     const forbidden = access.refusal(node);
     if (forbidden !== undefined) return refuse(403, forbidden);
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
-    const refusal = webSocket.refusal(node);
+    const refusal = to.refusal(node);
     if (refusal !== undefined) return refuse(refusal.status, refusal.message);
     if (isEnding) return refuse(503, "The server is ending.");
-    webSocket.upgrade(node, socket, head, principal);
+    to.upgrade(node, socket, head, principal);
     return undefined;
   }
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (response.socket === null) {
+      // Pipelined behind another one: Node never says when such a response is over, and no MCP client sends it so.
+      node.socket.destroy();
+      return;
+    }
     const reply = new Reply(response, outbox);
     let said: Answer | undefined;
     try {
@@ -163,15 +173,17 @@ export async function serveHttp(
     tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, CONNECTIONS, log);
   const server = secure?.server ?? createServer(CONNECTIONS);
   server.on("request", listener);
-  server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on("error", () => socket.destroy());
-    upgrade(node, socket, head).then(
-      (said) => {
-        if (said !== undefined) refuseUpgrade(socket, said);
-      },
-      () => socket.destroy(),
-    );
-  });
+  // With a listener, Node takes every request with the header Upgrade from the others, those for HTTP/2 too.
+  if (webSocket !== undefined)
+    server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on("error", () => socket.destroy());
+      upgrade(webSocket, node, socket, head).then(
+        (said) => {
+          if (said !== undefined) refuseUpgrade(socket, said);
+        },
+        () => socket.destroy(),
+      );
+    });
   server.maxConnections = limits.connections;
   server.on("clientError", (_error, socket) => refuseGarbage(socket));
   await listen(server, settings.address);
@@ -212,7 +224,8 @@ export async function serveHttp(
 }
 
 function refuseGarbage(socket: Duplex): void {
-  if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  if (socket.writable)
+    socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", () => socket.destroy());
   else socket.destroy();
 }
 
@@ -224,7 +237,9 @@ function refuseUpgrade(socket: Duplex, { status, headers = {}, body = "" }: Answ
     "content-length": Buffer.byteLength(body),
   });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n${body}`, () =>
+    socket.destroy(),
+  );
 }
 
 /** Listens on a port, or on a Unix socket that only this user can connect to. */
@@ -249,7 +264,8 @@ async function isLeftBehind(path: string): Promise<boolean> {
   if (found?.isSocket() !== true) return false;
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    socket.once("connect", () => resolve(false)).once("error", () => resolve(true));
+    socket.once("connect", () => resolve(false));
+    socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED"));
     socket.once("connect", () => socket.destroy());
   });
 }

@@ -99,6 +99,7 @@ export class SseEndpoint {
     if (body.kind === "gone") return undefined;
     if (body.kind !== "text")
       return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
+    if (this.#streams.get(id) !== stream) return refuse(404, "The stream ended meanwhile. Open a new one.");
     let value: unknown;
     try {
       value = JSON.parse(body.text);

@@ -17,12 +17,16 @@ export async function secureServer(
   options: ServerOptions,
   log: Log,
 ): Promise<{ readonly server: Server; close(): void }> {
-  const server = createServer({ ...options, ...(await read(files)) });
+  let current = await read(files);
+  const server = createServer({ ...options, ...current });
   let reading = Promise.resolve();
   const renew = () => {
     reading = reading.then(async () => {
       try {
-        server.setSecureContext(await read(files));
+        const renewed = await read(files);
+        if (renewed.cert.equals(current.cert) && renewed.key.equals(current.key)) return;
+        server.setSecureContext(renewed);
+        current = renewed;
         log.info("The TLS certificate was read again.");
       } catch (error) {
         log.warning(
@@ -33,7 +37,11 @@ export async function secureServer(
   };
   // The folders, since renewals replace files (and links to them) instead of writing into them.
   const folders = new Set([dirname(files.cert), dirname(files.key)]);
-  const watchers: FSWatcher[] = [...folders].map((folder) => watch(folder, { persistent: false }, renew));
+  const watchers: FSWatcher[] = [...folders].map((folder) =>
+    watch(folder, { persistent: false }, renew).on("error", (error) => {
+      log.warning(`Changes of the TLS certificate are no longer noticed: ${error.message}`);
+    }),
+  );
   return {
     server,
     close() {
