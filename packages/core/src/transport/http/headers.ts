@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { unsupported } from "../../protocol/era.ts";
 import { invalidParams } from "../../protocol/errors.ts";
 import { envelopeProblem } from "../../protocol/params.ts";
-import { MODERN_VERSIONS } from "../../protocol/revisions.ts";
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../../protocol/revisions.ts";
 import {
   CODES,
   META,
@@ -30,7 +30,10 @@ export function isModern(
   message: RequestMessage | NotificationMessage,
 ): boolean {
   const named = headerOf(headers, "mcp-protocol-version");
-  return claimOf(message) !== undefined || (named !== undefined && MODERN_VERSIONS.includes(named));
+  const claim = claimOf(message);
+  // A handshake that also names its own, legacy revision.
+  if (message.method === "initialize" && LEGACY_VERSIONS.some((version) => version === claim)) return false;
+  return claim !== undefined || (named !== undefined && MODERN_VERSIONS.includes(named));
 }
 
 function claimOf({ params }: RequestMessage | NotificationMessage): unknown {

@@ -26,6 +26,14 @@ it("takes an optional parameter that is null as absent, in both eras", async () 
   expect(await answer.text()).toContain("probe_echo");
 });
 
+it("takes an initialize that also names its own revision in _meta, as stdio does", async () => {
+  const { url, serving } = await start();
+  const _meta = { "io.modelcontextprotocol/protocolVersion": "2025-11-25" };
+  const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, _meta } });
+  expect(response.status).toBe(200);
+  expect(serving.load.sessions).toBe(1);
+});
+
 describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
   it("lists, calls, reads and completes", async () => {
     const { url } = await start();
