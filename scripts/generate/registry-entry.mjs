@@ -7,7 +7,7 @@ const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server
 const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
 const LONGEST_DESCRIPTION = 100;
 /** Options of serving over HTTP; the entry is of a server that the client starts and speaks to over stdio. */
-const OVER_HTTP = /^(http|authToken|oauth)/;
+const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 
 /** @param server what `--describe` prints, with the package's manifest */
 export function registryEntry(server) {

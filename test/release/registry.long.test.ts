@@ -48,7 +48,9 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     const [npm] = (await entryOf(name)).packages;
     expect(npm?.transport).toEqual({ type: "stdio" });
     expect(
-      npm?.environmentVariables?.filter((variable) => /_(HTTP|OAUTH|AUTH)(_|$)/.test(variable.name)),
+      npm?.environmentVariables?.filter((variable) =>
+        /_(HTTP|OAUTH|AUTH|SSE|WEBSOCKET|TLS)(_|$)/.test(variable.name),
+      ),
     ).toEqual([]);
   });
 

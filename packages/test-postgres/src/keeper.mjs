@@ -87,6 +87,8 @@ async function startServer(fixedPort) {
       // A test's data need not survive a power cut.
       fsync: "off",
       full_page_writes: "off",
+      // It would change sizes and statistics in the middle of a test, a minute after the start.
+      autovacuum: "off",
       ...given,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

@@ -26,11 +26,14 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   let toolList: readonly ListedTool[] | undefined;
   const methods = new Map<string, Handler>();
 
-  methods.set("tools/list", async ({ params }) => {
-    refuseCursor(params.cursor);
-    toolList ??= (await listedTools(runtime.tools)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    if (definition.warm === true) runtime.warm();
+  const listed = async () => {
+    toolList = (await listedTools(runtime.tools)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return { tools: toolList };
+  };
+  methods.set("tools/list", ({ params }) => {
+    refuseCursor(params.cursor);
+    if (definition.warm === true) runtime.warm();
+    return toolList === undefined ? listed() : { tools: toolList };
   });
   methods.set("tools/call", (request) => {
     const name = String(request.params.name);
