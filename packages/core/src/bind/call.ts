@@ -54,7 +54,7 @@ function run<Context, Value>(
   return Promise.resolve(settling)
     .then(() => runtime.open())
     .then((context) => {
-      // It may have ended meanwhile: then the handler must not run, and nobody would hear of it.
+      // The call may have ended meanwhile: the client has its answer, so the handler must not run.
       call.check();
       return handler(context, call);
     });

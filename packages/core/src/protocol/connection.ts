@@ -206,7 +206,7 @@ export class Connection implements Client {
     outlet.answer(undefined);
   }
 
-  /** Answers with an error what is no request that can be run. */
+  /** Answers a message that cannot be run with an error. */
   refuse(id: RequestId | undefined, error: RpcError, outlet = this.#outlet): void {
     outlet.answer(errorText(id, error, this.#gate.revision), error);
   }

@@ -30,6 +30,17 @@ export interface Outlet {
   ask(json: string): void;
 }
 
+/** An outlet that writes everything the same way. */
+export function outletTo(write: (json: string) => void): Outlet {
+  return {
+    answer(json) {
+      if (json !== undefined) write(json);
+    },
+    notify: (method, params) => write(JSON.stringify({ jsonrpc: "2.0", method, params })),
+    ask: write,
+  };
+}
+
 /** Who sent a request, as far as it was authenticated. */
 export interface Principal {
   /** Differs between any two callers that must not see each other's sessions and answers. */

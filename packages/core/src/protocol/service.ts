@@ -19,7 +19,7 @@ export type StartWatching = (
   request: ClientRequest,
 ) => Awaitable<Unwatch | undefined>;
 
-/** What hears of changes. */
+/** Is notified of changes. */
 export interface Listener {
   changed(uri: string): void;
   resourcesChanged(): void;

@@ -20,6 +20,7 @@ import type { OptionTable } from "../define/options.ts";
 import type { AnyServable } from "../define/server.ts";
 import { prepare } from "../launch/prepare.ts";
 import { Connection } from "../protocol/connection.ts";
+import { outletTo } from "../protocol/request.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -87,13 +88,7 @@ export function serveInMemory<Context>(
   const send = (json: string) => void transport.send(JSON.parse(json)).catch(() => undefined);
   const connection = new Connection({
     service: bind(runtime),
-    outlet: {
-      answer: (json) => {
-        if (json !== undefined) send(json);
-      },
-      ask: send,
-      notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
-    },
+    outlet: outletTo(send),
     dropped: (what) => runtime.log.warning(`Dropped ${what}.`),
   });
   transport.onmessage = (message) => connection.receive(JSON.parse(JSON.stringify(message)));

@@ -29,7 +29,7 @@ describe("checkOptionTable", () => {
     ],
     [
       { a: { type: "string", env: ["my-var"], description } },
-      '"my-var" is no name of an environment variable',
+      '"my-var" is not a valid environment variable name',
     ],
     [
       {

@@ -23,7 +23,7 @@ export function checkOptionTable(server: string, table: OptionTable): void {
     if (flag.startsWith("no-")) say(`the flag "${flag}" begins with "no-", which turns flags off`);
     claim(`the flag --${flag}`);
     for (const variable of variables) {
-      if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) say(`"${variable}" is no name of an environment variable`);
+      if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) say(`"${variable}" is not a valid environment variable name`);
       claim(`the variable ${variable}`);
     }
     if (option.positional === true) claim("the positional argument");

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Connection } from "../protocol/connection.ts";
 import { parseError } from "../protocol/errors.ts";
-import type { Principal } from "../protocol/request.ts";
+import { outletTo, type Principal } from "../protocol/request.ts";
 import type { Service } from "../protocol/service.ts";
 
 /** The subprotocol that clients ask for. */
@@ -99,12 +99,11 @@ export class WebSocketEndpoint {
       principal,
       isFull: this.#isFull,
       outlet: {
+        ...outletTo(send),
         answer: (json) => {
           if (json !== undefined) send(json);
           else if (waiting.length > 0) process.nextTick(work);
         },
-        ask: send,
-        notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
       },
       dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
     });

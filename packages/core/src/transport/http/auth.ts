@@ -23,7 +23,7 @@ export class TokenError extends Error {
   }
 }
 
-/** What a client without a good token is told besides. */
+/** What a client without a valid token also needs to know. */
 interface Challenge {
   readonly scopes: readonly string[];
   /** Where the protected-resource metadata is. */

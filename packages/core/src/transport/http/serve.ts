@@ -130,7 +130,8 @@ export async function serveHttp(
     socket: Duplex,
     head: Buffer,
   ): Promise<Answer | undefined> {
-    if ((node.url ?? "/").split("?", 1)[0] !== "/mcp") return refuse(404, "There is no WebSocket here.");
+    if ((node.url ?? "/").split("?", 1)[0] !== "/mcp")
+      return refuse(404, "WebSocket connections are served at /mcp only.");
     const forbidden = access.refusal(node);
     if (forbidden !== undefined) return refuse(403, forbidden);
     const principal = await authenticator.authenticate(node.headers.authorization);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Connection } from "../../protocol/connection.ts";
 import { isRequest } from "../../protocol/messages.ts";
-import type { Outlet, Principal } from "../../protocol/request.ts";
+import { type Outlet, outletTo, type Principal } from "../../protocol/request.ts";
 import { agreedRevision, type Revision } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { Message, RequestId } from "../../protocol/wire.ts";
@@ -15,7 +15,7 @@ const STANDALONE = "standalone";
 /** One session of a client of the legacy era: its connection, its streams, and what it can resume. */
 export class HttpSession {
   readonly id = randomUUID();
-  /** Whom it belongs to: another caller who learns its id is told that there is none. */
+  /** Whom it belongs to: for any other caller the session does not exist. */
   readonly principal: Principal;
   readonly store: EventStore;
   readonly #connection: Connection;
@@ -125,13 +125,13 @@ export class HttpSession {
       const id = this.store.add(stream, json);
       this.#attached.get(stream)?.event(json, id);
     };
+    const outlet = outletTo(send);
     return {
+      ...outlet,
       answer: (json) => {
-        if (json !== undefined) send(json);
+        outlet.answer(json);
         this.#answered(stream);
       },
-      notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
-      ask: send,
     };
   }
 
@@ -154,4 +154,4 @@ export class HttpSession {
 }
 
 /** For messages that get no answer. */
-const NO_OUTLET: Outlet = { answer: () => undefined, notify: () => undefined, ask: () => undefined };
+const NO_OUTLET: Outlet = outletTo(() => undefined);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { notJson } from "../../protocol/errors.ts";
-import type { Principal } from "../../protocol/request.ts";
+import { outletTo, type Principal } from "../../protocol/request.ts";
 import type { Service } from "../../protocol/service.ts";
 import { CODES } from "../../protocol/wire.ts";
 import type { BodyReader } from "./body.ts";
@@ -58,18 +58,11 @@ export class SseEndpoint {
         "retry-after": "5",
       });
     const id = randomUUID();
-    const send = (json: string) => reply.event(json);
     const connection = new Connection({
       service: this.#service,
       principal,
       isFull: this.#isFull,
-      outlet: {
-        answer: (json) => {
-          if (json !== undefined) send(json);
-        },
-        ask: send,
-        notify: (method, params) => send(JSON.stringify({ jsonrpc: "2.0", method, params })),
-      },
+      outlet: outletTo((json) => reply.event(json)),
       dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
     });
     this.#streams.set(id, { connection, principal });
