@@ -95,6 +95,7 @@ class RunningCall implements Call {
     if (this.#request.isOver) throw cancelled();
     const begun = work(this);
     if (!isThenable(begun)) return begun;
+    this.#request.handlerBegan();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(this.#timedOut, this.#timeoutMs);
       const settle =
@@ -103,9 +104,15 @@ class RunningCall implements Call {
           clearTimeout(timer);
           end(outcome);
         };
+      const handlerSettled =
+        <Outcome>(end: (outcome: Outcome) => void) =>
+        (outcome: Outcome) => {
+          end(outcome);
+          this.#request.handlerSettled();
+        };
       this.#reject = settle(reject);
       this.#request.whenAborted(() => this.#end(cancelled()));
-      begun.then(settle(resolve), this.#reject);
+      begun.then(handlerSettled(settle(resolve)), handlerSettled(this.#reject));
     });
   }
 

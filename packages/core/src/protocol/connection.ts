@@ -3,7 +3,9 @@ import { isLoggingLevel } from "../define/content.ts";
 import { Batch } from "./batch.ts";
 import { EraGate } from "./era.ts";
 import { errorText, internalError, invalidRequest, notJson, ProtocolError } from "./errors.ts";
-import { isRequestId, readMessage, show } from "./messages.ts";
+import { Load } from "./load.ts";
+import { isRequest, isRequestId, readMessage, show } from "./messages.ts";
+import { requestProblem } from "./params.ts";
 import {
   type AskLimit,
   type Client,
@@ -18,6 +20,7 @@ import { Streams, Watches } from "./subscriptions.ts";
 import { asUri } from "./uri.ts";
 import type {
   ClientCapabilities,
+  Message,
   NotificationMessage,
   RequestId,
   RequestMessage,
@@ -31,8 +34,8 @@ export interface ConnectionOptions {
   readonly outlet: Outlet;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
-  /** Whether the process can take no further request now: then new ones are refused. */
-  readonly isFull?: () => boolean;
+  /** What the process has taken on: where it has no room, new requests are refused. Default: one of its own, without limits. */
+  readonly load?: Load;
   readonly principal?: Principal | undefined;
   /** Takes what was dropped without an answer, as the rest of a sentence. */
   readonly dropped: (what: string) => void;
@@ -42,6 +45,16 @@ export interface ConnectionOptions {
 interface Question {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** How a message came. */
+interface Arrival {
+  /** Where its answer goes. */
+  readonly outlet: Outlet;
+  readonly bytes: number;
+  readonly inBatch: boolean;
+  /** Whether its parameters were checked before. */
+  readonly isChecked: boolean;
 }
 
 /** All answers to a batch are held until the last: their number must be bounded. */
@@ -57,7 +70,7 @@ export class Connection implements Client {
   readonly #service: Service;
   readonly #outlet: Outlet;
   readonly #maxInFlight: number;
-  readonly #isFull: () => boolean;
+  readonly #load: Load;
   readonly #dropped: (what: string) => void;
   readonly #gate: EraGate;
   readonly #requests = new Map<RequestId, ClientRequest>();
@@ -73,21 +86,23 @@ export class Connection implements Client {
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
   /** What is left of a batch. */
-  #batch: { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch } | undefined;
+  #batch:
+    | { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch; readonly bytes: number }
+    | undefined;
   #declared: ClientCapabilities | undefined;
   #logLevel: LoggingLevel = "debug";
   #isClosed = false;
 
   constructor(options: ConnectionOptions) {
-    const { service, outlet, maxInFlight = 1_024, isFull = () => false, principal, dropped } = options;
+    const { service, outlet, maxInFlight = 1_024, load = new Load(), principal, dropped } = options;
     this.#service = service;
     this.#outlet = outlet;
     this.#maxInFlight = maxInFlight;
-    this.#isFull = isFull;
+    this.#load = load;
     this.principal = principal;
     this.#dropped = dropped;
-    this.#watches = new Watches(service, this.#changed);
-    this.#streams = new Streams(service, this.#watches);
+    this.#watches = new Watches(service, load.watches, this.#changed);
+    this.#streams = new Streams(service, load.streams, this.#watches);
     this.#modern = modernMethods(service, this.#streams);
     this.#legacy = this.#legacyMethods();
     this.#gate = new EraGate((method) => this.#modern.has(method));
@@ -149,25 +164,25 @@ export class Connection implements Client {
       if (/\S/.test(text)) this.refuse(undefined, notJson(error));
       return;
     }
-    if (Array.isArray(value)) this.#takeBatch(value);
-    else this.receive(value);
+    if (Array.isArray(value)) this.#takeBatch(value, text.length);
+    else this.receive(value, { bytes: text.length });
   }
 
   /** Takes the next entry of the batch under way. @returns whether there was one. */
   takeEntry(): boolean {
     if (this.#batch === undefined) return false;
-    const { values, batch } = this.#batch;
+    const { values, batch, bytes } = this.#batch;
     const entry = values.next();
     if (entry.done === true) {
       this.#batch = undefined;
       return false;
     }
     const [index, value] = entry.value;
-    this.receive(value, batch.slot(index), true);
+    this.receive(value, { outlet: batch.slot(index), bytes, inBatch: true });
     return true;
   }
 
-  #takeBatch(values: readonly unknown[]): void {
+  #takeBatch(values: readonly unknown[], bytes: number): void {
     const { revision } = this.#gate;
     if (revision?.batches !== true) {
       const now =
@@ -179,31 +194,44 @@ export class Connection implements Client {
       const size = `A batch must have from 1 to ${MAX_BATCH} messages, not ${values.length}.`;
       this.refuse(undefined, invalidRequest(size));
     } else {
-      this.#batch = { values: values.entries(), batch: new Batch(values.length, this.#outlet) };
+      const batch = new Batch(values.length, this.#outlet);
+      this.#batch = { values: values.entries(), batch, bytes: bytes / values.length };
     }
   }
 
-  /** Takes one message, whose answer goes to `outlet`. */
-  receive(value: unknown, outlet = this.#outlet, inBatch = false): void {
+  /** Takes one message. */
+  receive(
+    value: unknown,
+    { outlet = this.#outlet, bytes = 0, inBatch = false }: Partial<Arrival> = {},
+  ): void {
     if (this.#isClosed) return;
     const incoming = readMessage(value);
     switch (incoming.kind) {
       case "refused":
         this.refuse(incoming.id, incoming.error, outlet);
         return;
-      case "request":
-        this.#request(incoming.message, outlet, inBatch);
-        return;
-      case "notification":
-        this.#notified(incoming.message);
-        break;
-      case "response":
-        this.#answered(incoming.message);
-        break;
       case "dropped":
         this.#dropped(incoming.why);
+        outlet.answer(undefined);
+        return;
+      default:
+        this.#serve(incoming.message, { outlet, bytes, inBatch, isChecked: false });
     }
-    outlet.answer(undefined);
+  }
+
+  /** Takes a message that was read, and whose parameters were checked. */
+  accept(message: Message, arrival: Pick<Arrival, "outlet" | "bytes">): void {
+    if (!this.#isClosed) this.#serve(message, { ...arrival, inBatch: false, isChecked: true });
+  }
+
+  #serve(message: Message, arrival: Arrival): void {
+    if (isRequest(message)) {
+      this.#request(message, arrival);
+      return;
+    }
+    if ("method" in message) this.#notified(message);
+    else this.#answered(message);
+    arrival.outlet.answer(undefined);
   }
 
   /** Answers a message that cannot be run with an error. */
@@ -211,31 +239,40 @@ export class Connection implements Client {
     outlet.answer(errorText(id, error, this.#gate.revision), error);
   }
 
-  #request(message: RequestMessage, outlet: Outlet, inBatch: boolean): void {
+  #request(message: RequestMessage, { outlet, bytes, inBatch, isChecked }: Arrival): void {
     const { id, method } = message;
-    const admitted = this.#problem(message, inBatch) ?? this.#gate.admit(message);
+    const admitted = this.#problem(message, bytes, inBatch) ?? this.#gate.admit(message);
     if ("code" in admitted) {
       this.refuse(id, admitted, outlet);
       return;
     }
     const isLegacy = admitted.era === "legacy";
+    const handler = (isLegacy ? this.#legacy : this.#modern).get(method);
+    const problem = isChecked || handler === undefined ? undefined : requestProblem(message, admitted.era);
+    if (problem !== undefined) {
+      this.refuse(id, problem, outlet);
+      return;
+    }
     const request = new ClientRequest(message, {
       revision: admitted,
       client: isLegacy ? this : clientOf(message, this.principal),
       outlet,
       service: this.#service,
+      load: this.#load,
+      bytes,
       settled: this.#settled,
     });
     this.#requests.set(id, request);
     if (!request.isSubscription) this.#unanswered += 1;
-    request.run((isLegacy ? this.#legacy : this.#modern).get(method));
+    request.run(handler);
   }
 
-  #problem({ id, method }: RequestMessage, inBatch: boolean): RpcError | undefined {
+  #problem({ id, method }: RequestMessage, bytes: number, inBatch: boolean): RpcError | undefined {
     if (this.isPending(id))
       return invalidRequest(`The id ${show(id)} belongs to a request that is not answered yet.`);
     if (inBatch && method === "initialize") return invalidRequest("initialize must not be part of a batch.");
-    if (this.#unanswered < this.#maxInFlight && !this.#isFull()) return undefined;
+    if (this.#unanswered < this.#maxInFlight && this.#load.hasRoomFor(1) && this.#load.hasRoomForBytes(bytes))
+      return undefined;
     return internalError("Too many requests are unanswered; send this one again after an answer.");
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
-import { paramProblem } from "./params.ts";
+import { requestProblem } from "./params.ts";
 
 const prompt = { type: "ref/prompt", name: "p" };
 const argument = { name: "a", value: "v" };
@@ -212,8 +212,9 @@ describe("right parameters", () => {
   });
 
   it("are told from own properties only", () => {
-    expect(paramProblem("tools/call", Object.create({ name: "echo" }), "legacy")).toContain("is missing");
-    expect(paramProblem("toString", {}, "legacy")).toBeUndefined();
+    const inherited = { method: "tools/call", params: Object.create({ name: "echo" }) };
+    expect(requestProblem(inherited, "legacy")?.message).toContain("is missing");
+    expect(requestProblem({ method: "toString", params: {} }, "legacy")).toBeUndefined();
   });
 });
 

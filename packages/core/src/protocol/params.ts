@@ -1,9 +1,10 @@
 import { grouped } from "../answer/budget.ts";
 import { LOGGING_LEVELS } from "../define/content.ts";
+import { invalidParams } from "./errors.ts";
 import { isObject, show } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
 import { MAX_URI_CHARS } from "./uri.ts";
-import { META } from "./wire.ts";
+import { META, type RequestMessage, type RpcError } from "./wire.ts";
 
 type Era = Revision["era"];
 
@@ -173,26 +174,25 @@ const ENVELOPE: readonly Parameter[] = [
 ];
 
 /**
- * Removes the optional parameters of a request that are null: many JSON libraries write an absent member so. Arguments of
- * tools and prompts are the author's and stay unchanged.
+ * What is wrong with the parameters of a request; undefined where their types fit, or where this era has no such method (then
+ * the answer is another one). It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
+ *
+ * Optional parameters that are null are removed: many JSON libraries write an absent member so. Arguments of tools and prompts
+ * are the author's and stay unchanged.
  */
-export function dropNulls(method: string, params: unknown, era: Era): void {
-  for (const { path, optional: mayLack } of parametersOf(method, era)) {
+export function requestProblem(
+  { method, params }: Pick<RequestMessage, "method" | "params">,
+  era: Era,
+): RpcError | undefined {
+  const rows = parametersOf(method, era);
+  for (const { path, optional: mayLack } of rows) {
     const name = path.at(-1);
     if (!mayLack || name === undefined || valueAt(params, path) !== null) continue;
     const parent = valueAt(params, path.slice(0, -1));
     if (isObject(parent)) delete parent[name];
   }
-}
-
-/**
- * What is wrong with the parameters of a request, as one sentence; undefined where their types fit, or where this
- * era has no such method (then the answer is another one).
- *
- * It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
- */
-export function paramProblem(method: string, params: unknown, era: Era): string | undefined {
-  return problemOf(method, params, parametersOf(method, era))?.sentence;
+  const found = problemOf(method, params, rows);
+  return found === undefined ? undefined : invalidParams(found.sentence);
 }
 
 /** What is wrong with the envelope of a modern request: the key of `_meta`, and a sentence. */

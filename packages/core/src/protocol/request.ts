@@ -1,14 +1,7 @@
 import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import { withTrace } from "../trace.ts";
-import {
-  errorText,
-  internalError,
-  invalidParams,
-  METHOD_NOT_FOUND,
-  ProtocolError,
-  protocolError,
-} from "./errors.ts";
-import { dropNulls, paramProblem } from "./params.ts";
+import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
+import type { Load } from "./load.ts";
 import type { Revision } from "./revisions.ts";
 import { type Handler, LATER, type Service } from "./service.ts";
 import { asUri } from "./uri.ts";
@@ -45,6 +38,8 @@ export function outletTo(write: (json: string) => void): Outlet {
 export interface Principal {
   /** Differs between any two callers that must not see each other's sessions and answers. */
   readonly key: string;
+  /** When its right to be here ends, in milliseconds of `Date.now()`; undefined where it does not. */
+  readonly expiresAt?: number;
 }
 
 /** The client behind a request: a connection of the legacy era, or what a modern request says of itself. */
@@ -85,9 +80,13 @@ export class ClientRequest {
   readonly outlet: Outlet;
   readonly #service: Service;
   readonly #settled: (request: ClientRequest) => void;
+  readonly #load: Load;
+  readonly #bytes: number;
   /** Answered or cancelled: nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
+  /** Handlers that have not settled: they may go on after its end, where they look at no signal. */
+  #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
 
@@ -98,6 +97,10 @@ export class ClientRequest {
       readonly client: Client;
       readonly outlet: Outlet;
       readonly service: Service;
+      /** Counts it until it is over and its handlers have settled. */
+      readonly load: Load;
+      /** How large its message was. */
+      readonly bytes: number;
       /** Called once, before the answer goes out. */
       readonly settled: (request: ClientRequest) => void;
     },
@@ -110,6 +113,9 @@ export class ClientRequest {
     this.outlet = parts.outlet;
     this.#service = parts.service;
     this.#settled = parts.settled;
+    this.#load = parts.load;
+    this.#bytes = parts.bytes;
+    this.#count(1);
   }
 
   /** Whether it stays open until it is cancelled: it counts for no limit, and no end waits for it. */
@@ -117,12 +123,14 @@ export class ClientRequest {
     return this.method === "subscriptions/listen";
   }
 
-  /** Checks the parameters and runs the handler, which may be undefined; answers by `outlet`, now or later. */
+  #count(one: 1 | -1): void {
+    if (!this.isSubscription) this.#load.requests += one;
+    this.#load.bytes += one * this.#bytes;
+  }
+
+  /** Runs the handler, which may be undefined; answers by `outlet`, now or later. The parameters were checked before. */
   run(handler: Handler | undefined): void {
-    dropNulls(this.method, this.params, this.revision.era);
-    const problem = paramProblem(this.method, this.params, this.revision.era);
     if (handler === undefined) this.fail(new ProtocolError(METHOD_NOT_FOUND));
-    else if (problem !== undefined) this.fail(new ProtocolError(invalidParams(problem)));
     else withTrace(this.params, () => this.#handle(handler));
   }
 
@@ -197,7 +205,18 @@ export class ClientRequest {
   #finish(json: string | undefined, error?: RpcError): void {
     this.isOver = true;
     this.#settled(this);
+    if (this.#running === 0) this.#count(-1);
     this.outlet.answer(json, error);
+  }
+
+  /** Told when an author's handler begins to run for it, and when it has settled. */
+  handlerBegan(): void {
+    this.#running += 1;
+  }
+
+  handlerSettled(): void {
+    this.#running -= 1;
+    if (this.isOver && this.#running === 0) this.#count(-1);
   }
 
   /** Calls `listener` when it is cancelled or aborted; not when it is answered. */

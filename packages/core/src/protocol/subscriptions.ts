@@ -1,30 +1,30 @@
 import { ToolError } from "../answer/errors.ts";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
+import type { Shares } from "./load.ts";
 import type { ClientRequest } from "./request.ts";
 import { LATER, type Service } from "./service.ts";
 import { asUri } from "./uri.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
+  /** Who began it: it counts for the share of that caller. */
+  readonly caller: string;
   subscribers: number;
   /** Settles when watching has begun; its value stops it. */
   started: Promise<Unwatch | undefined>;
 }
 
-/** How many resources may be watched at once: each may cost a handle of the system. */
-const MAX_WATCHES = 1_000;
-/** How many streams of `subscriptions/listen` may be open at once. */
-const MAX_STREAMS = 1_024;
-
 /** Counts the subscribers of each URI: the first one starts the watch, the last one stops it. */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
   readonly #service: Pick<Service, "watch" | "log">;
+  readonly #shares: Shares;
   readonly #changed: (uri: string) => void;
 
-  constructor(service: Pick<Service, "watch" | "log">, changed: (uri: string) => void) {
+  constructor(service: Pick<Service, "watch" | "log">, shares: Shares, changed: (uri: string) => void) {
     this.#service = service;
+    this.#shares = shares;
     this.#changed = changed;
   }
 
@@ -43,17 +43,20 @@ export class Watches {
         // The request that started it failed or was cancelled; this one tries for itself.
       }
     }
-    if (this.#watches.size >= MAX_WATCHES)
-      throw new ToolError("too_large", `At most ${MAX_WATCHES} resources can be watched at once.`, {
-        hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
-      });
+    const caller = callerOf(request);
+    if (!this.#shares.take(caller))
+      throw new ToolError(
+        "too_large",
+        `At most ${this.#shares.each} resources can be watched at once, fewer while other clients watch some.`,
+        { hint: "Unsubscribe from some, or subscribe to a resource that covers several." },
+      );
     const started = Promise.resolve(this.#service.watch(uri, () => this.#changed(uri), request));
-    const watch = { subscribers: 1, started };
+    const watch = { caller, subscribers: 1, started };
     this.#watches.set(uri, watch);
     try {
       await started;
     } catch (error) {
-      if (this.#watches.get(uri) === watch) this.#watches.delete(uri);
+      this.#forget(uri, watch);
       throw error;
     }
   }
@@ -73,17 +76,21 @@ export class Watches {
     if (watch === undefined) return;
     watch.subscribers -= 1;
     if (watch.subscribers > 0) return;
-    this.#watches.delete(uri);
     await this.#stop(uri, watch);
   }
 
   async close(): Promise<void> {
-    const watches = [...this.#watches];
-    this.#watches.clear();
-    await Promise.all(watches.map(([uri, watch]) => this.#stop(uri, watch)));
+    await Promise.all([...this.#watches].map(([uri, watch]) => this.#stop(uri, watch)));
+  }
+
+  #forget(uri: string, watch: Watch): void {
+    if (this.#watches.get(uri) !== watch) return;
+    this.#watches.delete(uri);
+    this.#shares.giveBack(watch.caller);
   }
 
   async #stop(uri: string, watch: Watch): Promise<void> {
+    this.#forget(uri, watch);
     try {
       const unwatch = await watch.started;
       await unwatch?.();
@@ -91,6 +98,10 @@ export class Watches {
       this.#service.log.warning(`Could not stop watching ${uri}: ${String(error)}`);
     }
   }
+}
+
+function callerOf({ client }: ClientRequest): string {
+  return client.principal?.key ?? "";
 }
 
 /** What a stream was promised (MCP 2026-07-28, `SubscriptionFilter`). */
@@ -106,10 +117,12 @@ const LISTS = ["tools", "prompts", "resources"] as const;
 export class Streams {
   readonly #service: Service;
   readonly #watches: Watches;
+  readonly #shares: Shares;
   readonly #open = new Map<ClientRequest, Honoured>();
 
-  constructor(service: Service, watches: Watches) {
+  constructor(service: Service, shares: Shares, watches: Watches) {
     this.#service = service;
+    this.#shares = shares;
     this.#watches = watches;
   }
 
@@ -120,7 +133,8 @@ export class Streams {
    * @throws ProtocolError -32603 where too many are open.
    */
   async open(request: ClientRequest): Promise<typeof LATER> {
-    if (this.#open.size >= MAX_STREAMS) throw new ProtocolError(internalError("Subscription limit reached"));
+    if (!this.#shares.take(callerOf(request)))
+      throw new ProtocolError(internalError("Subscription limit reached"));
     const filter = Object(request.params.notifications);
     const can = this.#service.capabilities("modern");
     const wanted = new Set<string>(
@@ -136,7 +150,7 @@ export class Streams {
     let isAborted = false;
     request.whenAborted(() => {
       isAborted = true;
-      this.#open.delete(request);
+      this.#forget(request);
       void this.#release(watched.splice(0));
     });
     await this.#watch(request, wanted, watched, () => isAborted);
@@ -147,7 +161,7 @@ export class Streams {
     if (watched.length > 0) honoured.resourceSubscriptions = watched;
     this.#open.set(request, honoured);
     this.#send(request, "notifications/subscriptions/acknowledged", { notifications: honoured });
-    if (Object.keys(honoured).length === 0) this.#end(request);
+    if (Object.keys(honoured).length === 0) this.end(request);
     return LATER;
   }
 
@@ -186,18 +200,24 @@ export class Streams {
 
   /** Ends all streams with a result, as the server does when it closes. */
   close(): void {
-    for (const request of [...this.#open.keys()]) this.#end(request);
+    for (const request of [...this.#open.keys()]) this.end(request);
   }
 
   #send(request: ClientRequest, method: string, params: object): void {
     request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
   }
 
-  #end(request: ClientRequest): void {
+  /** Ends a stream with a result; one that is not open stays as it is. */
+  end(request: ClientRequest): void {
     const honoured = this.#open.get(request);
-    this.#open.delete(request);
+    if (honoured === undefined) return;
+    this.#forget(request);
     request.succeed({ _meta: { [META.subscriptionId]: request.id } });
-    void this.#release(honoured?.resourceSubscriptions ?? []);
+    void this.#release(honoured.resourceSubscriptions ?? []);
+  }
+
+  #forget(request: ClientRequest): void {
+    if (this.#open.delete(request)) this.#shares.giveBack(callerOf(request));
   }
 
   async #release(uris: readonly string[]): Promise<void> {

@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest, type RequestOptions } from "node:https";
-import { createConnection, createServer } from "node:net";
+import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { Agent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -18,6 +19,7 @@ import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
 import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
+import { removeSocket } from "./http/listen.ts";
 
 const { start, closeLater } = useProbes();
 const LONG = 20_000;
@@ -41,11 +43,14 @@ async function writeCertificate(): Promise<string> {
 
 /** `fetch` by Node's own client, which can be told of a socket or a certificate. */
 function fetchBy(options: RequestOptions): typeof fetch {
+  // Of its own: connections to the server of an earlier test, at the same path, must not be used again.
+  const agents = { "http:": new Agent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const asked = send(url, {
       ...options,
+      agent: agents[url.protocol === "https:" ? "https:" : "http:"],
       method: init?.method ?? "GET",
       headers: Object.fromEntries(new Headers(init?.headers)),
       ...(init?.signal == null ? {} : { signal: init.signal }),
@@ -380,18 +385,27 @@ describe("a connection over HTTP", () => {
 describe("a Unix socket", () => {
   it("can be used by nobody else, replaces one that was left behind, and none that is in use", async () => {
     const path = join(folder, "private.sock");
-    const server = createServer();
-    server.listen(path);
-    await once(server, "listening");
+    const listening =
+      "require('node:net').createServer().listen(process.argv[1], () => console.log('ready'))";
+    const child = spawn(process.execPath, ["-e", listening, path], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
     await expect(start(["--http", `unix:${path}`])).rejects.toMatchObject({ code: "EADDRINUSE" });
-    server.close();
-    await once(server, "close");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const left = lstatSync(path, { bigint: true });
+    expect(left.isSocket()).toBe(true);
     writeFileSync(join(folder, "file.sock"), "not a socket");
     await expect(start(["--http", `unix:${join(folder, "file.sock")}`])).rejects.toMatchObject({
       code: "EADDRINUSE",
     });
     await start(["--http", `unix:${path}`]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+    // As a second process does that looked at the same time, and is later.
+    await removeSocket(path, left);
+    const socket = createConnection(path);
+    await once(socket, "connect");
+    socket.destroy();
+    expect(readdirSync(folder).filter((name) => name.startsWith("private"))).toEqual(["private.sock"]);
   });
 });
 

@@ -3,11 +3,16 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Connection } from "../protocol/connection.ts";
 import { parseError } from "../protocol/errors.ts";
+import { type Load, Shares } from "../protocol/load.ts";
 import { outletTo, type Principal } from "../protocol/request.ts";
 import type { Service } from "../protocol/service.ts";
+import { whenExpired } from "./http/auth.ts";
+import { type Answer, refuse } from "./http/errors.ts";
 
 /** The subprotocol that clients ask for. */
 const SUBPROTOCOL = "mcp";
+/** Why a connection is closed whose caller may no longer be here (RFC 6455, section 7.4.1). */
+const POLICY_VIOLATION = 1008;
 /** How often a connection is asked whether its other side is there, in milliseconds. */
 const PING_MS = 30_000;
 /** How long a client may take to close its side, in milliseconds. */
@@ -18,8 +23,8 @@ const MAX_UNSENT = 4 * 1_048_576;
 /** Serves MCP over WebSocket: a message a frame, on the connection that stdio uses too. */
 export class WebSocketEndpoint {
   readonly #service: Service;
-  readonly #maxConnections: number;
-  readonly #isFull: () => boolean;
+  readonly #load: Load;
+  readonly #shares: Shares;
   readonly #server: WebSocketServer;
   readonly #open = new Map<WebSocket, Connection>();
   readonly #heard = new WeakSet<WebSocket>();
@@ -27,18 +32,14 @@ export class WebSocketEndpoint {
 
   constructor(
     service: Service,
-    options: {
-      readonly maxConnections: number;
-      readonly maxMessageBytes: number;
-      readonly isFull: () => boolean;
-    },
+    limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
   ) {
     this.#service = service;
-    this.#maxConnections = options.maxConnections;
-    this.#isFull = options.isFull;
+    this.#load = limits.load;
+    this.#shares = new Shares(limits.connections);
     this.#server = new WebSocketServer({
       noServer: true,
-      maxPayload: options.maxMessageBytes,
+      maxPayload: limits.maxMessageBytes,
       perMessageDeflate: false,
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     });
@@ -46,30 +47,23 @@ export class WebSocketEndpoint {
     this.#pinging.unref();
   }
 
-  /** Requests that are unanswered. */
-  get inFlight(): number {
-    let count = 0;
-    for (const connection of this.#open.values()) count += connection.unanswered;
-    return count;
-  }
-
   get count(): number {
     return this.#open.size;
   }
 
-  /** Why a request cannot become a WebSocket of MCP, with its status; undefined where it can. */
-  refusal({ headers }: IncomingMessage): { readonly status: number; readonly message: string } | undefined {
+  /** Takes over a connection whose host, origin and caller were checked, or says why not. */
+  upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
+    const { headers } = node;
     const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
     if (!offered.includes(SUBPROTOCOL))
-      return { status: 400, message: `Ask for the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).` };
-    if (this.#open.size >= this.#maxConnections)
-      return { status: 503, message: "All connections are in use; try again later." };
-    return undefined;
-  }
-
-  /** Takes over a connection whose host, origin and caller were checked. */
-  upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): void {
+      return refuse(400, `Ask for the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
+    if (socket.destroyed) return undefined;
+    if (!this.#shares.take(principal.key))
+      return refuse(503, "Too many connections are open; try again later.");
+    // Also where the handshake fails.
+    socket.once("close", () => this.#shares.giveBack(principal.key));
     this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, principal));
+    return undefined;
   }
 
   #serve(socket: WebSocket, principal: Principal): void {
@@ -97,7 +91,7 @@ export class WebSocketEndpoint {
     const connection = new Connection({
       service: this.#service,
       principal,
-      isFull: this.#isFull,
+      load: this.#load,
       outlet: {
         ...outletTo(send),
         answer: (json) => {
@@ -115,6 +109,9 @@ export class WebSocketEndpoint {
       work();
     });
     socket.on("error", (error) => this.#service.log.debug(`WebSocket: ${error.message}`));
+    whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () =>
+      socket.close(POLICY_VIOLATION, "The token has expired."),
+    );
     socket.on("close", () => {
       this.#open.delete(socket);
       connection.clientLeft();

@@ -3,6 +3,7 @@ import type { Awaitable } from "../../define/tool.ts";
 import type { Log } from "../../log.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer } from "./errors.ts";
+import type { Reply } from "./reply.ts";
 import { type AuthSettings, spelled } from "./settings.ts";
 
 /** Tells who calls, and shows clients where to get a token. */
@@ -90,7 +91,7 @@ async function oauthAuthenticator(
         const missing = scopes.filter((scope) => !found.scopes.includes(scope));
         if (missing.length > 0)
           throw new TokenError("insufficient_scope", `The token lacks the scope ${missing.join(" ")}.`);
-        return { key: JSON.stringify([found.subject, found.clientId]) };
+        return { key: JSON.stringify([found.subject, found.clientId]), expiresAt: found.expiresAt };
       } catch (error) {
         if (error instanceof TokenError) return challenge(error, asked);
         // The verifier repeats a failure for a while, as the same object: one line is enough.
@@ -104,6 +105,21 @@ async function oauthAuthenticator(
     },
   };
 }
+
+/** Calls `end` when the caller's token expires, unless the reply is over before: a stream can last longer than a token. */
+export function whenExpired(
+  { expiresAt }: Principal,
+  reply: Pick<Reply, "whenClosed">,
+  end: () => void,
+): void {
+  if (expiresAt === undefined) return;
+  const timer = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+  timer.unref();
+  reply.whenClosed(() => clearTimeout(timer));
+}
+
+/** Node takes no longer delay. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 

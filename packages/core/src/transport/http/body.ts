@@ -1,57 +1,55 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Load } from "../../protocol/load.ts";
 import type { Reply } from "./reply.ts";
 
 /** What came of reading a body. */
 export type Body =
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly bytes: number }
   | { readonly kind: "too-large" }
   | { readonly kind: "too-many" }
   | { readonly kind: "not-utf8" }
   | { readonly kind: "gone" };
 
-/** A body up to this size is read even where large ones have used up the limit of all. */
-const SMALL_BYTES = 16_384;
-
-/** Reads bodies within two limits: of one body, and of all that are read and whose requests go on. */
+/** Reads bodies within two limits: of one body, and of all messages that a process has taken on. */
 export class BodyReader {
   readonly #each: number;
-  readonly #all: number;
-  #held = 0;
+  readonly #load: Load;
 
-  /** @param each most bytes of one body. @param all most bytes of all bodies under way. */
-  constructor(each: number, all: number) {
+  /** @param each most bytes of one body. */
+  constructor(each: number, load: Load) {
     this.#each = each;
-    this.#all = all;
+    this.#load = load;
   }
 
-  /** @param reply until it is over, what was read counts. */
+  /** Reads a body. While it is being read its bytes count; then its requests count them. */
   read(request: IncomingMessage, reply: Reply): Promise<Body> {
     if (Number(request.headers["content-length"] ?? 0) > this.#each)
       return Promise.resolve({ kind: "too-large" });
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
       let size = 0;
+      const end = (body: Body) => {
+        this.#load.bytes -= size;
+        size = 0;
+        resolve(body);
+      };
       const stop = (body: Body) => {
         request.off("data", take);
         request.pause();
-        resolve(body);
+        end(body);
       };
       const take = (chunk: Buffer) => {
         size += chunk.length;
-        this.#held += chunk.length;
+        this.#load.bytes += chunk.length;
         if (size > this.#each) stop({ kind: "too-large" });
-        else if (size > SMALL_BYTES && this.#held > this.#all) stop({ kind: "too-many" });
+        else if (!this.#load.hasRoomForBytes(size, 0)) stop({ kind: "too-many" });
         else chunks.push(chunk);
       };
       request.on("data", take);
-      request.once("end", () => resolve(decoded(chunks)));
-      request.once("error", () => resolve({ kind: "gone" }));
-      reply.whenClosed(() => {
-        this.#held -= size;
-        size = 0;
-        resolve({ kind: "gone" });
-      });
+      request.once("end", () => end(decoded(chunks)));
+      request.once("error", () => end({ kind: "gone" }));
+      reply.whenClosed(() => end({ kind: "gone" }));
     });
   }
 }
@@ -59,5 +57,7 @@ export class BodyReader {
 function decoded(chunks: readonly Buffer[]): Body {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-  return isUtf8(bytes) ? { kind: "text", text: bytes.toString("utf8") } : { kind: "not-utf8" };
+  return isUtf8(bytes)
+    ? { kind: "text", text: bytes.toString("utf8"), bytes: bytes.length }
+    : { kind: "not-utf8" };
 }

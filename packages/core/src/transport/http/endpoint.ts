@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { invalidParams, invalidRequest, parseError } from "../../protocol/errors.ts";
+import { invalidRequest, parseError } from "../../protocol/errors.ts";
+import type { Load } from "../../protocol/load.ts";
 import { isRequest, readMessage } from "../../protocol/messages.ts";
-import { dropNulls, paramProblem } from "../../protocol/params.ts";
+import { requestProblem } from "../../protocol/params.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
@@ -13,14 +14,6 @@ import type { Reply } from "./reply.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 import { StatelessEndpoint } from "./stateless.ts";
 
-/** How much one process takes on. */
-export interface EndpointLimits extends SessionLimits {
-  /** Most requests that are unanswered at once, whether their clients still wait or not; streams that only listen do not count. */
-  readonly inFlight: number;
-}
-
-/** All bodies under way may take this many times the largest. */
-const BODIES_AT_ONCE = 8;
 const MAX_BATCH = 100;
 
 /** The endpoint `/mcp`: reads a request, settles its era, and checks what all messages have in common. */
@@ -28,27 +21,21 @@ export class Endpoint {
   readonly #stateless: StatelessEndpoint;
   readonly #sessions: Sessions;
   readonly #bodies: BodyReader;
-  readonly #limits: EndpointLimits;
+  readonly #load: Load;
   readonly #maxBytes: number;
-  #attended = 0;
   #reading = 0;
 
-  constructor(service: Service, limits: EndpointLimits, maxBytes: number) {
-    this.#limits = limits;
+  constructor(service: Service, load: Load, limits: SessionLimits, maxBytes: number) {
+    this.#load = load;
     this.#maxBytes = maxBytes;
-    this.#stateless = new StatelessEndpoint(service);
-    this.#sessions = new Sessions(service, limits);
-    this.#bodies = new BodyReader(maxBytes, maxBytes * BODIES_AT_ONCE);
+    this.#stateless = new StatelessEndpoint(service, load);
+    this.#sessions = new Sessions(service, load, limits);
+    this.#bodies = new BodyReader(maxBytes, load);
   }
 
-  /** Requests that are unanswered, also those whose client went away and may resume. */
-  get inFlight(): number {
-    return this.#attended + this.#sessions.unattended;
-  }
-
-  /** Whether nothing is being read or answered. */
-  get isQuiet(): boolean {
-    return this.#reading === 0 && this.inFlight === 0;
+  /** Whether a message is being read. */
+  get isReading(): boolean {
+    return this.#reading > 0;
   }
 
   /** Characters of messages that are kept for clients that lost a stream. */
@@ -71,7 +58,15 @@ export class Endpoint {
       return refuse(405, `Protocol version ${version} has no ${method}; send messages by POST.`, {
         allow: "POST",
       });
-    return this.#sessions.serve({ method, headers, messages: [], isBatch: false, principal, reply });
+    return this.#sessions.serve({
+      method,
+      headers,
+      messages: [],
+      bytes: 0,
+      isBatch: false,
+      principal,
+      reply,
+    });
   }
 
   async close(): Promise<void> {
@@ -114,36 +109,27 @@ export class Endpoint {
       if (problem !== undefined)
         return rpcAnswer(400, problem, { revision, ...("id" in message ? { id: message.id } : {}) });
       if (!("id" in message)) return { status: 202 };
-      return this.#checked([message], "modern", reply) ?? this.#serveModern(message, reply, principal);
+      const refused = this.#refusal([message], "modern");
+      if (refused === undefined) this.#stateless.serve(message, body.bytes, reply, principal);
+      return refused;
     }
-    const requests = messages.filter(isRequest);
+    const { bytes } = body;
     return (
-      this.#checked(requests, "legacy", reply) ??
-      this.#sessions.serve({ method: "POST", headers, messages, isBatch, principal, reply })
+      this.#refusal(messages.filter(isRequest), "legacy") ??
+      this.#sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply })
     );
   }
 
-  #serveModern(message: RequestMessage, reply: Reply, principal: Principal): undefined {
-    this.#stateless.serve(message, reply, principal);
-  }
-
-  /** Why requests are refused, for their parameters or because too many are under way; they count until the reply is over. */
-  #checked(requests: readonly RequestMessage[], era: "legacy" | "modern", reply: Reply): Answer | undefined {
-    for (const { id, method, params } of requests) {
-      dropNulls(method, params, era);
-      const problem = paramProblem(method, params, era);
-      if (problem !== undefined) return rpcAnswer(400, invalidParams(problem), { id });
+  /** Why requests are refused, for their parameters or because too many run. */
+  #refusal(requests: readonly RequestMessage[], era: "legacy" | "modern"): Answer | undefined {
+    for (const request of requests) {
+      const problem = requestProblem(request, era);
+      if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
     // Answers and cancellations are never refused: others may wait for them.
-    if (count === 0) return undefined;
-    if (this.inFlight + count > this.#limits.inFlight)
-      return busy(`${this.inFlight} requests are unanswered; send this one again later.`);
-    this.#attended += count;
-    reply.whenClosed(() => {
-      this.#attended -= count;
-    });
-    return undefined;
+    if (count === 0 || this.#load.hasRoomFor(count)) return undefined;
+    return busy(`${this.#load.requests} requests are unanswered; send this one again later.`);
   }
 
   #unread(body: Exclude<Body, { kind: "text" }>): Answer | undefined {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
 import {
   connectHttp,
   INITIALIZE,
@@ -39,6 +40,22 @@ describe("requests in flight", () => {
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     clients[0]?.abort();
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(2), LONG);
+    expect((await post(url, echo.message, echo.headers)).status).toBe(200);
+  });
+
+  it("count on while their tools run, although their clients are gone", async () => {
+    const { url, serving, probes } = await start([], { limits: { inFlight: 2 } });
+    const vanish = new AbortController();
+    const { message, headers } = modernCall("probe_slow", { ms: 0, deaf: true });
+    const calls = [1, 2].map(() => post(url, message, headers, vanish.signal).catch(() => "gone"));
+    await vi.waitFor(() => expect(probes[0]?.wake).toHaveLength(2), LONG);
+    vanish.abort();
+    expect(await Promise.all(calls)).toEqual(["gone", "gone"]);
+    // A connection of its own that has come and gone: the server knows by then that the others are gone.
+    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
+    expect((await post(url, echo.message, echo.headers)).status).toBe(503);
+    probes[0]?.wake.forEach((wake) => void wake());
+    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
@@ -103,6 +120,40 @@ describe("bodies", () => {
     for (const client of clients) client.abort();
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
     expect((await post(url, large.message, large.headers)).status).toBe(200);
+  });
+
+  it("count until their requests are over, also where the client of a session is gone", async () => {
+    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const session = await openSession(url);
+    const padding = "x".repeat(65_000);
+    const ids = Array.from({ length: 8 }, (_, index) => 10 + index);
+    for (const id of ids) {
+      const vanish = new AbortController();
+      await post(url, legacyCall(id, "probe_slow", { ms: 60_000 }, { padding }), session, vanish.signal);
+      vanish.abort();
+    }
+    const large = legacyCall(1, "probe_echo", { text: "a" }, { padding });
+    expect((await post(url, large, session)).status).toBe(503);
+    for (const requestId of ids)
+      await post(url, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }, session);
+    expect(serving.load.inFlight).toBe(0);
+    expect((await post(url, large, session)).status).toBe(200);
+  });
+
+  it("have the same limit over a WebSocket", async () => {
+    const { url } = await start(["--http", "0", "--websocket", "--max-message-bytes", "65536"]);
+    const socket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"]);
+    await once(socket, "open");
+    const answers: Record<string, unknown>[] = [];
+    socket.on("message", (data) => answers.push(JSON.parse(String(data))));
+    const padding = "x".repeat(65_000);
+    socket.send(JSON.stringify(INITIALIZE));
+    for (let id = 10; id < 19; id += 1)
+      socket.send(JSON.stringify(legacyCall(id, "probe_slow", { ms: 60_000 }, { padding })));
+    const refused = { id: 18, error: { code: -32603, message: expect.stringContaining("Too many") } };
+    await vi.waitFor(() => expect(answers).toMatchObject([{ id: 1 }, refused]), LONG);
+    socket.close();
+    await once(socket, "close");
   });
 
   it("that announce too much are refused before they come", async () => {

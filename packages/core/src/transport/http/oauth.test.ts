@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from "node:https";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
 import {
   type AuthorizationServer,
   startAuthorizationServer,
@@ -14,6 +15,7 @@ import {
   type HttpProbe,
   INITIALIZE,
   modernCall,
+  modernListen,
   openSession,
   post,
   startProbe,
@@ -69,6 +71,29 @@ describe("an OAuth 2.1 resource server", () => {
       await client.close();
     },
   );
+
+  it("ends streams with the token that opened them", async () => {
+    const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--sse", "--websocket"];
+    const streaming = await startProbe(args);
+    // The clocks of two machines may differ by 30 s: this token has two left.
+    const headers = bearer(await issuer.forge({ ...good(), exp: now() - 28 }));
+    const session = { ...(await openSession(streaming.url, "2025-11-25", headers)), ...headers };
+    const accept = { ...session, accept: "text/event-stream" };
+    const listen = modernListen({ resourceSubscriptions: ["probe://count"] });
+    const opened = await Promise.all([
+      fetch(streaming.url, { headers: accept }),
+      fetch(new URL("/sse", streaming.url), { headers: accept }),
+      post(streaming.url, listen.message, { ...listen.headers, ...headers }),
+    ]);
+    const socket = new WebSocket(streaming.url.href.replace(/^http/, "ws"), ["mcp"], { headers });
+    const closed = once(socket, "close");
+    expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const [, , listened] = await Promise.all(opened.map((response) => response.text()));
+    expect(listened).toContain('"result":{"resultType":"complete"');
+    const [code] = await closed;
+    expect(code).toBe(1008);
+    await streaming.close();
+  });
 
   it("tells a client without a token where to get one", async () => {
     const response = await call({});

@@ -45,6 +45,8 @@ export interface AccessToken {
   readonly subject: string | undefined;
   readonly clientId: string;
   readonly scopes: readonly string[];
+  /** Until when it is accepted, in milliseconds of `Date.now()`. */
+  readonly expiresAt: number;
 }
 
 /**
@@ -90,12 +92,13 @@ export function createTokenVerifier({
   };
 }
 
-function accessTokenOf({ sub, client_id: client, azp, scope, scp }: JWTPayload): AccessToken {
+function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWTPayload): AccessToken {
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   return {
     subject: sub,
     clientId: typeof client === "string" ? client : typeof azp === "string" ? azp : "",
     scopes: scopes.filter((one) => one !== ""),
+    expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000,
   };
 }
 

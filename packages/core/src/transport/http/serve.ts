@@ -1,18 +1,18 @@
-import { once } from "node:events";
-import { lstat, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import { createConnection, type Server } from "node:net";
+import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { internalError } from "../../protocol/errors.ts";
+import { Load } from "../../protocol/load.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { WebSocketEndpoint } from "../websocket.ts";
 import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
 import { createAuthenticator } from "./auth.ts";
-import { BodyReader } from "./body.ts";
-import { Endpoint, type EndpointLimits } from "./endpoint.ts";
+import { Endpoint } from "./endpoint.ts";
 import { type Answer, jsonAnswer, refuse, rpcAnswer } from "./errors.ts";
+import { listen } from "./listen.ts";
 import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
-import type { HttpSettings, ListenAddress } from "./settings.ts";
+import type { SessionLimits } from "./sessions.ts";
+import type { HttpSettings } from "./settings.ts";
 
 /** Where the HTTP+SSE transport of 2024-11-05 is: its stream, and where messages are posted to. */
 const SSE_PATH = "/sse";
@@ -36,13 +36,17 @@ export interface HttpLoad {
 }
 
 /** How much one process takes on; see the parts. */
-export interface HttpLimits extends EndpointLimits, SlowReaderLimits {
+export interface HttpLimits extends SessionLimits, SlowReaderLimits {
+  /** Most requests that run at once, whether their clients still wait or not; streams that only listen do not count. */
+  readonly inFlight: number;
   /** How long calls in flight may go on after the end began, in milliseconds. */
   readonly graceMs: number;
   readonly connections: number;
 }
 
 const MIB = 1_048_576;
+/** All messages under way may take this many times the largest. */
+const MESSAGES_AT_ONCE = 8;
 
 export const HTTP_LIMITS: HttpLimits = {
   inFlight: 2_048,
@@ -90,12 +94,12 @@ export async function serveHttp(
   const { log, identity } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, identity.title ?? identity.name, log);
-  const endpoint = new Endpoint(service, limits, maxMessageBytes);
+  const load = new Load(limits.inFlight, maxMessageBytes * MESSAGES_AT_ONCE);
+  const endpoint = new Endpoint(service, load, limits, maxMessageBytes);
   const outbox = new Outbox(limits);
   /** What it serves besides Streamable HTTP. */
-  const others: { readonly inFlight: number; readonly count: number; close(): Promise<void> }[] = [];
-  const inFlight = () => others.reduce((sum, one) => sum + one.inFlight, endpoint.inFlight);
-  const bounds = { sessions: limits.sessions, maxMessageBytes, isFull: () => inFlight() >= limits.inFlight };
+  const others: { readonly count: number; close(): Promise<void> }[] = [];
+  const bounds = { load, connections: limits.sessions, maxMessageBytes };
   const sse = settings.sse ? await openSse(service, bounds) : undefined;
   const webSocket = settings.websocket ? await openWebSocket(service, bounds) : undefined;
   for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
@@ -136,11 +140,8 @@ export async function serveHttp(
     if (forbidden !== undefined) return refuse(403, forbidden);
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
-    const refusal = to.refusal(node);
-    if (refusal !== undefined) return refuse(refusal.status, refusal.message);
     if (isEnding) return refuse(503, "The server is ending.");
-    to.upgrade(node, socket, head, principal);
-    return undefined;
+    return to.upgrade(node, socket, head, principal);
   }
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -194,7 +195,7 @@ export async function serveHttp(
     url: urlOf(server, settings),
     load: {
       get inFlight() {
-        return inFlight();
+        return load.requests;
       },
       get sessions() {
         return others.reduce((sum, one) => sum + one.count, endpoint.sessions);
@@ -211,7 +212,7 @@ export async function serveHttp(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + limits.graceMs;
-      while (!(endpoint.isQuiet && others.every((one) => one.inFlight === 0)) && performance.now() < until)
+      while ((endpoint.isReading || load.requests > 0) && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
       await Promise.all([endpoint, ...others].map((one) => one.close()));
       outbox.close();
@@ -243,34 +244,6 @@ function refuseUpgrade(socket: Duplex, { status, headers = {}, body = "" }: Answ
   );
 }
 
-/** Listens on a port, or on a Unix socket that only this user can connect to. */
-async function listen(server: Server, address: ListenAddress): Promise<void> {
-  if ("host" in address) {
-    server.listen(address.port, address.host);
-    await once(server, "listening");
-    return;
-  }
-  const { path } = address;
-  if (await isLeftBehind(path)) await rm(path);
-  // Mode 0600 from the first moment: the socket is made within this call.
-  const mask = process.umask(0o177);
-  server.listen(path);
-  process.umask(mask);
-  await once(server, "listening");
-}
-
-/** Whether a path is a Unix socket on which nobody listens any more. */
-async function isLeftBehind(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isSocket() !== true) return false;
-  return new Promise((resolve) => {
-    const socket = createConnection(path);
-    socket.once("connect", () => resolve(false));
-    socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED"));
-    socket.once("connect", () => socket.destroy());
-  });
-}
-
 function urlOf(server: Server, { address, tls }: HttpSettings): string {
   if ("path" in address) return `unix:${address.path}`;
   const bound = server.address();
@@ -281,18 +254,17 @@ function urlOf(server: Server, { address, tls }: HttpSettings): string {
 
 /** What the transports besides Streamable HTTP keep to. */
 interface Bounds {
-  readonly sessions: number;
+  readonly load: Load;
+  readonly connections: number;
   readonly maxMessageBytes: number;
-  readonly isFull: () => boolean;
 }
 
-async function openSse(service: Service, { sessions, maxMessageBytes, isFull }: Bounds) {
+async function openSse(service: Service, bounds: Bounds) {
   const { SseEndpoint } = await import("./sse.ts");
-  const bodies = new BodyReader(maxMessageBytes, maxMessageBytes * 8);
-  return new SseEndpoint(service, MESSAGES_PATH, bodies, { maxStreams: sessions, isFull });
+  return new SseEndpoint(service, MESSAGES_PATH, bounds);
 }
 
-async function openWebSocket(service: Service, { sessions, maxMessageBytes, isFull }: Bounds) {
+async function openWebSocket(service: Service, bounds: Bounds) {
   const { WebSocketEndpoint } = await import("../websocket.ts");
-  return new WebSocketEndpoint(service, { maxConnections: sessions, maxMessageBytes, isFull });
+  return new WebSocketEndpoint(service, bounds);
 }

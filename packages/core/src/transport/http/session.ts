@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Connection } from "../../protocol/connection.ts";
+import type { Load } from "../../protocol/load.ts";
 import { isRequest } from "../../protocol/messages.ts";
 import { type Outlet, outletTo, type Principal } from "../../protocol/request.ts";
 import { agreedRevision, type Revision } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { Message, RequestId } from "../../protocol/wire.ts";
+import { whenExpired } from "./auth.ts";
 import { type Answer, refuse } from "./errors.ts";
 import type { EventStore } from "./event-store.ts";
 import type { Reply } from "./reply.ts";
@@ -30,13 +32,15 @@ export class HttpSession {
 
   constructor(
     service: Service,
-    { principal, store, closed }: { principal: Principal; store: EventStore; closed: () => void },
+    parts: { load: Load; principal: Principal; store: EventStore; closed: () => void },
   ) {
+    const { load, principal, store, closed } = parts;
     this.principal = principal;
     this.store = store;
     this.#closed = closed;
     this.#connection = new Connection({
       service,
+      load,
       principal,
       outlet: this.#outlet(STANDALONE),
       maxInFlight: Number.POSITIVE_INFINITY,
@@ -47,13 +51,6 @@ export class HttpSession {
   /** The negotiated revision; undefined before. */
   get revision(): Revision | undefined {
     return this.#connection.revision;
-  }
-
-  /** Requests that are unanswered and whose stream is gone: their client may resume it, or never come back. */
-  get unattended(): number {
-    let count = 0;
-    for (const [stream, open] of this.#unanswered) if (!this.#attached.has(stream)) count += open;
-    return count;
   }
 
   /** Whether its client neither waits for anything nor listens. */
@@ -69,12 +66,12 @@ export class HttpSession {
     return this.#connection.isPending(id);
   }
 
-  /** Serves the messages of a POST: with a stream where there are requests among them. */
-  post(messages: readonly Message[], reply: Reply): void {
+  /** Serves the checked messages of a POST: with a stream where there are requests among them. */
+  post(messages: readonly Message[], size: number, reply: Reply): void {
     this.#hear(reply);
     const requests = messages.filter(isRequest);
     if (requests.length === 0) {
-      for (const message of messages) this.#connection.receive(message, NO_OUTLET);
+      for (const message of messages) this.#connection.accept(message, { outlet: NO_OUTLET, bytes: 0 });
       reply.send({ status: 202 });
       return;
     }
@@ -85,18 +82,20 @@ export class HttpSession {
     const revision = opening === undefined ? this.revision : agreedRevision(opening.params?.protocolVersion);
     if (revision?.primingEvents === true) reply.event("", this.store.add(stream, ""));
     const outlet = this.#outlet(stream);
+    const bytes = size / requests.length;
     for (const message of messages)
-      this.#connection.receive(message, isRequest(message) ? outlet : NO_OUTLET);
+      this.#connection.accept(message, { outlet: isRequest(message) ? outlet : NO_OUTLET, bytes });
   }
 
   /** Opens the stream of a GET: for what belongs to no request, or the rest of a stream that was lost. */
-  listen(reply: Reply, lastEventId: string | undefined): Answer | undefined {
+  listen(reply: Reply, principal: Principal, lastEventId: string | undefined): Answer | undefined {
     const resumed = lastEventId === undefined ? undefined : this.store.after(lastEventId);
     const stream = resumed?.stream ?? STANDALONE;
     if (this.#attached.has(stream))
       return refuse(409, "This stream is open already; a session has one of each.");
     this.#hear(reply);
     this.#attach(stream, reply);
+    whenExpired(principal, reply, () => reply.end());
     for (const { id, json } of resumed?.events ?? []) reply.event(json, id);
     if (stream !== STANDALONE && !this.#unanswered.has(stream)) reply.end();
     return undefined;

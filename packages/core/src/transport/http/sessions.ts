@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../../protocol/errors.ts";
+import type { Load } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { LEGACY_VERSIONS } from "../../protocol/revisions.ts";
@@ -23,6 +24,7 @@ export interface LegacyRequest {
   readonly headers: IncomingHttpHeaders;
   /** The messages of a POST. */
   readonly messages: readonly Message[];
+  readonly bytes: number;
   readonly isBatch: boolean;
   readonly principal: Principal;
   readonly reply: Reply;
@@ -31,13 +33,15 @@ export interface LegacyRequest {
 /** All sessions of legacy clients in this process. */
 export class Sessions {
   readonly #service: Service;
+  readonly #load: Load;
   readonly #limits: SessionLimits;
   readonly #stores: EventStores;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(service: Service, limits: SessionLimits) {
+  constructor(service: Service, load: Load, limits: SessionLimits) {
     this.#service = service;
+    this.#load = load;
     this.#limits = limits;
     this.#stores = new EventStores(limits);
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(60_000, limits.idleMs));
@@ -48,13 +52,6 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Requests of all sessions that are unanswered and whose stream is gone. */
-  get unattended(): number {
-    let count = 0;
-    for (const session of this.#sessions.values()) count += session.unattended;
-    return count;
-  }
-
   /** Characters of messages that are kept for resumption. */
   get kept(): number {
     return this.#stores.size;
@@ -62,7 +59,7 @@ export class Sessions {
 
   /** Serves a request by its reply, or says why not. */
   async serve(incoming: LegacyRequest): Promise<Answer | undefined> {
-    const { method, headers, messages, isBatch, principal, reply } = incoming;
+    const { method, headers, messages, bytes, isBatch, principal, reply } = incoming;
     const opens = messages.some((message) => "method" in message && message.method === "initialize");
     const id = headerOf(headers, "mcp-session-id");
     if (id === undefined && opens && !isBatch) return this.#open(incoming);
@@ -82,7 +79,7 @@ export class Sessions {
       return { status: 200 };
     }
     if (method === "POST") {
-      session.post(messages, reply);
+      session.post(messages, bytes, reply);
       return undefined;
     }
     const resumed = headerOf(headers, "last-event-id");
@@ -92,7 +89,7 @@ export class Sessions {
         `What came after the event ${show(resumed)} is no longer kept. Send the request again, or listen without Last-Event-ID.`,
       );
     }
-    return session.listen(reply, resumed);
+    return session.listen(reply, principal, resumed);
   }
 
   async close(): Promise<void> {
@@ -100,15 +97,16 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  async #open({ method, headers, messages, principal, reply }: LegacyRequest): Promise<Answer | undefined> {
+  #open({ method, headers, messages, bytes, principal, reply }: LegacyRequest): Answer | undefined {
     const unacceptable = acceptProblem(method, headers);
     if (unacceptable !== undefined) return refuse(406, unacceptable);
-    if (this.#sessions.size >= this.#limits.sessions && !(await this.#makeRoom(principal.key))) {
+    if (this.#sessions.size >= this.#limits.sessions && !this.#makeRoom(principal.key)) {
       const message = `All ${this.#limits.sessions} sessions are in use; try again later.`;
       return refuse(503, message, { "retry-after": "5" });
     }
     const store = this.#stores.open();
     const session = new HttpSession(this.#service, {
+      load: this.#load,
       principal,
       store,
       closed: () => {
@@ -117,7 +115,7 @@ export class Sessions {
       },
     });
     this.#sessions.set(session.id, session);
-    session.post(messages, reply);
+    session.post(messages, bytes, reply);
     return undefined;
   }
 
@@ -126,7 +124,7 @@ export class Sessions {
    *
    * @returns whether there was one.
    */
-  async #makeRoom(newcomer: string): Promise<boolean> {
+  #makeRoom(newcomer: string): boolean {
     const counts = new Map<string, number>();
     for (const { principal } of this.#sessions.values())
       counts.set(principal.key, (counts.get(principal.key) ?? 0) + 1);
@@ -134,7 +132,8 @@ export class Sessions {
     const [found] = [...this.#sessions.values()]
       .filter(({ isIdle, principal }) => isIdle && held(principal.key) >= held(newcomer))
       .sort((a, b) => held(b.principal.key) - held(a.principal.key) || a.heard - b.heard);
-    await found?.close();
+    // Its place is free at once.
+    void found?.close();
     return found !== undefined;
   }
 

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { notJson } from "../../protocol/errors.ts";
+import { type Load, Shares } from "../../protocol/load.ts";
 import { outletTo, type Principal } from "../../protocol/request.ts";
 import type { Service } from "../../protocol/service.ts";
 import { CODES } from "../../protocol/wire.ts";
-import type { BodyReader } from "./body.ts";
+import { whenExpired } from "./auth.ts";
+import { BodyReader } from "./body.ts";
 import { type Answer, refuse, rpcAnswer } from "./errors.ts";
 import type { Reply } from "./reply.ts";
 
@@ -22,29 +24,21 @@ export class SseEndpoint {
   readonly #service: Service;
   readonly #messages: string;
   readonly #bodies: BodyReader;
-  readonly #maxStreams: number;
-  readonly #isFull: () => boolean;
+  readonly #load: Load;
+  readonly #shares: Shares;
   readonly #streams = new Map<string, Stream>();
 
   /** @param messages the path that messages are posted to. */
   constructor(
     service: Service,
     messages: string,
-    bodies: BodyReader,
-    limits: { readonly maxStreams: number; readonly isFull: () => boolean },
+    limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
   ) {
     this.#service = service;
     this.#messages = messages;
-    this.#isFull = limits.isFull;
-    this.#bodies = bodies;
-    this.#maxStreams = limits.maxStreams;
-  }
-
-  /** Requests that are unanswered. */
-  get inFlight(): number {
-    let count = 0;
-    for (const { connection } of this.#streams.values()) count += connection.unanswered;
-    return count;
+    this.#load = limits.load;
+    this.#shares = new Shares(limits.connections);
+    this.#bodies = new BodyReader(limits.maxMessageBytes, limits.load);
   }
 
   get count(): number {
@@ -53,22 +47,22 @@ export class SseEndpoint {
 
   /** Answers a GET with a stream. */
   open(reply: Reply, principal: Principal): Answer | undefined {
-    if (this.#streams.size >= this.#maxStreams)
-      return refuse(503, `All ${this.#maxStreams} streams are in use; try again later.`, {
-        "retry-after": "5",
-      });
+    if (!this.#shares.take(principal.key))
+      return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
     const id = randomUUID();
     const connection = new Connection({
       service: this.#service,
       principal,
-      isFull: this.#isFull,
+      load: this.#load,
       outlet: outletTo((json) => reply.event(json)),
       dropped: (what) => this.#service.log.debug(`Dropped ${what}.`),
     });
     this.#streams.set(id, { connection, principal });
     reply.openStream();
     reply.write(`event: endpoint\ndata: ${this.#messages}?sessionId=${id}\n\n`);
+    whenExpired(principal, reply, () => reply.end());
     reply.whenClosed(() => {
+      this.#shares.giveBack(principal.key);
       this.#streams.delete(id);
       connection.clientLeft();
       void connection.close();
@@ -100,7 +94,7 @@ export class SseEndpoint {
       return rpcAnswer(400, notJson(error));
     }
     reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
-    stream.connection.receive(value);
+    stream.connection.receive(value, { bytes: body.bytes });
     return undefined;
   }
 

@@ -1,43 +1,50 @@
 import { modernMethods } from "../../protocol/connection.ts";
 import { internalError } from "../../protocol/errors.ts";
+import type { Load } from "../../protocol/load.ts";
 import { ClientRequest, clientOf, type Outlet, type Principal } from "../../protocol/request.ts";
 import { revisionOf } from "../../protocol/revisions.ts";
 import type { Handler, Service } from "../../protocol/service.ts";
 import { Streams, Watches } from "../../protocol/subscriptions.ts";
 import { asUri } from "../../protocol/uri.ts";
 import { CODES, META, type RequestMessage, type RpcError } from "../../protocol/wire.ts";
+import { whenExpired } from "./auth.ts";
 import { textAnswer } from "./errors.ts";
 import type { Reply } from "./reply.ts";
 
 /** Serves the modern era: every request stands alone, and all share one service. */
 export class StatelessEndpoint {
   readonly #service: Service;
+  readonly #load: Load;
   readonly #methods: ReadonlyMap<string, Handler>;
   readonly #watches: Watches;
   readonly #streams: Streams;
   readonly #running = new Set<ClientRequest>();
   readonly #unlisten: () => void;
 
-  constructor(service: Service) {
+  constructor(service: Service, load: Load) {
     this.#service = service;
+    this.#load = load;
     const changed = (uri: string) => this.#streams.changed(asUri(uri));
-    this.#watches = new Watches(service, changed);
-    this.#streams = new Streams(service, this.#watches);
+    this.#watches = new Watches(service, load.watches, changed);
+    this.#streams = new Streams(service, load.streams, this.#watches);
     this.#methods = modernMethods(service, this.#streams);
     this.#unlisten = service.listen({ changed, resourcesChanged: () => this.#streams.resourcesChanged() });
   }
 
-  /** Runs a request, whose headers and envelope were checked, and answers it by `reply`. */
-  serve(message: RequestMessage, reply: Reply, principal: Principal): void {
+  /** Runs a request, whose headers, envelope and parameters were checked, and answers it by `reply`. */
+  serve(message: RequestMessage, bytes: number, reply: Reply, principal: Principal): void {
     const request = new ClientRequest(message, {
       revision: revisionOf(String(message.params?._meta?.[META.version])),
       client: clientOf(message, principal),
       outlet: new ReplyOutlet(reply),
       service: this.#service,
+      load: this.#load,
+      bytes,
       settled: (one) => this.#running.delete(one),
     });
     this.#running.add(request);
     reply.whenClosed(() => request.cancel());
+    if (request.isSubscription) whenExpired(principal, reply, () => this.#streams.end(request));
     request.run(this.#methods.get(message.method));
   }
 

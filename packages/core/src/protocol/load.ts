@@ -1,0 +1,66 @@
+/** A large message: smaller ones pass although large ones have used up the limit of all. */
+const LARGE_BYTES = 16_384;
+
+/** What a process has taken on for all of its clients, and how much it takes on. */
+export class Load {
+  /**
+   * Requests that run: they are unanswered, or nobody waits any more while their handlers go on. Those that only listen do
+   * not count.
+   */
+  requests = 0;
+  /** Bytes of the messages that are being read, and of those whose requests run. */
+  bytes = 0;
+  /** Resources that are watched: each may cost a handle of the system. */
+  readonly watches = new Shares(2_000);
+  /** Open streams of `subscriptions/listen`. */
+  readonly streams = new Shares(2_048);
+  readonly #maxRequests: number;
+  readonly #maxBytes: number;
+
+  constructor(maxRequests = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxRequests = maxRequests;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether so many requests more may run. */
+  hasRoomFor(requests: number): boolean {
+    return this.requests + requests <= this.#maxRequests;
+  }
+
+  /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
+  hasRoomForBytes(size: number, uncounted = size): boolean {
+    return size <= LARGE_BYTES || this.bytes + uncounted <= this.#maxBytes;
+  }
+}
+
+/** Things of which there are only so many, shared by callers: each may hold as many as it leaves free for others. */
+export class Shares {
+  readonly #all: number;
+  readonly #held = new Map<string, number>();
+  #taken = 0;
+
+  constructor(all: number) {
+    this.#all = all;
+  }
+
+  /** Most that one caller can hold. */
+  get each(): number {
+    return Math.ceil(this.#all / 2);
+  }
+
+  /** @returns whether the caller got one. */
+  take(caller: string): boolean {
+    const held = this.#held.get(caller) ?? 0;
+    if (held >= this.#all - this.#taken) return false;
+    this.#held.set(caller, held + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  giveBack(caller: string): void {
+    const held = this.#held.get(caller) ?? 0;
+    if (held > 1) this.#held.set(caller, held - 1);
+    else this.#held.delete(caller);
+    this.#taken -= 1;
+  }
+}
