@@ -141,17 +141,8 @@ export class Connection implements Client {
     return this.#unanswered === 0;
   }
 
-  get unanswered(): number {
-    return this.#unanswered;
-  }
-
   isPending(id: RequestId): boolean {
     return this.#requests.has(id);
-  }
-
-  /** Whether the server asked with this id and waits for the answer. */
-  isAsking(id: RequestId): boolean {
-    return this.#questions.has(id);
   }
 
   /** Takes one message or batch as JSON text. Of a batch it takes only the frame: its entries come by `takeEntry`. */
