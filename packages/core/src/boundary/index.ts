@@ -6,6 +6,7 @@ export {
   type DirectoryBoundOptions,
   describeBound,
 } from "./paths/directories.ts";
+export { type KeyedLock, keyedLock } from "./paths/keyed-lock.ts";
 export { createPathGuard } from "./paths/path-guard.ts";
 export type { ReadHandle } from "./paths/read-handle.ts";
 export type {
