@@ -1,6 +1,6 @@
 import { type Content, promptFor, resourceFor, toolFor, withLinks } from "@refmcp/core";
 import * as z from "zod";
-import type { Git } from "./repository/git.ts";
+import type { Git } from "./repository/open/git.ts";
 
 /** What a tool, resource or prompt gets: the repositories below the allowed directories. */
 export type Context = Git;

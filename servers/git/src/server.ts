@@ -3,7 +3,7 @@ import { createPathGuard } from "@refmcp/core/boundary";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
-import { Git } from "./repository/git.ts";
+import { Git } from "./repository/open/git.ts";
 import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
 

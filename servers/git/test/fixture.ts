@@ -15,7 +15,7 @@ import type { ToolError } from "@refmcp/core/answer";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { fakeCall, type RecordedCall } from "@refmcp/core/testing";
 import { afterEach, beforeEach } from "vitest";
-import { Git, type GitOptions } from "../src/repository/git.ts";
+import { Git, type GitOptions } from "../src/repository/open/git.ts";
 import { tools } from "../src/tools/index.ts";
 
 /** An empty folder of a test, with a home of its own, so that nobody's git configuration plays a part. */

@@ -1,11 +1,11 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { changesOf } from "../repository/changes.ts";
-import { diff } from "../repository/diff.ts";
-import { log } from "../repository/log.ts";
-import { completeRepository, openNamed, uriOf } from "../repository/names.ts";
-import { headOf } from "../repository/revisions.ts";
+import { completeRepository, openNamed, uriOf } from "../repository/open/names.ts";
+import { headOf } from "../repository/open/revisions.ts";
+import { changesOf } from "../repository/read/changed-files.ts";
+import { diff } from "../repository/read/diff.ts";
+import { log } from "../repository/read/log.ts";
 
 export default prompt({
   name: "commit_message",

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { material, prompt, repoName, words } from "../context.ts";
-import { log } from "../repository/log.ts";
-import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/names.ts";
-import { listRefs } from "../repository/refs.ts";
+import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/open/names.ts";
+import { log } from "../repository/read/log.ts";
+import { listRefs } from "../repository/read/refs.ts";
 
 export default prompt({
   name: "release_notes",

@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { diffMaterial, prompt, repoName, words } from "../context.ts";
-import { diff } from "../repository/diff.ts";
-import { completeRepository, openNamed, uriOf } from "../repository/names.ts";
-import { status } from "../repository/status.ts";
+import { completeRepository, openNamed, uriOf } from "../repository/open/names.ts";
+import { diff } from "../repository/read/diff.ts";
+import { status } from "../repository/read/status.ts";
 
 export default prompt({
   name: "resolve_conflicts",

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { diff } from "../repository/diff.ts";
-import { log } from "../repository/log.ts";
-import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/names.ts";
-import { comparedTrees } from "../repository/revisions.ts";
+import { completeRepository, completeRevision, openNamed, uriOf } from "../repository/open/names.ts";
+import { comparedTrees } from "../repository/open/revisions.ts";
+import { diff } from "../repository/read/diff.ts";
+import { log } from "../repository/read/log.ts";
 
 export default prompt({
   name: "review_changes",

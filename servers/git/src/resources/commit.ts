@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
-import { completeRepository, completeRevision, openNamed } from "../repository/names.ts";
-import { show } from "../repository/show.ts";
+import { completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
+import { show } from "../repository/read/show.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/commit/{rev}",

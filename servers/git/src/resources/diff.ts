@@ -1,7 +1,7 @@
 import { resource } from "../context.ts";
-import { diff as compare } from "../repository/diff.ts";
-import { completeRepository, completeRevision, openNamed } from "../repository/names.ts";
-import { comparedTrees } from "../repository/revisions.ts";
+import { completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
+import { comparedTrees } from "../repository/open/revisions.ts";
+import { diff as compare } from "../repository/read/diff.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/diff/{range}",

@@ -1,7 +1,7 @@
 import { resource } from "../context.ts";
-import { completeRepository, openNamed } from "../repository/names.ts";
-import { status as read } from "../repository/status.ts";
-import { watchStatus } from "../repository/watch.ts";
+import { completeRepository, openNamed } from "../repository/open/names.ts";
+import { status as read } from "../repository/read/status.ts";
+import { watchStatus } from "../repository/read/watch.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/status",

@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
-import { namesAt } from "../repository/contents.ts";
-import { completePath, completeRepository, completeRevision, openNamed } from "../repository/names.ts";
+import { completePath, completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
+import { namesAt } from "../repository/read/contents.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/tree/{rev}/{+path}",

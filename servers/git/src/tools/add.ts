@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { answer, changedFiles, files, notes, repoPath, tool } from "../context.ts";
-import { fileNames, stage, stagedChanges } from "../repository/index-changes.ts";
+import { fileNames, stage, stagedChanges } from "../repository/change/stage.ts";
 
 export default tool({
   name: "git_add",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, textAnswer, tool } from "../context.ts";
-import { blame } from "../repository/blame.ts";
+import { blame } from "../repository/read/blame.ts";
 
 const line = z.int().min(1).max(100_000_000);
 

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { branches } from "../repository/branches.ts";
+import { branches } from "../repository/read/branches.ts";
 
 const commit = z.string().optional();
 

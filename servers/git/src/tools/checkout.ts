@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { answer, notes, repoPath, tool } from "../context.ts";
-import { checkout } from "../repository/branch-changes.ts";
+import { checkout } from "../repository/change/switch.ts";
 
 export default tool({
   name: "git_checkout",

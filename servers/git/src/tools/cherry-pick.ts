@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { integrated, mainline, onConflict, repoPath, tool } from "../context.ts";
-import { cherryPick } from "../repository/integrate.ts";
+import { cherryPick } from "../repository/change/integrate.ts";
 
 export default tool({
   name: "git_cherry_pick",

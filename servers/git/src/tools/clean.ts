@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { destroyed, files, repoPath, tool } from "../context.ts";
-import { clean } from "../repository/destroy-files.ts";
+import { clean } from "../repository/change/destroy-files.ts";
 
 export default tool({
   name: "git_clean",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { clone } from "../repository/transfer.ts";
+import { clone } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_clone",

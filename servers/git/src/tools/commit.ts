@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { answer, files, notes, repoPath, tool } from "../context.ts";
-import { commit } from "../repository/commit.ts";
+import { commit } from "../repository/change/commit.ts";
 
 export default tool({
   name: "git_commit",

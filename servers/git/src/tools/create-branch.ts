@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { answer, repoPath, tool } from "../context.ts";
-import { createBranch } from "../repository/branch-changes.ts";
+import { createBranch } from "../repository/change/switch.ts";
 
 export default tool({
   name: "git_create_branch",

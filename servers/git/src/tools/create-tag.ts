@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { createTag } from "../repository/branch-changes.ts";
+import { createTag } from "../repository/change/switch.ts";
 
 export default tool({
   name: "git_create_tag",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
-import { diff } from "../repository/diff.ts";
+import { diff } from "../repository/read/diff.ts";
 
 export default tool({
   name: "git_diff_unstaged",

@@ -2,8 +2,8 @@ import { oneLine } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
-import { diff } from "../repository/diff.ts";
-import { comparedTrees } from "../repository/revisions.ts";
+import { comparedTrees } from "../repository/open/revisions.ts";
+import { diff } from "../repository/read/diff.ts";
 
 export default tool({
   name: "git_diff",

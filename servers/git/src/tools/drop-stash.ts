@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { destroyed, repoPath, tool } from "../context.ts";
-import { dropStash } from "../repository/destroy-commits.ts";
+import { dropStash } from "../repository/change/destroy-commits.ts";
 
 export default tool({
   name: "git_drop_stash",

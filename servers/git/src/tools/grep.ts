@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { paths, repoPath, tool } from "../context.ts";
-import { grep } from "../repository/grep.ts";
+import { grep } from "../repository/read/grep.ts";
 
 export default tool({
   name: "git_grep",

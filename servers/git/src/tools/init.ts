@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { init } from "../repository/create.ts";
+import { init } from "../repository/change/new-repository.ts";
 
 export default tool({
   name: "git_init",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { paths, repoPath, tool } from "../context.ts";
-import { listFiles } from "../repository/files.ts";
+import { listFiles } from "../repository/read/files.ts";
 
 export default tool({
   name: "git_list_files",

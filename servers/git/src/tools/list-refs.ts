@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { listRefs } from "../repository/refs.ts";
+import { listRefs } from "../repository/read/refs.ts";
 
 export default tool({
   name: "git_list_refs",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { answer, repoPath, tool } from "../context.ts";
-import { log } from "../repository/log.ts";
+import { log } from "../repository/read/log.ts";
 
 const text = z.string().optional();
 const date = z.string().min(1).max(100).optional();

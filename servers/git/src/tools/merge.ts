@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { integrated, onConflict, repoPath, tool } from "../context.ts";
-import { merge } from "../repository/integrate.ts";
+import { merge } from "../repository/change/integrate.ts";
 
 export default tool({
   name: "git_merge",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { integrated, remoteName, repoPath, tool } from "../context.ts";
-import { pull } from "../repository/transfer.ts";
+import { pull } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_pull",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { destroyed, remoteName, repoPath, tool } from "../context.ts";
-import { forcePush } from "../repository/destroy-commits.ts";
+import { forcePush } from "../repository/change/destroy-commits.ts";
 
 export default tool({
   name: "git_push_force_with_lease",

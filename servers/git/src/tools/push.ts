@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { movedRefs, notes, remoteName, repoPath, tool } from "../context.ts";
-import { push } from "../repository/transfer.ts";
+import { push } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_push",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { destroyed, repoPath, tool } from "../context.ts";
-import { rebase } from "../repository/destroy-commits.ts";
+import { rebase } from "../repository/change/destroy-commits.ts";
 
 export default tool({
   name: "git_rebase",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { reflog } from "../repository/refs.ts";
+import { reflog } from "../repository/read/refs.ts";
 
 export default tool({
   name: "git_reflog",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { destroyed, repoPath, tool } from "../context.ts";
-import { resetHard } from "../repository/destroy-files.ts";
+import { resetHard } from "../repository/change/destroy-files.ts";
 
 export default tool({
   name: "git_reset_hard",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { answer, changedFiles, files, repoPath, tool } from "../context.ts";
-import { unstage } from "../repository/index-changes.ts";
+import { unstage } from "../repository/change/stage.ts";
 
 export default tool({
   name: "git_reset",

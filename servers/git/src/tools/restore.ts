@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changedFiles, files, repoPath, tool } from "../context.ts";
-import { restore } from "../repository/index-changes.ts";
+import { restore } from "../repository/change/stage.ts";
 
 export default tool({
   name: "git_restore",

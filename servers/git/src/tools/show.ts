@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
-import { show } from "../repository/show.ts";
+import { show } from "../repository/read/show.ts";
 
 const line = z.int().min(1).max(100_000_000).optional();
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changedFiles, repoPath, tool } from "../context.ts";
-import { stashApply } from "../repository/stash.ts";
+import { stashApply } from "../repository/change/stash.ts";
 
 export default tool({
   name: "git_stash_apply",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changedFiles, files, repoPath, tool } from "../context.ts";
-import { stashPush } from "../repository/stash.ts";
+import { stashPush } from "../repository/change/stash.ts";
 
 export default tool({
   name: "git_stash",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { answer, changedFiles, paths, repoPath, tool } from "../context.ts";
-import { status } from "../repository/status.ts";
+import { status } from "../repository/read/status.ts";
 
 export default tool({
   name: "git_status",

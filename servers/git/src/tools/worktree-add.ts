@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { addWorktree } from "../repository/create.ts";
+import { addWorktree } from "../repository/change/new-repository.ts";
 
 export default tool({
   name: "git_worktree_add",

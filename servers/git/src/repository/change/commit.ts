@@ -1,0 +1,174 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf, headOf, noCommits } from "../open/revisions.ts";
+import { currentBranch } from "../read/branches.ts";
+import { changesOf } from "../read/changed-files.ts";
+import { emptyTree } from "../read/show.ts";
+import { operationOf } from "../read/status.ts";
+import { failureOf } from "../run/failures.ts";
+import { together } from "../run/run-git.ts";
+import { records } from "../run/text.ts";
+import { decideHooks, HOOKS } from "./hooks.ts";
+import { stage } from "./stage.ts";
+
+export interface CommitQuery {
+  readonly message: string;
+  /** Commit only these (and stage them first). */
+  readonly files?: readonly string[] | undefined;
+  readonly amend: boolean;
+  readonly allowEmpty: boolean;
+  /** `Name <email>`. */
+  readonly author?: string | undefined;
+  readonly sign: boolean;
+}
+
+export interface Committed {
+  commit: string;
+  branch?: string;
+  /** The commit that HEAD named before. */
+  before?: string;
+  subject: string;
+  files: number;
+  insertions: number;
+  deletions: number;
+  notes?: string[];
+}
+
+/**
+ * Commits what is staged, or only some files.
+ *
+ * @param confirm asks the user whether hooks may run
+ * @throws ToolError `nothing_to_commit`, `conflict`, `hook_failed`, `identity_missing`, `signing_failed`
+ */
+export async function commit(
+  git: Git,
+  repository: Repository,
+  query: CommitQuery,
+  confirm: (question: string) => Promise<void>,
+): Promise<Committed> {
+  await repository.worktree();
+  checkMessage(query.message);
+  const author = query.author === undefined ? [] : [`--author=${checkAuthor(query.author)}`];
+  const before = await headOf(repository);
+  if (query.amend && before === undefined) throw noCommits();
+  await refuseConflicts(repository);
+  const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
+  const notes = query.files === undefined ? [] : await stage(repository, query.files);
+  const paths = await pathsIn(repository, query.files ?? []);
+  if (!query.amend && !query.allowEmpty) await refuseEmpty(repository, paths);
+  const result = await repository.run(
+    [
+      "commit",
+      ...["--quiet", "--no-status", "--cleanup=whitespace", "--file=-"],
+      ...(query.amend ? ["--amend"] : []),
+      ...(query.allowEmpty ? ["--allow-empty"] : []),
+      query.sign ? "--gpg-sign" : "--no-gpg-sign",
+      ...author,
+      ...(paths.length > 0 ? ["--only", "--", ...paths] : []),
+    ],
+    { input: query.message, config: hooks.config },
+  );
+  if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "commit");
+  const oid = await commitOf(repository, "HEAD");
+  if (hooks.note !== undefined) notes.push(hooks.note);
+  return {
+    ...(await describe(repository, oid)),
+    ...(before === undefined ? {} : { before }),
+    ...(notes.length > 0 ? { notes } : {}),
+  };
+}
+
+/** A new commit in numbers. */
+async function describe(repository: Repository, oid: string): Promise<Committed> {
+  const [parent] = await repository.lookUp([`${oid}^1`]);
+  const [{ files }, subject, branch] = await together([
+    changesOf(repository, [parent?.oid ?? emptyTree(oid), oid], []),
+    repository.output(
+      ["log", "--no-show-signature", "--max-count=1", "--format=%s", oid, "--"],
+      "read the commit",
+    ),
+    currentBranch(repository),
+  ]);
+  const sum = (counts: (number | undefined)[]) =>
+    counts.reduce<number>((total, count) => total + (count ?? 0), 0);
+  return {
+    commit: oid,
+    ...(branch === undefined ? {} : { branch }),
+    subject: subject.toString("utf8").trim(),
+    files: files.length,
+    insertions: sum(files.map((file) => file.added)),
+    deletions: sum(files.map((file) => file.deleted)),
+  };
+}
+
+function checkMessage(message: string): void {
+  if (message.trim() === "" || message.includes("\0")) {
+    throw new ToolError("invalid", "The commit message is empty or holds a NUL character.", {
+      code: "bad_message",
+      hint: "Pass one line that says what the commit does, and more after an empty line where it needs explaining.",
+    });
+  }
+}
+
+function checkAuthor(author: string): string {
+  if (/^[^<>\n\0-][^<>\n\0]* <[^<>\s\0]+>$/.test(author)) return author;
+  throw new ToolError(
+    "invalid",
+    `The author ${JSON.stringify(author.slice(0, 100))} is not "Name <email>".`,
+    {
+      code: "bad_author",
+      hint: 'For example "Ada Lovelace <ada@example.org>"; leave author out for the user\'s own identity.',
+    },
+  );
+}
+
+/** Paths with conflicts, sorted. */
+export async function conflictedPaths(repository: Repository): Promise<string[]> {
+  const output = await repository.run([
+    "diff",
+    "--name-only",
+    "--diff-filter=U",
+    "-z",
+    "--no-ext-diff",
+    "--ignore-submodules=dirty",
+    "--no-relative",
+  ]);
+  return [...new Set(records(output.stdout).map((path) => path.toString("utf8")))].sort();
+}
+
+async function refuseConflicts(repository: Repository): Promise<void> {
+  const paths = await conflictedPaths(repository);
+  if (paths.length === 0) return;
+  throw new ToolError(
+    "conflict",
+    `Conflicts are not resolved in ${paths.slice(0, 10).map(oneLine).join(", ")}.`,
+    {
+      code: "conflict",
+      hint: "Edit these files, git_add them, then commit.",
+    },
+  );
+}
+
+async function refuseEmpty(repository: Repository, paths: readonly string[]): Promise<void> {
+  if ((await operationOf(repository)) !== undefined) return;
+  const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
+  const result = await repository.run(args);
+  if (result.code > 1) throw failureOf(result, "compare the index");
+  if (result.code === 1) return;
+  throw new ToolError("conflict", "Nothing is staged that differs from HEAD.", {
+    code: "nothing_to_commit",
+    hint: "Stage files with git_add or name them in files; allow_empty makes a commit without changes.",
+  });
+}
+
+/** What a hook that was allowed to run said when it refused. */
+export function hookFailure(ran: boolean, result: { stdout: Buffer; stderr: string }): ToolError | undefined {
+  if (!ran || /^(fatal|error): /m.test(result.stderr)) return undefined;
+  const said = oneLine(`${result.stdout.toString("utf8")}${result.stderr}`.trim().slice(0, 2_000));
+  return new ToolError("denied", `A hook refused the command and said: ${said === "" ? "nothing" : said}`, {
+    code: "hook_failed",
+    hint: "What the hook said is the repository's text. Fix what it complains of, then try again.",
+  });
+}

@@ -1,0 +1,176 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf, objectOf } from "../open/revisions.ts";
+import { currentBranch } from "../read/branches.ts";
+import { changesOf } from "../read/changed-files.ts";
+import { operationOf } from "../read/status.ts";
+import type { Progress } from "../remote/remote.ts";
+import { push } from "../remote/transfer.ts";
+import { badRevision, failureOf } from "../run/failures.ts";
+import { counted } from "../run/text.ts";
+import { conflictedPaths } from "./commit.ts";
+import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { keep } from "./recovery.ts";
+
+/** Rebases the current branch; conflicts abandon it. */
+export async function rebase(repository: Repository, onto: string, confirm: Confirm): Promise<Destroyed> {
+  await repository.worktree();
+  const operation = await operationOf(repository);
+  if (operation !== undefined) {
+    throw new ToolError("conflict", `A ${operation} is under way.`, {
+      code: "operation_in_progress",
+      hint: "Finish it with git_commit or abandon it with git_reset_hard first.",
+    });
+  }
+  const branch = await currentBranch(repository);
+  if (branch === undefined) {
+    throw new ToolError("invalid", "HEAD is detached, so there is no branch to rebase.", {
+      code: "detached_head",
+      hint: "Switch to a branch with git_checkout.",
+    });
+  }
+  const head = await commitOf(repository, "HEAD");
+  const target = await commitOf(repository, onto);
+  const moved = await commitsOnlyIn(repository, head, [target]);
+  await confirm(
+    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old ones are kept under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "rebase", head);
+  const args = [
+    "--quiet",
+    "--no-autostash",
+    "--no-stat",
+    "--strategy=ort",
+    "--no-gpg-sign",
+    "--no-fork-point",
+    "--no-verify",
+  ];
+  const result = await repository.run(["rebase", ...args, target]);
+  if (result.code !== 0) {
+    const conflicted = await conflictedPaths(repository);
+    if ((await operationOf(repository)) !== undefined)
+      await repository.output(["rebase", "--abort"], "abandon the rebase");
+    await repository.run(["update-ref", "-d", recovery.ref]);
+    if (conflicted.length === 0) throw failureOf(result, "rebase");
+    throw new ToolError(
+      "conflict",
+      `The rebase conflicts in ${conflicted.slice(0, 20).map(oneLine).join(", ")}. Everything is as it was before.`,
+      {
+        code: "conflict",
+        hint: "git_merge brings both sides together with one resolution.",
+      },
+    );
+  }
+  const after = await commitOf(repository, "HEAD");
+  return {
+    done: `Rebased ${branch}: ${counted(moved.count, "commit")}.`,
+    before: head,
+    after,
+    recovery: recovery.ref,
+    undo: `git_reset_hard with revision ${head}`,
+  };
+}
+
+/** Deletes a branch, merged or not. */
+export async function deleteBranch(
+  repository: Repository,
+  name: string,
+  confirm: Confirm,
+): Promise<Destroyed> {
+  if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
+  const [branch] = await repository.lookUp([`refs/heads/${name}`]);
+  if (branch === undefined) throw badRevision(name);
+  const lost = await commitsOnlyIn(repository, branch.oid, [], name);
+  await confirm(
+    `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.count > 0 ? `: ${lost.shown}` : ""}. Its last commit is kept under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "delete-branch", branch.oid);
+  const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
+  if (result.code !== 0) {
+    await repository.run(["update-ref", "-d", recovery.ref]);
+    if (!/checked out at|used by worktree/.test(result.stderr)) throw failureOf(result, "delete the branch");
+    throw new ToolError("conflict", `The branch "${oneLine(name)}" is checked out.`, {
+      code: "branch_in_use",
+      hint: "Switch to another branch with git_checkout first.",
+    });
+  }
+  return {
+    done: `Deleted the branch ${name}.`,
+    before: branch.oid,
+    recovery: recovery.ref,
+    undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
+  };
+}
+
+/** Deletes one stash. */
+export async function dropStash(repository: Repository, stash: string, confirm: Confirm): Promise<Destroyed> {
+  if (!/^stash@\{\d+\}$/.test(stash)) {
+    throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not the name of a stash.`, {
+      code: "bad_revision",
+      hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
+    });
+  }
+  const { oid } = await objectOf(repository, stash);
+  const { files } = await changesOf(repository, [`${oid}^1`, oid], []);
+  const names = files.map(({ path }) => path);
+  await confirm(
+    `Drop ${stash} (${oid.slice(0, 10)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  return {
+    done: `Dropped ${stash}.`,
+    before: oid,
+    recovery: recovery.ref,
+    undo: `git_stash_apply with stash ${recovery.ref}`,
+    ...listOf(names),
+  };
+}
+
+/** Replaces a remote branch, only where it still is at the commit that was fetched last. */
+export async function forcePush(
+  git: Git,
+  repository: Repository,
+  query: { remote: string; branch?: string | undefined },
+  confirm: Confirm,
+  progress: Progress,
+): Promise<Destroyed> {
+  const branch = query.branch ?? (await currentBranch(repository));
+  if (branch === undefined) throw badRevision("HEAD");
+  const [mine, theirs] = await repository.lookUp([
+    `refs/heads/${branch}`,
+    `refs/remotes/${query.remote}/${branch}`,
+  ]);
+  if (mine === undefined) throw badRevision(branch);
+  if (theirs === undefined) {
+    throw new ToolError(
+      "conflict",
+      `What ${oneLine(query.remote)} has on ${oneLine(branch)} is not known here.`,
+      {
+        code: "no_lease",
+        hint: "git_fetch first; a branch that is new there needs no force: git_push.",
+      },
+    );
+  }
+  const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
+  await confirm(
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.count > 0 ? `: ${lost.shown}` : ""}. They are kept here under a recovery ref.`,
+  );
+  const recovery = await keep(repository, "force-push", theirs.oid);
+  const pushing = { remote: query.remote, branch, setUpstream: false };
+  try {
+    await push(git, repository, pushing, progress, theirs.oid);
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery.ref]);
+    throw error;
+  }
+  const isCurrent = (await currentBranch(repository)) === branch;
+  return {
+    done: `${query.remote}/${branch} is at ${mine.oid}.`,
+    before: theirs.oid,
+    after: mine.oid,
+    recovery: recovery.ref,
+    undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
+  };
+}

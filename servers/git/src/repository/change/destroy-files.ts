@@ -1,0 +1,132 @@
+import { lstat, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf, headOf, noCommits } from "../open/revisions.ts";
+import { currentBranch } from "../read/branches.ts";
+import { changesOf } from "../read/changed-files.ts";
+import { operationOf } from "../read/status.ts";
+import { together } from "../run/run-git.ts";
+import { counted, pathText, records } from "../run/text.ts";
+import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { keep, keepWorktree } from "./recovery.ts";
+
+const MOST_KEPT_BYTES = 512 * 1024 * 1024;
+
+/** Moves the current branch, the index and the working tree to a commit. */
+export async function resetHard(
+  repository: Repository,
+  revision: string,
+  confirm: Confirm,
+): Promise<Destroyed> {
+  await repository.worktree();
+  const head = await headOf(repository);
+  if (head === undefined) throw noCommits();
+  const target = await commitOf(repository, revision);
+  const branch = (await currentBranch(repository)) ?? "the detached HEAD";
+  const [lost, changes] = await together([
+    commitsOnlyIn(repository, head, [target]),
+    changesOf(repository, ["HEAD"], []).then(({ files }) => files.map(({ path }) => path)),
+  ]);
+  const operation = await operationOf(repository);
+  await confirm(
+    [
+      `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
+      `It loses ${counted(lost.count, "commit")}${lost.count > 0 ? `: ${lost.shown}` : ""}.`,
+      changes.length === 0
+        ? "There are no uncommitted changes."
+        : `Uncommitted changes in ${counted(changes.length, "file")} are undone${namesOf(changes)}.`,
+      ...(operation === undefined ? [] : [`The ${operation} under way is abandoned.`]),
+      "What is lost is kept under a recovery ref.",
+    ].join(" "),
+  );
+  const kept = await keepWorktree(repository, "reset-hard");
+  const recovery = kept ?? (await keep(repository, "reset-hard", head));
+  await repository.output(["reset", "--hard", "--quiet", "--no-recurse-submodules", target], "reset");
+  return {
+    done: `${branch} is at ${target}.`,
+    before: head,
+    after: target,
+    recovery: recovery.ref,
+    undo:
+      kept === undefined
+        ? `git_reset_hard with revision ${head}`
+        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery.ref}`,
+    ...listOf(changes),
+  };
+}
+
+/** Deletes untracked files. */
+export async function clean(
+  repository: Repository,
+  query: { files?: readonly string[] | undefined; ignored: boolean },
+  confirm: Confirm,
+): Promise<Destroyed> {
+  const root = await repository.worktree();
+  const paths = (await pathsIn(repository, query.files ?? [])).filter((path) => path !== ".");
+  const lists = [["--exclude-standard"], ...(query.ignored ? [["--ignored", "--exclude-standard"]] : [])];
+  const found = new Set<string>();
+  for (const list of lists) {
+    const output = await repository.output(
+      ["ls-files", "--others", "-z", ...list, "--", ...paths],
+      "list the untracked files",
+    );
+    // A name that ends in a slash is a repository of its own, which is never deleted; quoted ones cannot be named to git.
+    for (const record of records(output)) if (record.at(-1) !== 47) found.add(pathText(record));
+  }
+  const files = [...found].sort();
+  if (files.length === 0) {
+    throw new ToolError("not_found", "There is no untracked file to delete.", {
+      code: "nothing_to_clean",
+      hint: "git_status lists untracked files; ignored: true takes ignored ones as well.",
+    });
+  }
+  const sizes = await Promise.all(
+    files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
+  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > MOST_KEPT_BYTES) {
+    throw new ToolError(
+      "too_large",
+      `The untracked files are ${sized(bytes)}, too much to keep for recovery.`,
+      {
+        code: "too_large",
+        hint: "Name fewer files; build output is better deleted by its own tool.",
+      },
+    );
+  }
+  await confirm(
+    `Delete ${counted(files.length, "untracked file")} (${sized(bytes)})${namesOf(files)}? They are kept under a recovery ref.`,
+  );
+  const kept = await keepWorktree(repository, "clean", files);
+  for (let start = 0; start < files.length; start += 500) {
+    const part = files.slice(start, start + 500);
+    await repository.output(["clean", "--force", "--quiet", "-x", "--", ...part], "delete the files");
+  }
+  await removeEmptyDirectories(root, files);
+  return {
+    done: `Deleted ${counted(files.length, "untracked file")}.`,
+    ...(kept === undefined ? {} : { recovery: kept.ref }),
+    undo:
+      kept === undefined
+        ? "nothing was lost"
+        : `git_restore with source ${kept.ref}, worktree true and these files`,
+    ...listOf(files),
+  };
+}
+
+async function removeEmptyDirectories(root: string, files: readonly string[]): Promise<void> {
+  const directories = new Set(files.map((file) => dirname(file)).filter((directory) => directory !== "."));
+  for (let directory of [...directories].sort((a, b) => b.length - a.length)) {
+    // A directory that is not empty stays.
+    while (
+      directory !== "." &&
+      (await rmdir(join(root, directory)).then(
+        () => true,
+        () => false,
+      ))
+    )
+      directory = dirname(directory);
+  }
+}

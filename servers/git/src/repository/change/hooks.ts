@@ -1,0 +1,88 @@
+import { access, constants, readdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { Repository } from "../open/repository.ts";
+import { isOwn, lastValue } from "../run/config.ts";
+import type { ConfigPair } from "../run/environment.ts";
+
+/** What is done about a repository's hooks in one command. */
+export interface HookDecision {
+  readonly config: readonly ConfigPair[];
+  /** For the answer: which hooks were run or left out. */
+  readonly note: string | undefined;
+}
+
+/** Those that any change of refs or of the index calls. */
+const ANY = ["post-index-change", "reference-transaction"];
+
+/** The hooks that each kind of command would call (githooks). */
+export const HOOKS = {
+  commit: ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", ...ANY],
+  merge: ["pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge", ...ANY],
+  checkout: ["post-checkout", ...ANY],
+  push: ["pre-push"],
+} as const;
+
+/**
+ * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `ask` asks the user, `off`
+ * (and `ask` where nobody can be asked) leaves them out and says so, where the official server says nothing.
+ *
+ * @param confirm asks the user; left out, the hooks are not run whatever the option says
+ */
+export async function decideHooks(
+  git: Git,
+  repository: Repository,
+  names: readonly string[],
+  confirm?: (question: string) => Promise<void>,
+): Promise<HookDecision> {
+  const found = await presentHooks(git, repository, names);
+  if (found === undefined) return { config: [], note: undefined };
+  const list = found.names.join(", ");
+  const run: HookDecision = { config: [["core.hooksPath", found.directory]], note: `Ran the hooks ${list}.` };
+  const skipped = (why: string): HookDecision => ({
+    config: [],
+    note: `Did not run the hooks ${list}: ${why}.`,
+  });
+  const { hooks, mayAsk } = git.options;
+  if (confirm === undefined) return skipped("this tool runs none");
+  if (hooks === "run") return run;
+  if (hooks === "off") return skipped("--hooks off");
+  if (!mayAsk) return skipped("--confirm never leaves nobody to ask; --hooks run would run them");
+  try {
+    await confirm(
+      `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs of this repository. Without your agreement the command goes on without them.`,
+    );
+    return run;
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return skipped("the user did not agree, or could not be asked");
+  }
+}
+
+async function presentHooks(
+  git: Git,
+  repository: Repository,
+  names: readonly string[],
+): Promise<{ directory: string; names: string[] } | undefined> {
+  const { config, worktree } = await repository.prepared();
+  const { commonDir, gitDir } = repository.location;
+  const configured = lastValue(config, "core.hookspath");
+  const named = configured === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, configured);
+  const directory = await realpath(named).catch(() => undefined);
+  if (directory === undefined) return undefined;
+  // A directory that the repository names must be its own; one of the user's own choice may be anywhere.
+  const isOwnChoice = config.findLast(({ key }) => key === "core.hookspath");
+  if (!git.guard.contains(directory) && !(isOwnChoice !== undefined && isOwn(isOwnChoice))) return undefined;
+  const entries = await readdir(directory).catch(() => [] as string[]);
+  const present: string[] = [];
+  for (const name of names) {
+    if (!entries.includes(name)) continue;
+    const isProgram = await access(join(directory, name), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isProgram) present.push(name);
+  }
+  return present.length === 0 ? undefined : { directory, names: present };
+}

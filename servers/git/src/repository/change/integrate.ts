@@ -1,0 +1,182 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf, commitsOf } from "../open/revisions.ts";
+import { changesOf } from "../read/changed-files.ts";
+import { operationOf } from "../read/status.ts";
+import { failureOf } from "../run/failures.ts";
+import type { GitResult } from "../run/run-git.ts";
+import { conflictedPaths, hookFailure } from "./commit.ts";
+import { decideHooks, HOOKS } from "./hooks.ts";
+import { fileNames } from "./stage.ts";
+
+/** What becomes of conflicts: everything as it was before, or left in the files to be resolved. */
+export type OnConflict = "abort" | "keep";
+
+export interface Integrated {
+  before: string;
+  after: string;
+  files: { path: string; status: string; from?: string }[];
+  count: number;
+  /** Nothing had to be done. */
+  up_to_date?: true;
+  fast_forward?: true;
+  /** Paths left with conflict markers (`on_conflict: "keep"`). */
+  conflicted?: string[];
+  /** The call that takes it back. */
+  undo?: string;
+  notes?: string[];
+}
+
+export interface MergeQuery {
+  readonly revision: string;
+  readonly message?: string | undefined;
+  readonly fastForward: "allow" | "only" | "never";
+  readonly onConflict: OnConflict;
+}
+
+/** Merges a commit into the current branch, with git's own strategy and no other. */
+export async function merge(
+  git: Git,
+  repository: Repository,
+  query: MergeQuery,
+  confirm: (question: string) => Promise<void>,
+  budget: number,
+): Promise<Integrated> {
+  await repository.worktree();
+  await refuseOperation(repository);
+  const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
+  const hooks = await decideHooks(git, repository, HOOKS.merge, confirm);
+  const message = query.message ?? `Merge ${oneLine(query.revision)}`;
+  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fastForward];
+  const result = await repository.run(
+    [
+      ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", "--no-gpg-sign"],
+      ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--commit", "--no-squash", "--strategy=ort"],
+      ...[fast, `--message=${message}`, theirs],
+    ],
+    { config: hooks.config },
+  );
+  if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
+    throw new ToolError(
+      "conflict",
+      `HEAD and ${oneLine(query.revision)} cannot be joined that way: they have diverged or share no commit.`,
+      {
+        code: "not_fast_forward",
+        hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow makes a merge commit where they diverged.",
+      },
+    );
+  }
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
+    throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "merge");
+  const ended = await finish(repository, "merge", result, query.onConflict, before, budget);
+  if (ended.after === theirs && ended.after !== before) ended.fast_forward = true;
+  if (hooks.note !== undefined) ended.notes = [hooks.note];
+  return ended;
+}
+
+/** Copies commits onto the current branch, in the given order. */
+export async function cherryPick(
+  git: Git,
+  repository: Repository,
+  query: { commits: readonly string[]; mainline?: number | undefined; onConflict: OnConflict },
+  budget: number,
+): Promise<Integrated> {
+  return replay(git, repository, "cherry-pick", query.commits, query, budget);
+}
+
+/** Makes a commit that undoes another. */
+export async function revert(
+  git: Git,
+  repository: Repository,
+  query: { commit: string; mainline?: number | undefined; onConflict: OnConflict },
+  budget: number,
+): Promise<Integrated> {
+  return replay(git, repository, "revert", [query.commit], query, budget);
+}
+
+async function replay(
+  git: Git,
+  repository: Repository,
+  operation: "cherry-pick" | "revert",
+  revisions: readonly string[],
+  query: { mainline?: number | undefined; onConflict: OnConflict },
+  budget: number,
+): Promise<Integrated> {
+  await repository.worktree();
+  await refuseOperation(repository);
+  const oids = await commitsOf(repository, revisions);
+  const before = await commitOf(repository, "HEAD");
+  const hooks = await decideHooks(git, repository, HOOKS.commit);
+  const mainline = query.mainline === undefined ? [] : [`--mainline=${query.mainline}`];
+  const result = await repository.run([
+    ...[operation, "--no-gpg-sign", "--no-edit", "--strategy=ort"],
+    ...[...mainline, ...oids],
+  ]);
+  if (/is a merge but no -m option/.test(result.stderr)) {
+    throw new ToolError(
+      "invalid",
+      `${oneLine(revisions.join(", "))}: a merge commit has several parents, and mainline says which one counts.`,
+      {
+        code: "mainline_needed",
+        hint: "mainline: 1 is the branch that was merged into. git_show shows the parents.",
+      },
+    );
+  }
+  const isStopped = (await operationOf(repository)) !== undefined;
+  if (result.code !== 0 && !isStopped) throw failureOf(result, operation);
+  if (isStopped && (await conflictedPaths(repository)).length === 0) {
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    throw new ToolError("conflict", `The ${operation} would change nothing: its changes are here already.`, {
+      code: "nothing_to_commit",
+      hint: "Nothing was changed. git_log shows the commits that are here.",
+    });
+  }
+  const ended = await finish(repository, operation, result, query.onConflict, before, budget);
+  if (hooks.note !== undefined) ended.notes = [hooks.note];
+  return ended;
+}
+
+/** After the command: abandon it on conflicts or report them, and say what has changed. */
+async function finish(
+  repository: Repository,
+  operation: string,
+  result: GitResult,
+  onConflict: OnConflict,
+  before: string,
+  budget: number,
+): Promise<Integrated> {
+  const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
+  if (conflicted.length > 0 && onConflict === "abort") {
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    const names = conflicted.slice(0, 20).map(oneLine).join(", ");
+    throw new ToolError(
+      "conflict",
+      `The ${operation} conflicts in ${conflicted.length} files: ${names}. Everything is as it was before.`,
+      {
+        code: "conflict",
+        hint: 'Call again with on_conflict: "keep" to get the conflicts into the files, resolve them, git_add and git_commit.',
+      },
+    );
+  }
+  const after = await commitOf(repository, "HEAD");
+  const changes = await changesOf(repository, [before, after], []);
+  return {
+    before,
+    after,
+    ...fileNames(changes.files, Math.floor(budget / 2)),
+    ...(before === after && conflicted.length === 0
+      ? { up_to_date: true as const }
+      : { undo: `git_reset_hard with revision ${before}` }),
+    ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
+  };
+}
+
+async function refuseOperation(repository: Repository): Promise<void> {
+  const operation = await operationOf(repository);
+  if (operation === undefined) return;
+  throw new ToolError("conflict", `A ${operation} is under way.`, {
+    code: "operation_in_progress",
+    hint: "git_status shows it. Resolve the conflicts, git_add and git_commit, or abandon it with git_reset_hard.",
+  });
+}

@@ -1,0 +1,126 @@
+import { rm } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { checkRefName } from "../read/branches.ts";
+import { lastValue, parseConfig } from "../run/config.ts";
+import { gitEnvironment, withConfig } from "../run/environment.ts";
+import { failureOf } from "../run/failures.ts";
+import { runGit } from "../run/run-git.ts";
+import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+
+/** The user's own configuration, without any repository's, and what makes it harmless there. */
+export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
+  const { program, env } = await git.machine();
+  const result = await runGit({
+    program,
+    args: ["config", "--list", "-z", "--show-scope"],
+    cwd,
+    signal,
+    // No repository around the working directory has a say.
+    env: withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides()),
+  });
+  if (result.code !== 0) throw failureOf(result, "read the configuration");
+  const entries = parseConfig(result.stdout);
+  return { entries, overrides: overridesFor(entries) };
+}
+
+/**
+ * A place for a new repository: inside the bound, with nothing there yet or an empty directory.
+ *
+ * @returns its absolute real path, and the directories that were made for it
+ */
+export async function newDirectory(git: Git, path: string): Promise<{ path: string; undo(): Promise<void> }> {
+  const made = await git.guard.createDirectory(path);
+  const opened = await git.guard.openDirectory(path);
+  await opened.close();
+  const [outermost] = made;
+  return {
+    path: opened.realPath,
+    async undo() {
+      if (outermost !== undefined) await rm(outermost, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Makes a new repository, without any template. */
+export async function init(
+  git: Git,
+  query: { path: string; branch?: string | undefined; bare: boolean },
+  signal: AbortSignal,
+): Promise<{ repository: string; branch: string; bare: boolean }> {
+  const { path, undo } = await newDirectory(git, query.path);
+  try {
+    const existing = await git.open(path, signal).catch(() => undefined);
+    if (existing?.location.worktree === path || existing?.location.gitDir === path) {
+      throw new ToolError("conflict", `"${oneLine(path)}" is a git repository already.`, {
+        code: "already_a_repository",
+        hint: "Use it, or choose another directory.",
+      });
+    }
+    const { entries, overrides } = await ownConfig(git, path, signal);
+    const branch = query.branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
+    if (branch.startsWith("-"))
+      throw new ToolError("invalid", `${JSON.stringify(branch)} cannot be the name of a branch.`, {
+        code: "bad_name",
+        hint: "main is a good name.",
+      });
+    const { program, env } = await git.machine();
+    const result = await runGit({
+      program,
+      args: [
+        "init",
+        "--quiet",
+        "--template=",
+        `--initial-branch=${branch}`,
+        ...(query.bare ? ["--bare"] : []),
+        path,
+      ],
+      cwd: path,
+      signal,
+      env: withConfig(gitEnvironment(env, "local"), overrides),
+    });
+    if (/invalid initial branch name/.test(result.stderr))
+      throw new ToolError("invalid", `${JSON.stringify(branch)} cannot be the name of a branch.`, {
+        code: "bad_name",
+        hint: "main is a good name.",
+      });
+    if (result.code !== 0) throw failureOf(result, "make the repository");
+    return { repository: path, branch, bare: query.bare };
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+/** Adds a working tree for a branch, new or existing. */
+export async function addWorktree(
+  git: Git,
+  repository: Repository,
+  query: { path: string; branch: string; revision?: string | undefined },
+): Promise<{ path: string; branch: string; commit: string; created_branch: boolean }> {
+  await checkRefName(repository, "heads", query.branch);
+  const [existing] = await repository.lookUp([`refs/heads/${query.branch}`]);
+  if (existing !== undefined && query.revision !== undefined) {
+    throw new ToolError("conflict", `The branch "${query.branch}" exists already, so revision has no use.`, {
+      code: "branch_exists",
+      hint: "Leave revision out to check the branch out there, or choose another branch_name.",
+    });
+  }
+  const commit = existing?.oid ?? (await commitOf(repository, query.revision ?? "HEAD"));
+  const { path, undo } = await newDirectory(git, query.path);
+  const target =
+    existing === undefined ? ["--no-track", "-b", query.branch, path, commit] : [path, query.branch];
+  const result = await repository.run(["worktree", "add", "--quiet", "--no-guess-remote", ...target]);
+  if (result.code === 0)
+    return { path, branch: query.branch, commit, created_branch: existing === undefined };
+  await undo();
+  if (/already exists/.test(result.stderr)) {
+    throw new ToolError("conflict", `"${oneLine(path)}" is not empty.`, {
+      code: "path_exists",
+      hint: "Choose a directory that does not exist yet.",
+    });
+  }
+  throw failureOf(result, "add the worktree");
+}

@@ -1,0 +1,221 @@
+import { fitting, oneLine, ToolError } from "@refmcp/core/answer";
+import { pathBytes, pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { headOf, objectOf } from "../open/revisions.ts";
+import { changesOf, type FileChange } from "../read/changed-files.ts";
+import { operationOf } from "../read/status.ts";
+import { splitKey } from "../run/config.ts";
+import { failureOf } from "../run/failures.ts";
+import { pathText, records } from "../run/text.ts";
+import { keepWorktree } from "./recovery.ts";
+
+const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+const WORDS: Readonly<Record<string, string>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type_changed",
+  U: "conflicted",
+};
+
+/** A list of changed files in an answer, cut to what fits. */
+export interface FileList {
+  files: { path: string; status: string; from?: string }[];
+  /** How many there are in all. */
+  count: number;
+}
+
+/** Names and kinds of changed files, at most `budget` characters of them. */
+export function fileNames(changes: readonly FileChange[], budget: number): FileList {
+  const files = changes.map(({ path, from, letter }) => ({
+    path,
+    status: WORDS[letter] ?? "modified",
+    ...(from === undefined ? {} : { from }),
+  }));
+  return { files: files.slice(0, fitting(files, budget)), count: files.length };
+}
+
+/** What is staged now, against HEAD. */
+export async function stagedChanges(repository: Repository): Promise<FileChange[]> {
+  return (await changesOf(repository, ["--cached"], [])).files;
+}
+
+/**
+ * Stages files: new, changed and deleted ones. Nothing is staged where one of the paths cannot be.
+ *
+ * @returns notes about filters that were not run
+ * @throws ToolError `ignored_path`, `bad_path`, `filter_needed`
+ */
+export async function stage(repository: Repository, paths: readonly string[]): Promise<string[]> {
+  const input = await pathBytes(repository, paths);
+  await refuseIgnored(repository, input);
+  const notes = await checkFilters(repository, input);
+  const result = await repository.run(["add", ...FROM_STDIN], { input });
+  if (result.code !== 0) throw failureOf(result, "stage the files");
+  return notes;
+}
+
+async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {
+  const given = records(input).filter((path) => path.toString("latin1") !== ".");
+  if (given.length === 0) return;
+  // This command knows no literal paths; a path that begins with "./" has no magic either.
+  const asked = Buffer.concat(given.flatMap((path) => [Buffer.from(".."), path, Buffer.from([0])]));
+  const plain = { env: { GIT_LITERAL_PATHSPECS: "0" } };
+  const ignored = await repository.run(["check-ignore", "-z", "--stdin"], { input: asked, ...plain });
+  // 1: none is ignored.
+  if (ignored.code === 1) return;
+  if (ignored.code !== 0) throw failureOf(ignored, "look up ignored files");
+  const names = records(ignored.stdout).map((path) => oneLine(pathText(path.subarray(2))));
+  throw new ToolError(
+    "invalid",
+    `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`,
+    {
+      code: "ignored_path",
+      hint: "Leave these out, or change the .gitignore first.",
+    },
+  );
+}
+
+/**
+ * Filters (git-lfs, git-crypt) are not run, since it is the repository's attributes that would call them. Where the user has set
+ * a filter up, staging without it would commit the wrong content, so that is refused; one that only the repository knows is left out.
+ */
+async function checkFilters(repository: Repository, input: Buffer): Promise<string[]> {
+  const { config } = await repository.prepared();
+  const filters = new Map<string, boolean>();
+  for (const { key, scope } of config) {
+    const [section, name, variable] = splitKey(key);
+    if (section !== "filter" || (variable !== "clean" && variable !== "process")) continue;
+    filters.set(name, (filters.get(name) ?? false) || scope === "global" || scope === "system");
+  }
+  if (filters.size === 0) return [];
+  const candidates = await repository.run([
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--modified",
+    "--exclude-standard",
+    "--deduplicate",
+  ]);
+  const wanted = records(input).map((path) => path.toString("latin1"));
+  const isWanted = (path: string) =>
+    wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`));
+  const files = records(candidates.stdout).filter((path) => isWanted(path.toString("latin1")));
+  const asked = Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
+  const attributes = await repository.output(
+    ["check-attr", "-z", "--stdin", "filter"],
+    "read the attributes",
+    { input: asked },
+  );
+  const fields = records(attributes);
+  const touched = new Map<string, string[]>();
+  for (let index = 0; index + 2 < fields.length; index += 3) {
+    const filter = fields[index + 2]?.toString("utf8") ?? "";
+    if (filters.has(filter))
+      touched.set(filter, [
+        ...(touched.get(filter) ?? []),
+        oneLine(pathText(fields[index] ?? Buffer.alloc(0))),
+      ]);
+  }
+  const notes: string[] = [];
+  for (const [filter, names] of touched) {
+    const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""}`;
+    if (filters.get(filter)) {
+      throw new ToolError(
+        "denied",
+        `The filter "${oneLine(filter)}" would have to run on ${shown}, and this server runs no filters.`,
+        {
+          code: "filter_needed",
+          hint: "The user stages these files with git add in a terminal; stage the others without them.",
+        },
+      );
+    }
+    notes.push(
+      `The repository's filter "${oneLine(filter)}" was not run on ${shown}; the content is staged as it is.`,
+    );
+  }
+  return notes;
+}
+
+export interface Unstaged extends FileList {
+  /** How to undo it: from a tree that holds the index as it was. */
+  undo?: string;
+}
+
+/** Unstages everything, or some paths; the working tree stays as it is. */
+export async function unstage(
+  repository: Repository,
+  paths: readonly string[] | undefined,
+  budget: number,
+): Promise<Unstaged> {
+  await repository.worktree();
+  if (paths === undefined && (await operationOf(repository)) !== undefined) {
+    throw new ToolError(
+      "conflict",
+      "A merge, rebase, cherry-pick or revert is under way; unstaging everything would forget it.",
+      {
+        code: "operation_in_progress",
+        hint: "Pass files to unstage only these.",
+      },
+    );
+  }
+  const input = paths === undefined ? undefined : await pathBytes(repository, paths);
+  const before = await stagedChanges(repository);
+  const tree = await repository.run(["write-tree"]);
+  const result = await repository.run(
+    ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)],
+    input === undefined ? {} : { input },
+  );
+  if (result.code !== 0) throw failureOf(result, "unstage the files");
+  const left = new Set((await stagedChanges(repository)).map((file) => file.path));
+  const gone = before.filter((file) => !left.has(file.path));
+  return {
+    ...fileNames(gone, budget - 500),
+    ...(tree.code === 0 && gone.length > 0 ? { undo: undoUnstage(tree.stdout.toString("utf8").trim()) } : {}),
+  };
+}
+
+function undoUnstage(tree: string): string {
+  return `git_restore with source ${tree}, staged true, worktree false and these files`;
+}
+
+export interface RestoreQuery {
+  readonly files: readonly string[];
+  /** A commit, or a tree; left out: the index (or HEAD for the index itself). */
+  readonly source?: string | undefined;
+  readonly staged: boolean;
+  readonly worktree: boolean;
+}
+
+/** Restores files from the index or a commit. What they held is kept under a recovery ref first. */
+export async function restore(repository: Repository, query: RestoreQuery, budget: number) {
+  const input = await pathBytes(repository, query.files);
+  const source = query.source === undefined ? undefined : (await objectOf(repository, query.source)).oid;
+  const paths = await pathsIn(
+    repository,
+    query.files.filter((path) => !path.startsWith('"')),
+  );
+  const before = (await changesOf(repository, query.worktree ? [] : ["--cached"], paths)).files;
+  if (source === undefined && query.staged && (await headOf(repository)) === undefined) {
+    await unstage(repository, query.files, budget);
+    return { ...fileNames(before, budget - 600), recovery: undefined };
+  }
+  const recovery = query.worktree ? await keepWorktree(repository, "restore") : undefined;
+  const result = await repository.run(
+    [
+      "restore",
+      "--quiet",
+      "--no-recurse-submodules",
+      ...(query.worktree ? ["--worktree"] : []),
+      ...(query.staged ? ["--staged"] : []),
+      ...(source === undefined ? [] : [`--source=${source}`]),
+      ...FROM_STDIN,
+    ],
+    { input },
+  );
+  if (result.code !== 0) throw failureOf(result, "restore the files");
+  return { ...fileNames(before, budget - 600), recovery };
+}

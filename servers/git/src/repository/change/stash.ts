@@ -1,0 +1,74 @@
+import { ToolError } from "@refmcp/core/answer";
+import { pathBytes } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { headOf, noCommits, objectOf } from "../open/revisions.ts";
+import { changesOf } from "../read/changed-files.ts";
+import { failureOf } from "../run/failures.ts";
+import { conflictedPaths } from "./commit.ts";
+import { fileNames } from "./stage.ts";
+
+export interface StashQuery {
+  readonly message?: string | undefined;
+  readonly files?: readonly string[] | undefined;
+  readonly includeUntracked: boolean;
+}
+
+/** Puts local changes aside. */
+export async function stashPush(repository: Repository, query: StashQuery, budget: number) {
+  await repository.worktree();
+  if ((await headOf(repository)) === undefined) throw noCommits();
+  const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
+  const [before] = await repository.lookUp(["refs/stash"]);
+  const result = await repository.run(
+    [
+      ...["stash", "push", "--quiet"],
+      ...(query.includeUntracked ? ["--include-untracked"] : []),
+      ...(query.message === undefined ? [] : [`--message=${query.message}`]),
+      ...(input === undefined ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"]),
+    ],
+    // Without paths git names the whole tree to itself with magic (":/"); there is no path of anybody's to take literally.
+    input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input },
+  );
+  if (result.code !== 0) throw failureOf(result, "stash");
+  const [stash] = await repository.lookUp(["refs/stash"]);
+  if (stash === undefined || stash.oid === before?.oid) {
+    throw new ToolError("conflict", "There are no local changes to put aside.", {
+      code: "nothing_to_stash",
+      hint: "git_status shows the state; include_untracked takes new files as well.",
+    });
+  }
+  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid], []);
+  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
+}
+
+/** Applies a stash (or what a destructive tool kept) to the working tree; the stash stays. */
+export async function stashApply(
+  repository: Repository,
+  query: { stash: string; index: boolean },
+  budget: number,
+) {
+  await repository.worktree();
+  const { oid, type } = await objectOf(repository, query.stash);
+  const [isStash] = await repository.lookUp([`${oid}^2`]);
+  if (type !== "commit" || isStash === undefined) {
+    throw new ToolError("invalid", `"${query.stash}" is not a stash.`, {
+      code: "bad_revision",
+      hint: "git_list_refs with kind stashes or recovery lists what can be applied.",
+    });
+  }
+  const result = await repository.run([
+    "stash",
+    "apply",
+    "--quiet",
+    ...(query.index ? ["--index"] : []),
+    oid,
+  ]);
+  const conflicted = await conflictedPaths(repository);
+  if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
+  const changes = await changesOf(repository, [`${oid}^1`, oid], []);
+  return {
+    commit: oid,
+    ...fileNames(changes.files, budget - 500),
+    ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
+  };
+}

@@ -1,0 +1,122 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf, headOf } from "../open/revisions.ts";
+import { checkRefName, currentBranch } from "../read/branches.ts";
+import { badRevision, failureOf } from "../run/failures.ts";
+import { together } from "../run/run-git.ts";
+import { hookFailure } from "./commit.ts";
+import { decideHooks, HOOKS } from "./hooks.ts";
+
+/** Creates a branch at a commit and leaves HEAD where it is. */
+export async function createBranch(
+  repository: Repository,
+  name: string,
+  base: string | undefined,
+): Promise<{ branch: string; commit: string; base: string }> {
+  await checkRefName(repository, "heads", name);
+  const commit = await commitOf(repository, base ?? "HEAD");
+  const from = base ?? (await currentBranch(repository)) ?? commit;
+  await refuseExisting(repository, `refs/heads/${name}`, "branch", name);
+  await repository.output(["branch", "--no-track", name, commit], "create the branch");
+  return { branch: name, commit, base: from };
+}
+
+async function refuseExisting(
+  repository: Repository,
+  ref: string,
+  kind: string,
+  name: string,
+): Promise<void> {
+  const [existing] = await repository.lookUp([ref]);
+  if (existing === undefined) return;
+  throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" exists already, at ${existing.oid}.`, {
+    code: `${kind}_exists`,
+    hint: `Choose another name; git_${kind === "tag" ? "list_refs" : "branch"} lists those that exist.`,
+  });
+}
+
+export interface Switched {
+  /** The branch; left out where HEAD is detached now. */
+  branch?: string;
+  commit?: string;
+  before?: { branch?: string; commit?: string };
+  /** The remote branch that a new local one was made from. */
+  tracks?: string;
+  notes?: string[];
+}
+
+/** Switches to a branch, to a remote's branch (making a local one that tracks it), or to a commit (detached). */
+export async function checkout(
+  git: Git,
+  repository: Repository,
+  target: string,
+  confirm: (question: string) => Promise<void>,
+): Promise<Switched> {
+  await repository.worktree();
+  const [beforeBranch, beforeCommit, plan] = await together([
+    currentBranch(repository),
+    headOf(repository),
+    planOf(repository, target),
+  ]);
+  const hooks = await decideHooks(git, repository, HOOKS.checkout, confirm);
+  const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
+  const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
+  if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");
+  const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(commit === undefined ? {} : { commit }),
+    before: {
+      ...(beforeBranch === undefined ? {} : { branch: beforeBranch }),
+      ...(beforeCommit === undefined ? {} : { commit: beforeCommit }),
+    },
+    ...(plan.tracks === undefined ? {} : { tracks: plan.tracks }),
+    ...(hooks.note === undefined ? {} : { notes: [hooks.note] }),
+  };
+}
+
+/** What `git switch` is told; every name in it was found as a ref, and none can look like an option. */
+async function planOf(repository: Repository, target: string): Promise<{ args: string[]; tracks?: string }> {
+  if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
+  const [local] = await repository.lookUp([`refs/heads/${target}`]);
+  if (local !== undefined) return { args: [target] };
+  const listing = await repository.output(
+    ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"],
+    "list the remote branches",
+  );
+  const remote = listing
+    .toString("utf8")
+    .split("\n")
+    .filter((name) => name.slice(name.indexOf("/") + 1) === target);
+  const [only, another] = remote;
+  if (only !== undefined && another === undefined) {
+    await checkRefName(repository, "heads", target);
+    return { args: [`--create=${target}`, `--track=direct`, `refs/remotes/${only}`], tracks: only };
+  }
+  return { args: ["--detach", await commitOf(repository, target)] };
+}
+
+/** Creates a tag: annotated with a message, lightweight without one. */
+export async function createTag(
+  repository: Repository,
+  query: { name: string; revision: string; message?: string | undefined },
+): Promise<{ tag: string; commit: string; annotated: boolean }> {
+  const { name, revision, message } = query;
+  await checkRefName(repository, "tags", name);
+  const commit = await commitOf(repository, revision);
+  await refuseExisting(repository, `refs/tags/${name}`, "tag", name);
+  const annotated = message !== undefined && message.trim() !== "";
+  await repository.output(
+    [
+      "tag",
+      ...(annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : []),
+      "--no-sign",
+      name,
+      commit,
+    ],
+    "create the tag",
+    annotated ? { input: message } : {},
+  );
+  return { tag: name, commit, annotated };
+}

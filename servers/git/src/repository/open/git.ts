@@ -1,0 +1,207 @@
+import { realpathSync } from "node:fs";
+import { readdir, realpath } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
+import { isTrue, lastValue, parseConfig } from "../run/config.ts";
+import { gitEnvironment, withConfig } from "../run/environment.ts";
+import { failureOf } from "../run/failures.ts";
+import { findGit } from "../run/git-program.ts";
+import { runGit } from "../run/run-git.ts";
+import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+import { type Location, locate, outside } from "./locate.ts";
+import { type Machine, type Prepared, Repository } from "./repository.ts";
+import { submoduleOverrides } from "./submodules.ts";
+
+/** How the user wants hooks treated. */
+export type HookPolicy = "off" | "run" | "ask";
+
+export interface GitOptions {
+  readonly guard: PathGuard;
+  readonly env: NodeJS.ProcessEnv;
+  readonly hooks: HookPolicy;
+  /** Whether the user may be asked at all (`--confirm`). */
+  readonly mayAsk: boolean;
+  /** URL schemes that remotes may use. */
+  readonly protocols: readonly string[];
+  /** Hosts that may be reached although their address is private. */
+  readonly allowedHosts: readonly string[];
+}
+
+const DEEPEST_SCOPE = 2;
+const MOST_SCOPE_ENTRIES = 500;
+
+/** The repositories below the allowed directories. */
+export class Git {
+  readonly options: GitOptions;
+  readonly guard: PathGuard;
+  readonly #changing = keyedLock();
+  #machine: Promise<Machine> | undefined;
+
+  constructor(options: GitOptions) {
+    this.options = options;
+    this.guard = options.guard;
+  }
+
+  /**
+   * Opens a repository for reading.
+   *
+   * @param path its directory or one below; left out, the only repository in scope
+   * @throws ToolError `not_a_repository`, `outside_roots`, `dubious_ownership`, `unsafe_config`
+   */
+  async open(path: string | undefined, signal: AbortSignal): Promise<Repository> {
+    const machine = await this.machine();
+    const location = await locate(await this.directoryOf(path), this.guard);
+    if (location.owned !== true) await askForOwnership(machine, location, signal);
+    return new Repository(machine, location, this.#prepare(machine, location, signal), signal);
+  }
+
+  /**
+   * Opens a repository for a change and does it when no other change of this server is under way there. Commands that
+   * alter the working tree may look into submodules, so those are made harmless as well.
+   */
+  async change<Value>(
+    path: string | undefined,
+    signal: AbortSignal,
+    work: (repository: Repository) => Promise<Value>,
+  ): Promise<Value> {
+    const plain = await this.open(path, signal);
+    return this.#changing(plain.location.commonDir, async () => {
+      signal.throwIfAborted();
+      const prepared = await plain.prepared();
+      const extra = await submoduleOverrides(plain, this.guard);
+      const overrides = [...prepared.overrides, ...extra];
+      return work(
+        new Repository(plain.machine, plain.location, Promise.resolve({ ...prepared, overrides }), signal),
+      );
+    });
+  }
+
+  /** The git program and the server's environment. */
+  machine(): Promise<Machine> {
+    this.#machine ??= findGit(this.options.env).then(
+      (program) => ({ program, env: this.options.env }),
+      (error: unknown) => {
+        this.#machine = undefined;
+        throw error;
+      },
+    );
+    return this.#machine;
+  }
+
+  /** The repositories in scope: the allowed directories, or those close below them. Sorted. */
+  async repositories(): Promise<string[]> {
+    const found = new Set<string>();
+    let looked = 0;
+    const search = async (directory: string, depth: number): Promise<void> => {
+      if (looked++ > MOST_SCOPE_ENTRIES) return;
+      const location = await locate(directory, this.guard).catch(() => undefined);
+      if (location !== undefined) {
+        found.add(location.worktree ?? location.gitDir);
+        return;
+      }
+      if (depth === DEEPEST_SCOPE) return;
+      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+      for (const entry of entries) {
+        if (entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+          await search(join(directory, entry.name), depth + 1);
+      }
+    };
+    for (const { realPath, unavailable } of this.guard.bound.directories())
+      if (unavailable === undefined) await search(realPath, 0);
+    return [...found].sort();
+  }
+
+  /** The repositories in scope that have a working tree, at most 100. */
+  async worktrees(): Promise<string[]> {
+    const found: string[] = [];
+    for (const path of (await this.repositories()).slice(0, 100)) {
+      const location = await locate(path, this.guard);
+      if (location.worktree !== undefined) found.push(path);
+    }
+    return found;
+  }
+
+  /** The real directory that a `repo_path` names; without one, the only repository in scope. */
+  async directoryOf(path: string | undefined): Promise<string> {
+    if (path !== undefined) {
+      const directory = await this.guard.openDirectory(path);
+      await directory.close();
+      return directory.realPath;
+    }
+    const repositories = await this.repositories();
+    const [only] = repositories;
+    if (only !== undefined && repositories.length === 1) return only;
+    const bound = describeBound(this.guard.bound);
+    if (only === undefined) {
+      throw new ToolError("not_found", `No git repository was found; ${bound}.`, {
+        code: "not_a_repository",
+        hint: "Pass repo_path, a directory inside a repository, or make one with git_init.",
+      });
+    }
+    const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);
+    throw new ToolError("invalid", `There are ${repositories.length} repositories: ${names.join(", ")}.`, {
+      code: "repository_needed",
+      hint: "Pass one of them as repo_path.",
+    });
+  }
+
+  /** The repository that a resource's name stands for: its directory's name where that is unique, else its path. */
+  async named(name: string): Promise<string> {
+    const repositories = await this.repositories();
+    const [only, another] = repositories.filter((path) => basename(path) === name);
+    return only !== undefined && another === undefined ? only : name;
+  }
+
+  /** The name under which a repository in scope appears in URIs. */
+  async nameOf(path: string): Promise<string> {
+    return (await this.named(basename(path))) === path ? basename(path) : path;
+  }
+
+  async #prepare(machine: Machine, location: Location, signal: AbortSignal): Promise<Prepared> {
+    const config = parseConfig(await Repository.readConfig(machine, location, signal));
+    const worktree = await this.#worktreeOf(location, (key) => lastValue(config, key));
+    const base = worktree ?? location.gitDir;
+    const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
+    return { config, overrides: overridesFor(config), worktree, isInside };
+  }
+
+  /** The working tree as `core.worktree` and `core.bare` say; it really has to lie inside the bound. */
+  async #worktreeOf(
+    location: Location,
+    value: (key: string) => string | undefined,
+  ): Promise<string | undefined> {
+    const linked = location.gitDir !== location.commonDir;
+    if (linked) return location.worktree;
+    const elsewhere = value("core.worktree");
+    if (elsewhere !== undefined) {
+      const worktree = await realpath(resolve(location.gitDir, elsewhere)).catch(() => undefined);
+      if (worktree !== undefined && this.guard.contains(worktree)) return worktree;
+      throw outside("working tree (core.worktree)", this.guard);
+    }
+    return isTrue(value("core.bare")) ? undefined : location.worktree;
+  }
+}
+
+/** Where a file really is; itself where there is none. */
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Lets git itself say whether it trusts a repository of another owner (safe.directory). */
+async function askForOwnership(machine: Machine, location: Location, signal: AbortSignal): Promise<void> {
+  const env = withConfig(gitEnvironment(machine.env, "local"), standingOverrides());
+  const cwd = location.worktree ?? location.gitDir;
+  const result = await runGit({
+    program: machine.program,
+    args: ["rev-parse", "--git-dir"],
+    cwd,
+    env,
+    signal,
+  });
+  if (result.code !== 0) throw failureOf(result, "open the repository");
+}

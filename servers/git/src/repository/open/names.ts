@@ -1,0 +1,50 @@
+import { startDeadline } from "@refmcp/core/boundary";
+import { namesAt, refNames } from "../read/contents.ts";
+import type { Git } from "./git.ts";
+import type { Repository } from "./repository.ts";
+
+/** How long a suggestion may take. */
+const COMPLETION_MS = 5_000;
+
+/** The other variables or arguments that are filled in already. */
+export type Others = Readonly<Record<string, string>>;
+
+/** Opens the repository that a URI or a prompt names; without a name, the only one in scope. */
+export async function openNamed(
+  git: Git,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<Repository> {
+  return git.open(name === undefined ? undefined : await git.named(name), signal);
+}
+
+/** The first part of a repository's URIs, `git://name`. */
+export async function uriOf(git: Git, repository: Repository): Promise<string> {
+  const { worktree, gitDir } = repository.location;
+  return `git://${encodeURIComponent(await git.nameOf(worktree ?? gitDir))}`;
+}
+
+/** Suggests the repositories in scope. */
+export async function completeRepository(value: string, git: Git): Promise<string[]> {
+  const names = await Promise.all((await git.repositories()).map((path) => git.nameOf(path)));
+  return names.filter((name) => name.startsWith(value));
+}
+
+/** Suggests branches and tags of the repository that is filled in (`repo` or `repo_path`), or of the only one. */
+export async function completeRevision(value: string, git: Git, others: Others): Promise<string[]> {
+  const repository = await openNamed(git, others.repo ?? others.repo_path, deadline());
+  return refNames(repository, value);
+}
+
+/** Suggests the next part of a path in the revision that is filled in. */
+export async function completePath(value: string, git: Git, others: Others): Promise<string[]> {
+  const repository = await openNamed(git, others.repo, deadline());
+  const directory = value.slice(0, value.lastIndexOf("/") + 1);
+  const inside = directory === "" ? "." : directory;
+  const names = await namesAt(repository, others.rev ?? "HEAD", inside).catch(() => []);
+  return names.map((name) => directory + name).filter((path) => path.startsWith(value));
+}
+
+function deadline(): AbortSignal {
+  return startDeadline(COMPLETION_MS).signal;
+}

@@ -1,0 +1,77 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { unquotePath } from "../run/text.ts";
+import type { Repository } from "./repository.ts";
+
+/**
+ * A path from an argument → the path below the repository's root as git has it (forward slashes, `.` for the root).
+ * It never leaves the working tree (`git_add ../..`, CVE-2026-27735) nor enters a git directory.
+ *
+ * @throws ToolError `invalid`, code `bad_path`
+ */
+export function pathIn(root: string, path: string): string {
+  if (path === "") throw badPath(path, "is empty");
+  if (path.includes("\0")) throw badPath(path, "holds a NUL character");
+  const below = relative(root, realIfAbsolute(path, root));
+  if (isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`))
+    throw badPath(path, "leads out of the repository");
+  const inside = below.split(sep).join("/");
+  if (inside.split("/").some((part) => /^\.git$/i.test(part)))
+    throw badPath(path, "leads into a git directory");
+  return inside === "" ? "." : inside;
+}
+
+/** An absolute path that reaches the root through a link (macOS: /tmp) is taken by where its directory really is. */
+function realIfAbsolute(path: string, root: string): string {
+  const absolute = resolve(root, path);
+  if (!isAbsolute(path) || absolute === root || absolute.startsWith(root + sep)) return absolute;
+  try {
+    return join(realpathSync.native(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute;
+  }
+}
+
+/** The same for a repository's working tree; in a bare one, paths are those of its commits. */
+export async function pathsIn(repository: Repository, paths: readonly string[]): Promise<string[]> {
+  const { worktree } = await repository.prepared();
+  return paths.map((path) => {
+    if (isQuoted(path)) {
+      throw badPath(
+        path,
+        "is not UTF-8 and cannot be given here; git_add, git_reset and git_restore take it",
+      );
+    }
+    return pathIn(worktree ?? repository.location.gitDir, path);
+  });
+}
+
+/** Paths for commands that read them from stdin, NUL-terminated: here names that are not UTF-8 work too. */
+export async function pathBytes(repository: Repository, paths: readonly string[]): Promise<Buffer> {
+  const root = await repository.worktree();
+  const parts: Buffer[] = [];
+  for (const path of paths) {
+    if (isQuoted(path)) {
+      const bytes = unquotePath(path);
+      const inside = pathIn(root, bytes.toString("latin1"));
+      parts.push(Buffer.from(inside, "latin1"));
+    } else {
+      parts.push(Buffer.from(pathIn(root, path), "utf8"));
+    }
+    parts.push(Buffer.from([0]));
+  }
+  return Buffer.concat(parts);
+}
+
+/** Whether a path is written in git's quotes, as answers show one that is not UTF-8. */
+export function isQuoted(path: string): boolean {
+  return path.length > 2 && path.startsWith('"') && path.endsWith('"') && /\\[0-3][0-7]{2}/.test(path);
+}
+
+function badPath(path: string, what: string): ToolError {
+  return new ToolError("invalid", `The path "${oneLine(path.slice(0, 200))}" ${what}.`, {
+    code: "bad_path",
+    hint: "Pass paths relative to the repository's root, as git_status and git_list_files show them, or absolute ones inside it.",
+  });
+}

@@ -1,0 +1,172 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { ConfigEntry } from "../run/config.ts";
+import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
+import { failureOf } from "../run/failures.ts";
+import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
+import { standingOverrides } from "../run/safe-config.ts";
+import type { Location } from "./locate.ts";
+
+/** What every git process of this server shares. */
+export interface Machine {
+  readonly program: string;
+  /** The server's own environment, from which little is passed on. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What is known of a repository once its configuration was read. */
+export interface Prepared {
+  readonly config: readonly ConfigEntry[];
+  readonly overrides: readonly ConfigPair[];
+  /** The working tree's root; undefined for a bare repository. */
+  readonly worktree: string | undefined;
+  /** Whether a file that the configuration names may be read. */
+  isInside(path: string): boolean;
+}
+
+/** How one command runs, beside its arguments. */
+export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
+  /** Further configuration, after the overrides. */
+  readonly config?: readonly ConfigPair[];
+  /** Further environment, such as GIT_INDEX_FILE. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly purpose?: Purpose;
+  /** Transports that may be used; none for local work. */
+  readonly protocols?: readonly string[];
+}
+
+/** An object that a name stands for. */
+export interface Named {
+  readonly oid: string;
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/**
+ * A repository for the time of one call. Its git processes run in the hardened environment, on exactly this git
+ * directory, and end with the call.
+ */
+export class Repository {
+  readonly location: Location;
+  readonly signal: AbortSignal;
+  readonly #machine: Machine;
+  readonly #prepared: Promise<Prepared>;
+
+  /** @param prepared may still be under way: what needs no configuration need not wait for it */
+  constructor(machine: Machine, location: Location, prepared: Promise<Prepared>, signal: AbortSignal) {
+    this.#machine = machine;
+    this.location = location;
+    this.#prepared = prepared;
+    this.signal = signal;
+    // Whoever runs a command hears of it.
+    prepared.catch(() => undefined);
+  }
+
+  get machine(): Machine {
+    return this.#machine;
+  }
+
+  /** The configuration, the overrides and the working tree. */
+  prepared(): Promise<Prepared> {
+    return this.#prepared;
+  }
+
+  /**
+   * The working tree's root.
+   *
+   * @throws ToolError `invalid`, code `bare_repository`
+   */
+  async worktree(): Promise<string> {
+    const { worktree } = await this.#prepared;
+    if (worktree !== undefined) return worktree;
+    throw new ToolError("invalid", "This is a bare repository: it has no working tree and no index.", {
+      code: "bare_repository",
+      hint: "git_log, git_show, git_diff, git_grep and git_list_files with a revision work here.",
+    });
+  }
+
+  /** Runs git; resolves with any exit code. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+    const prepared = await this.#prepared;
+    return this.#spawn(args, options, prepared.worktree, prepared.overrides);
+  }
+
+  /**
+   * Runs git and returns its stdout.
+   *
+   * @param doing what is tried, for the error: `read the log`
+   * @throws ToolError where the exit code is not 0 (unless the output was cut)
+   */
+  async output(args: readonly string[], doing: string, options: RunOptions = {}): Promise<Buffer> {
+    const result = await this.run(args, options);
+    if (result.code !== 0 && !result.cut) throw failureOf(result, doing);
+    return result.stdout;
+  }
+
+  /**
+   * Looks names up through `git cat-file --batch-check`. They travel over stdin, so that no name can be an option, and
+   * it runs before the configuration is known, because it reads objects and refs only.
+   *
+   * @returns in order; undefined for a name that stands for nothing
+   */
+  async lookUp(names: readonly string[]): Promise<(Named | undefined)[]> {
+    const result = await this.#spawn(
+      ["cat-file", "--batch-check"],
+      { input: `${names.join("\n")}\n` },
+      this.location.worktree,
+      standingOverrides(),
+    );
+    if (result.code !== 0) {
+      // git ends at once where a reflog is not as long as a name says: the names are then taken one by one.
+      if (names.length > 1) return (await together(names.map((name) => this.lookUp([name])))).flat();
+      if (/^fatal: log for .* only (has|goes)/m.test(result.stderr)) return [undefined];
+      throw failureOf(result, "look up a revision");
+    }
+    const lines = result.stdout.toString("utf8").split("\n");
+    return names.map((_, index) => {
+      const [, oid, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(lines[index] ?? "") ?? [];
+      if (oid === undefined || type === undefined) return undefined;
+      return { oid, type, size: Number(size) };
+    });
+  }
+
+  /** Lists the configuration, which itself runs nothing. */
+  static async readConfig(machine: Machine, location: Location, signal: AbortSignal): Promise<Buffer> {
+    const repository = new Repository(machine, location, Promise.reject(new TypeError("not yet")), signal);
+    const result = await repository.#spawn(
+      ["config", "--list", "-z", "--show-scope"],
+      {},
+      location.worktree,
+      standingOverrides(),
+    );
+    if (result.code !== 0) throw failureOf(result, "read the repository's configuration");
+    return result.stdout;
+  }
+
+  #spawn(
+    args: readonly string[],
+    options: RunOptions,
+    worktree: string | undefined,
+    overrides: readonly ConfigPair[],
+  ): Promise<GitResult> {
+    const { config = [], env, purpose = "local", protocols, ...rest } = options;
+    const base = gitEnvironment(this.#machine.env, purpose, protocols);
+    const { gitDir } = this.location;
+    return runGit({
+      ...rest,
+      program: this.#machine.program,
+      args,
+      cwd: worktree ?? gitDir,
+      signal: this.signal,
+      env: withConfig(
+        {
+          ...base,
+          GIT_DIR: gitDir,
+          ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }),
+          ...env,
+        },
+        [...overrides, ...config],
+      ),
+    });
+  }
+}

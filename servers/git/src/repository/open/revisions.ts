@@ -1,0 +1,98 @@
+import { nearest, ToolError } from "@refmcp/core/answer";
+import { badRevision } from "../run/failures.ts";
+import type { Named, Repository } from "./repository.ts";
+
+const LONGEST = 1_000;
+
+/** Refuses what can be no revision at all, before git sees it. */
+function checkText(revision: string): void {
+  if (revision === "" || revision.length > LONGEST || /[\0\n\r]/.test(revision)) throw badRevision(revision);
+}
+
+/** The object that a revision names: a commit, tag, tree or blob. */
+export async function objectOf(repository: Repository, revision: string): Promise<Named> {
+  checkText(revision);
+  const [found] = await repository.lookUp([revision]);
+  return found ?? (await explainMissing(repository, revision));
+}
+
+/** The commits that revisions name, in order. One git process looks all of them up. */
+export async function commitsOf(repository: Repository, revisions: readonly string[]): Promise<string[]> {
+  for (const revision of revisions) checkText(revision);
+  const found = await repository.lookUp(revisions.map((revision) => `${revision}^{commit}`));
+  const oids: string[] = [];
+  for (const [index, revision] of revisions.entries()) {
+    const named = found[index] ?? (await explainMissing(repository, revision));
+    oids.push(named.oid);
+  }
+  return oids;
+}
+
+/** The commit that one revision names. */
+export async function commitOf(repository: Repository, revision: string): Promise<string> {
+  const [oid] = await commitsOf(repository, [revision]);
+  if (oid === undefined) throw badRevision(revision);
+  return oid;
+}
+
+/** The commit of HEAD; undefined on an unborn branch. */
+export async function headOf(repository: Repository): Promise<string | undefined> {
+  const [head] = await repository.lookUp(["HEAD^{commit}"]);
+  return head?.oid;
+}
+
+/** `a..b`, `a...b`, or one revision; an empty side is HEAD. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+  /** Whether `from` stands for the merge base of both (three dots). */
+  readonly symmetric: boolean;
+}
+
+/** Reads a range; undefined for a single revision. `..` inside braces (`HEAD@{a..b}`) is no range. */
+export function parseRange(text: string): Range | undefined {
+  const [, from, dots, to] = /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
+  if (from === undefined || dots === undefined || to === undefined) return undefined;
+  return { from: from || "HEAD", to: to || "HEAD", symmetric: dots === "..." };
+}
+
+/** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
+async function explainMissing(repository: Repository, revision: string): Promise<never> {
+  const refs = await repository.run(["for-each-ref", "--format=%(refname:short)", "--count=2000"]);
+  const names = refs.stdout.toString("utf8").split("\n").filter(Boolean);
+  if (/^(HEAD|@)$/.test(revision) && (await headOf(repository)) === undefined) throw noCommits();
+  const [existing] = await repository.lookUp([revision]);
+  if (existing !== undefined) {
+    throw new ToolError("invalid", `"${revision}" names a ${existing.type}, and a commit is needed.`, {
+      code: "bad_revision",
+      hint: "git_show shows trees and blobs; pass a branch, a tag or a commit here.",
+    });
+  }
+  throw badRevision(revision, nearest(revision, names));
+}
+
+/** For what needs a commit where none is yet. */
+export function noCommits(): ToolError {
+  return new ToolError("not_found", "The current branch has no commits yet.", {
+    code: "no_commits",
+    hint: "git_status shows what could be committed; git_add and git_commit make the first commit.",
+  });
+}
+
+/** What a target compares: the working tree with one commit, or the two ends of a range, as object ids. */
+export async function comparedTrees(repository: Repository, target: string): Promise<string[]> {
+  const range = parseRange(target);
+  if (range === undefined) {
+    await repository.worktree();
+    return [await commitOf(repository, target)];
+  }
+  const [from = "", to = ""] = await commitsOf(repository, [range.from, range.to]);
+  if (!range.symmetric) return [from, to];
+  const base = await repository.run(["merge-base", from, to]);
+  const oid = base.stdout.toString("utf8").trim();
+  if (oid !== "") return [oid, to];
+  throw new ToolError("conflict", `${range.from} and ${range.to} share no commit.`, {
+    code: "no_merge_base",
+    hint: "Compare them directly with two dots: a..b.",
+  });
+}

@@ -1,0 +1,63 @@
+import { lstat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { parseConfig } from "../run/config.ts";
+import type { ConfigPair } from "../run/environment.ts";
+import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+import { records } from "../run/text.ts";
+import { locate } from "./locate.ts";
+import { Repository } from "./repository.ts";
+
+const MOST_SUBMODULES = 500;
+
+/**
+ * The overrides for every checked-out submodule, nested ones too. git runs `git status` inside of them from commands
+ * that look at the working tree (`add`, `stash`, `commit`), with the submodule's own configuration; it passes
+ * GIT_CONFIG_COUNT on, so what is set for the outer command holds there as well.
+ *
+ * @throws ToolError where a submodule's git directory lies outside the bound
+ */
+export async function submoduleOverrides(repository: Repository, guard: PathGuard): Promise<ConfigPair[]> {
+  const found = new Map<string, string>();
+  const waiting: Repository[] = [repository];
+  let count = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const path of await checkedOutSubmodules(next)) {
+      if (++count > MOST_SUBMODULES) {
+        throw new ToolError(
+          "too_large",
+          `The repository has more than ${MOST_SUBMODULES} checked-out submodules.`,
+          {
+            code: "too_large",
+            hint: "Reading works; make the change in a clone without submodules.",
+          },
+        );
+      }
+      const location = await locate(path, guard);
+      const { machine, signal } = repository;
+      const config = parseConfig(await Repository.readConfig(machine, location, signal));
+      const overrides = overridesFor(config);
+      for (const [key, value] of overrides) found.set(key, value);
+      const isInside = (file: string) => guard.contains(resolve(path, file));
+      const prepared = { config, overrides, worktree: path, isInside };
+      waiting.push(new Repository(machine, location, Promise.resolve(prepared), signal));
+    }
+  }
+  for (const [key] of standingOverrides()) found.delete(key);
+  return [...found];
+}
+
+async function checkedOutSubmodules(repository: Repository): Promise<string[]> {
+  const { worktree } = await repository.prepared();
+  if (worktree === undefined) return [];
+  const listing = await repository.run(["ls-files", "-s", "-z"]);
+  const paths: string[] = [];
+  if (!listing.stdout.includes("160000 ")) return paths;
+  for (const record of records(listing.stdout)) {
+    if (record.toString("latin1", 0, 7) !== "160000 ") continue;
+    const path = join(worktree, record.subarray(record.indexOf(9) + 1).toString("utf8"));
+    if ((await lstat(join(path, ".git")).catch(() => undefined)) !== undefined) paths.push(path);
+  }
+  return paths;
+}

@@ -1,0 +1,142 @@
+import { clip, cursorsOf, oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { failureOf } from "../run/failures.ts";
+import { textOf } from "../run/text.ts";
+import type { DiffText } from "./diff.ts";
+
+export interface BlameQuery {
+  readonly path: string;
+  readonly revision: string;
+  readonly startLine: number;
+  readonly endLine?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+interface BlamedLine {
+  readonly number: number;
+  readonly commit: string;
+  readonly text: string;
+}
+
+interface Origin {
+  author: string;
+  date: string;
+  summary: string;
+}
+
+const LINES_AT_ONCE = 400;
+const position = z.object({ oid: z.string(), line: z.int().min(1) });
+
+/** Who last changed each line of a file, as of a revision. The cursor keeps the commit that it began with. */
+export async function blame(repository: Repository, query: BlameQuery, budget: number): Promise<DiffText> {
+  const [path = ""] = await pathsIn(repository, [query.path]);
+  await refuseOutsideFile(repository);
+  const bound = [repository.location.gitDir, path, query.startLine, query.endLine];
+  const cursors = cursorsOf("git_blame", bound, position);
+  const start = cursors.decode(query.cursor) ?? {
+    oid: await commitOf(repository, query.revision),
+    line: query.startLine,
+  };
+  const most = Math.max(start.line, query.endLine ?? Number.MAX_SAFE_INTEGER);
+  const end = Math.min(most, start.line + LINES_AT_ONCE);
+  const result = await repository.run([
+    "blame",
+    "--porcelain",
+    "--no-textconv",
+    "--encoding=UTF-8",
+    `-L${start.line},${end}`,
+    start.oid,
+    "--",
+    path,
+  ]);
+  if (result.code !== 0) throw explain(result, query, path);
+  const { lines, origins } = parseBlame(result.stdout);
+  const shown: string[] = [];
+  let used = 0;
+  for (const line of lines) {
+    const origin = origins.get(line.commit);
+    const facts = `${line.commit.slice(0, 10)} ${origin?.date ?? ""} ${oneLine(clip(origin?.author ?? "", 24))}`;
+    const text = `${facts} ${line.number}) ${clip(line.text, 2_000)}`;
+    used += text.length + 1;
+    if (used > budget - 600 && shown.length > 0) break;
+    shown.push(text);
+  }
+  const last = start.line + shown.length - 1;
+  const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < most);
+  const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
+  return {
+    body: `Blame of ${oneLine(path)} at ${start.oid}:\n${shown.join("\n")}`,
+    facts: `(lines ${start.line} to ${last}${rest})`,
+  };
+}
+
+/** `blame.ignoreRevsFile` cannot be overruled (an empty value sorts before the others), so an outside file is refused. */
+async function refuseOutsideFile(repository: Repository): Promise<void> {
+  const { config, isInside } = await repository.prepared();
+  const outside = config.find(
+    ({ key, value }) => key === "blame.ignorerevsfile" && value !== "" && !isInside(value),
+  );
+  if (outside === undefined) return;
+  throw new ToolError(
+    "denied",
+    `blame.ignoreRevsFile names "${oneLine(outside.value)}", outside the allowed directories.`,
+    {
+      code: "outside_roots",
+      hint: "The user moves that file into the repository, or unsets blame.ignoreRevsFile.",
+    },
+  );
+}
+
+/** Reads `git blame --porcelain`: a commit's facts stand with its first line only. */
+export function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<string, Origin> } {
+  const lines: BlamedLine[] = [];
+  const origins = new Map<string, Origin>();
+  let commit = "";
+  let number = 0;
+  for (const line of textOf(output).split("\n")) {
+    if (line.startsWith("\t")) {
+      lines.push({ number, commit, text: line.slice(1) });
+      continue;
+    }
+    const [, oid, final] = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(line) ?? [];
+    if (oid !== undefined) {
+      commit = oid;
+      number = Number(final);
+      if (!origins.has(oid)) origins.set(oid, { author: "", date: "", summary: "" });
+      continue;
+    }
+    const origin = origins.get(commit);
+    const [, key, value = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
+    if (origin === undefined) continue;
+    if (key === "author") origin.author = value;
+    if (key === "author-time") origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
+    if (key === "summary") origin.summary = value;
+  }
+  return { lines, origins };
+}
+
+function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, path: string): ToolError {
+  const [, count] = /has only (\d+) lines?/.exec(result.stderr) ?? [];
+  if (count !== undefined) {
+    return new ToolError(
+      "invalid",
+      `start_line ${query.startLine} is beyond the file's end: it has ${count} lines.`,
+      {
+        code: "bad_range",
+        hint: "Lines are counted from 1.",
+        cause: result.stderr,
+      },
+    );
+  }
+  if (/no such path|is a directory|no such ref/i.test(result.stderr)) {
+    return new ToolError("not_found", `There is no file "${oneLine(path)}" in ${oneLine(query.revision)}.`, {
+      code: "bad_path",
+      hint: "git_list_files with the same revision shows the files; paths are relative to the repository's root.",
+      cause: result.stderr,
+    });
+  }
+  return failureOf(result, "blame the file");
+}

@@ -1,0 +1,147 @@
+import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import type { Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { records, textOf } from "../run/text.ts";
+
+export type BranchType = "local" | "remote" | "all";
+
+export interface Branch {
+  name: string;
+  commit: string;
+  /** ISO 8601, of the last commit. */
+  date: string;
+  subject: string;
+  current?: true;
+  remote?: true;
+  upstream?: string;
+  ahead?: number;
+  behind?: number;
+  /** The upstream branch was deleted. */
+  upstream_gone?: true;
+}
+
+export interface BranchQuery {
+  readonly type: BranchType;
+  readonly contains?: string | undefined;
+  readonly notContains?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface BranchPage {
+  branches: Branch[];
+  next_cursor?: string;
+}
+
+const FIELDS = [
+  "%(refname)",
+  "%(objectname)",
+  "%(committerdate:iso-strict)",
+  "%(contents:subject)",
+  "%(HEAD)",
+  "%(upstream:short)",
+  "%(upstream:track,nobracket)",
+];
+const PATTERNS: Readonly<Record<BranchType, readonly string[]>> = {
+  local: ["refs/heads/"],
+  remote: ["refs/remotes/"],
+  all: ["refs/heads/", "refs/remotes/"],
+};
+
+/** Branches by name, with their upstream. The cursor is the name of the last one, so that it stands changes. */
+export async function branches(
+  repository: Repository,
+  query: BranchQuery,
+  budget: number,
+): Promise<BranchPage> {
+  const { cursor, limit, ...rest } = query;
+  const cursors = cursorsOf("git_branch", [repository.location.commonDir, rest], z.string());
+  const after = cursors.decode(cursor);
+  const names = await namesOf(repository, query);
+  const start = after === undefined ? 0 : names.findIndex((name) => name > after);
+  const wanted = start === -1 ? [] : names.slice(start, start + limit);
+  const found = wanted.length === 0 ? [] : await detailsOf(repository, wanted);
+  const count = fitting(found, budget - 300);
+  const last = wanted[count - 1];
+  const isRest = last !== undefined && start + count < names.length;
+  return { branches: found.slice(0, count), ...(isRest ? { next_cursor: cursors.encode(last) } : {}) };
+}
+
+/** The full names of the wanted refs, sorted. `contains` goes by object ids only. */
+async function namesOf(repository: Repository, query: BranchQuery): Promise<string[]> {
+  const { contains, notContains } = query;
+  const output = await repository.output(
+    [
+      "for-each-ref",
+      "--format=%(refname)%00%(symref)",
+      ...(contains === undefined ? [] : [`--contains=${await commitOf(repository, contains)}`]),
+      ...(notContains === undefined ? [] : [`--no-contains=${await commitOf(repository, notContains)}`]),
+      ...PATTERNS[query.type],
+    ],
+    "list the branches",
+  );
+  return (
+    output
+      .toString("utf8")
+      .split("\n")
+      // refs/remotes/origin/HEAD is a name for another branch, not one of its own.
+      .filter((line) => line.endsWith("\0"))
+      .map((line) => line.slice(0, -1))
+      .sort()
+  );
+}
+
+async function detailsOf(repository: Repository, names: readonly string[]): Promise<Branch[]> {
+  const output = await repository.output(
+    ["for-each-ref", `--format=${FIELDS.join("%00")}%00`, "--sort=refname", ...names],
+    "read the branches",
+  );
+  const fields = records(output).map(textOf);
+  const found: Branch[] = [];
+  for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
+    const [ref = "", commit = "", date = "", subject = "", head, upstream, track = ""] = fields
+      .slice(index, index + FIELDS.length)
+      .map((text, at) => (at === 0 ? text.replace(/^\n/, "") : text));
+    const branch: Branch = { name: ref.replace(/^refs\/(heads|remotes)\//, ""), commit, date, subject };
+    if (head === "*") branch.current = true;
+    if (ref.startsWith("refs/remotes/")) branch.remote = true;
+    if (upstream !== undefined && upstream !== "") branch.upstream = upstream;
+    const ahead = /ahead (\d+)/.exec(track)?.[1];
+    const behind = /behind (\d+)/.exec(track)?.[1];
+    if (ahead !== undefined) branch.ahead = Number(ahead);
+    if (behind !== undefined) branch.behind = Number(behind);
+    if (track === "gone") branch.upstream_gone = true;
+    found.push(branch);
+  }
+  return found;
+}
+
+/** The name of the current branch; undefined where HEAD is detached. */
+export async function currentBranch(repository: Repository): Promise<string | undefined> {
+  const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
+}
+
+/**
+ * Checks the name for a new branch or tag (git-check-ref-format).
+ *
+ * @throws ToolError `invalid`, code `bad_name`
+ */
+export async function checkRefName(
+  repository: Repository,
+  kind: "heads" | "tags",
+  name: string,
+): Promise<void> {
+  const isText = name !== "" && !name.startsWith("-") && !name.includes("\0") && name !== "HEAD";
+  const result = isText ? await repository.run(["check-ref-format", `refs/${kind}/${name}`]) : undefined;
+  if (result?.code === 0) return;
+  throw new ToolError(
+    "invalid",
+    `${JSON.stringify(name)} cannot be the name of a ${kind === "heads" ? "branch" : "tag"}.`,
+    {
+      code: "bad_name",
+      hint: "No spaces, no ~ ^ : ? * [ or backslash, no .. and no - at the start; feature/login and v1.2.0 are good names.",
+    },
+  );
+}

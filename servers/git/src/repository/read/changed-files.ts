@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { oneLine } from "@refmcp/core/answer";
+import type { Repository } from "../open/repository.ts";
+import { counted, pathText, records, textOf } from "../run/text.ts";
+import { copyIndex } from "./index-copy.ts";
+
+/** Arguments that make every diff run nothing and look the same whatever the configuration says. */
+export const DIFF_ARGS = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--no-relative",
+  "--ignore-submodules=dirty",
+  "--submodule=short",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--find-renames",
+];
+
+/** A changed file. */
+export interface FileChange {
+  readonly path: string;
+  /** The former path of a rename or copy. */
+  readonly from?: string;
+  /** git's letter: A, M, D, R, C, T, U. */
+  readonly letter: string;
+  /** Lines; undefined for a binary file. */
+  readonly added: number | undefined;
+  readonly deleted: number | undefined;
+}
+
+/**
+ * Runs a comparison on a copy of the index where the working tree takes part: `git diff` writes what it learns about
+ * times into the index, GIT_OPTIONAL_LOCKS or not, and a reading tool writes nothing.
+ */
+export async function withIndex<Value>(
+  repository: Repository,
+  between: readonly string[],
+  work: (env: Readonly<Record<string, string>>) => Promise<Value>,
+): Promise<Value> {
+  if (between.length > 1 || between[0] === "--cached") return work({});
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
+  try {
+    const index = join(folder, "index");
+    return await work((await copyIndex(repository, index)) ? { GIT_INDEX_FILE: index } : {});
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The changed files with their line counts, and a digest of them with the object ids on both sides. */
+export async function changesOf(
+  repository: Repository,
+  between: readonly string[],
+  paths: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ files: FileChange[]; digest: string }> {
+  const output = await repository.output(
+    ["diff", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "-z", ...between, "--", ...paths],
+    "compare",
+    { env },
+  );
+  const digest = createHash("sha256").update(output).digest("base64url").slice(0, 16);
+  return { files: parseChanges(output), digest };
+}
+
+/**
+ * Reads `--raw --numstat -z`: first `:modes oids letter NUL path NUL` (two paths for a rename) of each file, then
+ * `added TAB deleted TAB path NUL` (for a rename an empty path and two more fields). Unmerged files may come twice.
+ */
+export function parseChanges(output: Buffer): FileChange[] {
+  const letters = new Map<string, string>();
+  const files = new Map<string, FileChange>();
+  const fields = records(output);
+  let at = 0;
+  const next = (): Buffer => fields[at++] ?? Buffer.alloc(0);
+  const number = (text: string) => (text === "-" ? undefined : Number(text));
+  while (at < fields.length) {
+    const field = next();
+    if (field[0] === 58) {
+      const letter = /([A-Z])\d*$/.exec(field.toString("latin1"))?.[1] ?? "M";
+      const first = next();
+      letters.set(pathText(letter === "R" || letter === "C" ? next() : first), letter);
+      continue;
+    }
+    const first = field.indexOf(9);
+    const second = field.indexOf(9, first + 1);
+    if (first === -1 || second === -1) continue;
+    const added = number(field.toString("latin1", 0, first));
+    const deleted = number(field.toString("latin1", first + 1, second));
+    const plain = field.subarray(second + 1);
+    const from = plain.length > 0 ? undefined : pathText(next());
+    const path = pathText(plain.length > 0 ? plain : next());
+    const letter = letters.get(path) ?? "M";
+    files.set(path, { path, ...(from === undefined ? {} : { from }), letter, added, deleted });
+  }
+  for (const [path, letter] of letters)
+    if (!files.has(path)) files.set(path, { path, letter, added: 0, deleted: 0 });
+  return [...files.values()];
+}
+
+/** Whether a line of a patch begins a file. Lines of content always begin with a blank, `+`, `-` or `\`. */
+export function isFileStart(line: Buffer): boolean {
+  const text = line.toString("latin1", 0, 15);
+  return text.startsWith("diff --") || text === "* Unmerged path";
+}
+
+/** "3 files changed, 10 insertions, 2 deletions". */
+export function totalOf(files: readonly FileChange[]): string {
+  const sum = (pick: (file: FileChange) => number | undefined) =>
+    files.reduce((total, file) => total + (pick(file) ?? 0), 0);
+  const binary = files.filter((file) => file.added === undefined).length;
+  return [
+    `${counted(files.length, "file")} changed`,
+    counted(
+      sum((file) => file.added),
+      "insertion",
+    ),
+    counted(
+      sum((file) => file.deleted),
+      "deletion",
+    ),
+    ...(binary > 0 ? [`${binary} binary`] : []),
+  ].join(", ");
+}
+
+/** One file of a list: `+12 -3 path`. */
+export function fileLine({ path, from, added, deleted }: FileChange): string {
+  const counts = added === undefined ? "binary" : `+${added} -${deleted ?? 0}`;
+  return `${counts} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
+}
+
+/** The lines of a page as text. */
+export function linesText(lines: readonly Buffer[]): string[] {
+  return lines.map(textOf);
+}

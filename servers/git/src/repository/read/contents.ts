@@ -1,0 +1,71 @@
+import { isUtf8 } from "node:buffer";
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { pathIn } from "../open/paths.ts";
+import type { Named, Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { pathText, records } from "../run/text.ts";
+
+const MOST_BLOB_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A whole file of a commit, byte for byte; as text where it is UTF-8 without NUL.
+ *
+ * @throws ToolError `too_large` over 4 MiB
+ */
+export async function blobAt(
+  repository: Repository,
+  revision: string,
+  path: string,
+): Promise<string | Buffer> {
+  const blob = await entryAt(repository, revision, path, "blob");
+  if (blob.size > MOST_BLOB_BYTES) {
+    throw new ToolError(
+      "too_large",
+      `"${oneLine(path)}" is ${sized(blob.size)}; a resource holds at most ${sized(MOST_BLOB_BYTES)}.`,
+      {
+        code: "too_large",
+        hint: "git_show with revision:path, start_line and end_line shows parts of it.",
+      },
+    );
+  }
+  const bytes = await repository.output(["cat-file", "blob", blob.oid], "read the file");
+  return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
+}
+
+/** The names in a directory of a commit, directories with a slash. */
+export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
+  const tree = await entryAt(repository, revision, path, "tree");
+  const output = await repository.output(["ls-tree", "-z", tree.oid], "read the directory");
+  return records(output).map((record) => {
+    const tab = record.indexOf(9);
+    const isTree = record.toString("latin1", 0, tab).includes(" tree ");
+    return `${pathText(record.subarray(tab + 1))}${isTree ? "/" : ""}`;
+  });
+}
+
+async function entryAt(
+  repository: Repository,
+  revision: string,
+  path: string,
+  type: "blob" | "tree",
+): Promise<Named> {
+  const inside = pathIn(repository.location.worktree ?? repository.location.gitDir, path);
+  const commit = await commitOf(repository, revision);
+  const [named] = await repository.lookUp([inside === "." ? `${commit}^{tree}` : `${commit}:${inside}`]);
+  if (named?.type === type) return named;
+  const what = type === "blob" ? "file" : "directory";
+  throw new ToolError("not_found", `There is no ${what} "${oneLine(inside)}" in ${oneLine(revision)}.`, {
+    code: "bad_path",
+    hint: "git_list_files with the same revision shows the files.",
+  });
+}
+
+/** Names of branches, tags and remote branches that begin with a text; for completion. */
+export async function refNames(repository: Repository, begin: string, most = 100): Promise<string[]> {
+  const output = await repository.output(
+    ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"],
+    "list the refs",
+  );
+  const names = ["HEAD", ...output.toString("utf8").split("\n").filter(Boolean)];
+  return names.filter((name) => name.startsWith(begin)).slice(0, most);
+}

@@ -1,0 +1,123 @@
+import { clip, fitting, oneLine } from "@refmcp/core/answer";
+import { counted } from "../run/text.ts";
+import { type FileChange, fileLine, isFileStart, linesText, totalOf } from "./changed-files.ts";
+import type { LinePage } from "./line-pager.ts";
+
+/** Part of a patch that fits. */
+interface Shown {
+  readonly text: string;
+  /** The line of the patch at which to go on; undefined at its end. */
+  readonly next: number | undefined;
+  /** Files of which nothing was shown so far. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * As many whole files of a page as fit; where not even the first fits, as many of its hunks, or at last of its lines.
+ * A patch that is over the budget begins with the counts of all files, on its first page.
+ */
+export function wholeFiles(page: LinePage, files: readonly FileChange[], skip: number, room: number): Shown {
+  const lines = linesText(page.lines);
+  const whole = lines.join("\n").length;
+  const isWhole = !page.more && whole <= room;
+  const summary = skip === 0 && !isWhole ? summaryOf(files, Math.floor(room / 4)) : "";
+  const resumed = skip > 0 && page.lines[0] !== undefined && !isFileStart(page.lines[0]);
+  const header = resumed ? linesText(page.landmark) : [];
+  const count = isWhole
+    ? lines.length
+    : fittingLines(page.lines, lines, room - summary.length - header.join("\n").length);
+  const text = [...(summary === "" ? [] : [summary]), ...header, ...lines.slice(0, count)].join("\n");
+  const isEnd = !page.more && count === lines.length;
+  if (isEnd) return { text, next: undefined, leftOut: [] };
+  return { text, next: skip + count, leftOut: leftOutOf(page, count, skip, files) };
+}
+
+/** How many lines to show: up to the last file that fits, else the last hunk, else what fits. */
+function fittingLines(bytes: readonly Buffer[], lines: readonly string[], room: number): number {
+  let used = 0;
+  let file = 0;
+  let hunk = 0;
+  for (const [index, line] of lines.entries()) {
+    const start = bytes[index];
+    if (start !== undefined && index > 0) {
+      if (isFileStart(start)) file = index;
+      else if (start[0] === 64 && start[1] === 64) hunk = index;
+    }
+    used += line.length + 1;
+    if (used > room) {
+      if (file > 0) return file;
+      return hunk > 0 && hunk > index / 2 ? hunk : Math.max(1, index);
+    }
+  }
+  // All of the page fits, and more follows it.
+  return file > 0 ? file : lines.length;
+}
+
+/** Files that come after what is shown. How many were shown before this page is unknown there, so only names of later ones count. */
+function leftOutOf(
+  page: LinePage,
+  count: number,
+  skip: number,
+  files: readonly FileChange[],
+): readonly string[] {
+  const shown = page.lines.slice(0, count).filter(isFileStart).length;
+  if (skip === 0) return files.slice(shown).map((file) => file.path);
+  // On later pages: everything after the last file whose header was seen.
+  const last = [...page.landmark, ...page.lines.slice(0, count)].findLast(isFileStart);
+  const name = last === undefined ? "" : (linesText([last])[0] ?? "");
+  const at = files.findIndex((file) => name.endsWith(` b/${file.path}`));
+  return at === -1 ? [] : files.slice(at + 1).map((file) => file.path);
+}
+
+function summaryOf(files: readonly FileChange[], room: number): string {
+  const lines = files.map(fileLine);
+  const shown = lines.slice(
+    0,
+    fitting(lines, room, (line) => line.length + 1),
+  );
+  const rest = lines.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`… and ${counted(rest, "more file")}`] : []), ""].join("\n");
+}
+
+/** A page of a list of files, and the index at which the next begins. */
+export function fileList(
+  files: readonly FileChange[],
+  format: "stat" | "name_status",
+  skip: number,
+  room: number,
+): { text: string; next: number } {
+  const lines: string[] = [];
+  let used = 0;
+  let next = skip;
+  for (const file of files.slice(skip)) {
+    const line = clip(format === "name_status" ? statusLine(file) : fileLine(file), 2_000);
+    used += line.length + 1;
+    if (used > room && lines.length > 0) break;
+    lines.push(line);
+    next += 1;
+  }
+  return { text: lines.join("\n"), next };
+}
+
+function statusLine({ path, from, letter }: FileChange): string {
+  return `${letter} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
+}
+
+/** The line that ends a diff: how much there is, what is missing, and how to get it. */
+export function diffFacts(
+  files: readonly FileChange[],
+  rest: { cursor: string | undefined; leftOut?: readonly string[]; cutLines?: number },
+): string {
+  const { cursor, leftOut = [], cutLines = 0 } = rest;
+  const parts = [totalOf(files)];
+  if (leftOut.length > 0) {
+    const names = leftOut.slice(0, 5).map((name) => oneLine(clip(name, 60)));
+    const others = leftOut.length - names.length;
+    parts.push(
+      `not shown yet: ${names.join(", ")}${others > 0 ? ` and ${counted(others, "more file")}` : ""}`,
+    );
+  }
+  if (cutLines > 0) parts.push(`${counted(cutLines, "very long line")} cut`);
+  if (cursor !== undefined) parts.push(`continue with cursor "${cursor}" or narrow with paths`);
+  return `(${parts.join("; ")})`;
+}

@@ -1,0 +1,91 @@
+import { cursorsOf, fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { failureOf } from "../run/failures.ts";
+import { pathText } from "../run/text.ts";
+
+export type FileKind = "tracked" | "untracked" | "ignored";
+
+export interface FilesQuery {
+  readonly kind: FileKind;
+  readonly revision?: string | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface FilesPage {
+  files: string[];
+  next_cursor?: string;
+}
+
+const KINDS: Readonly<Record<FileKind, readonly string[]>> = {
+  tracked: ["--cached", "--deduplicate"],
+  untracked: ["--others", "--exclude-standard"],
+  ignored: ["--others", "--ignored", "--exclude-standard"],
+};
+const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
+
+/**
+ * The files of the working tree by kind, or those of a commit. git is stopped as soon as the page is full, so that a tree
+ * of 10^10 files (a git bomb) costs no more than a small one.
+ */
+export async function listFiles(
+  repository: Repository,
+  query: FilesQuery,
+  budget: number,
+): Promise<FilesPage> {
+  const paths = await pathsIn(repository, query.paths ?? []);
+  const { cursor, limit, ...rest } = query;
+  const cursors = cursorsOf("git_list_files", [repository.location.gitDir, rest], position);
+  const given = cursors.decode(cursor);
+  const skip = given?.skip ?? 0;
+  const oid =
+    given !== undefined || query.revision === undefined
+      ? given?.oid
+      : await commitOf(repository, query.revision);
+  if (oid === undefined) await repository.worktree();
+  const where = paths.filter((path) => path !== ".");
+  const args =
+    oid === undefined
+      ? ["ls-files", "-z", ...KINDS[query.kind], "--", ...where]
+      : ["ls-tree", "-r", "-z", "--name-only", "--full-tree", oid, "--", ...where];
+  const files = await firstRecords(repository, args, skip, limit + 1);
+  const count = Math.min(limit, fitting(files, budget - 300));
+  return {
+    files: files.slice(0, count),
+    ...(files.length > count
+      ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: skip + count }) }
+      : {}),
+  };
+}
+
+/** The NUL-separated paths `skip` to `skip + count` of a command's output, without waiting for the rest. */
+async function firstRecords(
+  repository: Repository,
+  args: readonly string[],
+  skip: number,
+  count: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  let seen = 0;
+  let rest = Buffer.alloc(0);
+  const result = await repository.run(args, {
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    onStdout(chunk) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let start = 0;
+      for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+        if (seen++ >= skip) found.push(pathText(bytes.subarray(start, end)));
+        if (found.length >= count) return false;
+        start = end + 1;
+      }
+      rest = Buffer.from(bytes.subarray(start));
+      return true;
+    },
+  });
+  if (result.code !== 0 && !result.cut) throw failureOf(result, "list the files");
+  return found;
+}

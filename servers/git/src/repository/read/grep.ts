@@ -1,0 +1,125 @@
+import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { failureOf } from "../run/failures.ts";
+import { pathText, textOf } from "../run/text.ts";
+import { LinePager } from "./line-pager.ts";
+
+export interface GrepQuery {
+  readonly pattern: string;
+  readonly revision?: string | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly ignoreCase: boolean;
+  readonly fixed: boolean;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface Match {
+  path: string;
+  line: number;
+  text: string;
+}
+
+export interface GrepPage {
+  matches: Match[];
+  next_cursor?: string;
+}
+
+const LONGEST_TEXT = 300;
+const MOST_BREAKS = 50;
+const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
+
+/** Lines of tracked files that match a POSIX extended regular expression, in the working tree or in a commit. */
+export async function grep(repository: Repository, query: GrepQuery, budget: number): Promise<GrepPage> {
+  const paths = await pathsIn(repository, query.paths ?? []);
+  const { cursor, limit, ...rest } = query;
+  if (rest.pattern === "" || rest.pattern.includes("\0")) throw badPattern(rest.pattern, "");
+  const cursors = cursorsOf("git_grep", [repository.location.gitDir, rest], position);
+  const given = cursors.decode(cursor);
+  const oid =
+    given === undefined
+      ? query.revision === undefined
+        ? undefined
+        : await commitOf(repository, query.revision)
+      : given.oid;
+  if (oid === undefined) await repository.worktree();
+  const skip = given?.skip ?? 0;
+  // A path may hold line breaks; some lines more than matches are read for these.
+  const maxLines = limit + MOST_BREAKS;
+  const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
+  const result = await repository.run(
+    [
+      "grep",
+      ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
+      ...["--threads=1", "--no-column", "--no-heading", "--no-break"],
+      query.fixed ? "--fixed-strings" : "--extended-regexp",
+      ...(query.ignoreCase ? ["--ignore-case"] : []),
+      // The next argument is the pattern, whatever it begins with.
+      ...["-e", query.pattern],
+      ...(oid === undefined ? [] : [oid]),
+      "--",
+      ...paths,
+    ],
+    { onStdout: (chunk) => pager.take(chunk), maxBytes: Number.MAX_SAFE_INTEGER },
+  );
+  // A file that cannot be read is left out with a word on stderr and no other sign.
+  if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
+  // 1: nothing matches.
+  if (!result.cut && result.code > 1) {
+    if (/^fatal: (command line|-e option), /m.test(result.stderr))
+      throw badPattern(query.pattern, result.stderr);
+    throw failureOf(result, "search");
+  }
+  const page = pager.page();
+  const found = parseMatches(page.lines, oid);
+  const matches = found.map(({ match }) => match);
+  const count = Math.min(limit, fitting(matches, budget - 300));
+  const isRest = page.more || count < matches.length;
+  const next = skip + found.slice(0, count).reduce((sum, { lines }) => sum + lines, 0);
+  return {
+    matches: matches.slice(0, count),
+    ...(isRest ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: next }) } : {}),
+  };
+}
+
+/** Joins the lines of a path that holds line breaks: only the last of them has the NUL that ends the path. */
+function parseMatches(lines: readonly Buffer[], oid: string | undefined): { match: Match; lines: number }[] {
+  const found: { match: Match; lines: number }[] = [];
+  let begun: Buffer[] = [];
+  for (const line of lines) {
+    begun.push(line);
+    if (!line.includes(0)) continue;
+    const whole = Buffer.concat(
+      begun.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("\n"), part])),
+    );
+    found.push({ match: parseMatch(whole, oid), lines: begun.length });
+    begun = [];
+  }
+  return found;
+}
+
+/** Reads `[oid:]path NUL line (NUL or :) text`. */
+function parseMatch(line: Buffer, oid: string | undefined): Match {
+  const prefix = oid === undefined ? 0 : oid.length + 1;
+  const nul = line.indexOf(0);
+  const rest = line.subarray(nul + 1);
+  const digits = /^\d+/.exec(rest.toString("latin1", 0, 20))?.[0] ?? "0";
+  const text = textOf(rest.subarray(digits.length + 1));
+  return {
+    path: pathText(line.subarray(prefix, nul)),
+    line: Number(digits),
+    text: text.length > LONGEST_TEXT ? `${clip(text, LONGEST_TEXT)}…` : text,
+  };
+}
+
+function badPattern(pattern: string, cause: string): ToolError {
+  const shown = JSON.stringify(pattern.slice(0, 100));
+  return new ToolError("invalid", `The pattern ${shown} is no POSIX extended regular expression.`, {
+    code: "bad_pattern",
+    hint: "Escape ( ) [ { + ? | with a backslash to mean them literally, or pass fixed_strings: true.",
+    cause,
+  });
+}

@@ -1,0 +1,170 @@
+import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { commitsOf, headOf, noCommits, parseRange } from "../open/revisions.ts";
+import { records, textOf } from "../run/text.ts";
+
+export interface Commit {
+  commit: string;
+  author: string;
+  email: string;
+  /** ISO 8601, the author's. */
+  date: string;
+  /** Two or more for a merge. */
+  parents?: string[];
+  message: string;
+}
+
+export interface LogQuery {
+  limit: number;
+  revision?: string | undefined;
+  path?: string | undefined;
+  author?: string | undefined;
+  grep?: string | undefined;
+  pickaxe?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  cursor?: string | undefined;
+}
+
+export interface LogPage {
+  commits: Commit[];
+  next_cursor?: string;
+}
+
+const LONGEST_MESSAGE = 1_000;
+const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%B"];
+/** Arguments that make `git log` print exactly what we ask for, and run nothing. */
+export const LOG_ARGS = [
+  "--no-color",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-show-signature",
+  "--no-mailmap",
+  "--no-notes",
+  "--no-patch",
+  "--no-abbrev-commit",
+  "--encoding=UTF-8",
+  "-z",
+];
+const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
+
+/**
+ * Commits, newest first. The cursor holds object ids, so that the next page continues the same list although the branch
+ * has moved.
+ *
+ * @param budget characters of the answer
+ */
+export async function log(repository: Repository, query: LogQuery, budget: number): Promise<LogPage> {
+  const { limit, cursor, ...filters } = query;
+  const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
+  const start = cursors.decode(cursor) ?? { tips: await tipsOf(repository, query.revision), skip: 0 };
+  const output = await repository.output(
+    [
+      "log",
+      ...LOG_ARGS,
+      `--format=${FIELDS.join("%x00")}`,
+      `--max-count=${limit + 1}`,
+      `--skip=${start.skip}`,
+      ...(await filterArgs(repository, query, start.tips)),
+    ],
+    "read the log",
+  );
+  const commits = parseLog(output);
+  const count = Math.min(limit, fitting(commits, budget - 300));
+  const page: LogPage = { commits: commits.slice(0, count) };
+  if (commits.length > count)
+    page.next_cursor = cursors.encode({ tips: start.tips, skip: start.skip + count });
+  return page;
+}
+
+/** Reads the fields of `FIELDS`, each closed by a NUL. */
+export function parseLog(output: Buffer): Commit[] {
+  const fields = records(output);
+  const commits: Commit[] = [];
+  for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
+    const [commit = "", author = "", email = "", date = "", parents = "", body = ""] = fields
+      .slice(index, index + FIELDS.length)
+      .map(textOf);
+    const message = body.trimEnd();
+    const shown = clip(message, LONGEST_MESSAGE);
+    commits.push({
+      commit,
+      author,
+      email,
+      date,
+      ...(parents.includes(" ") ? { parents: parents.split(" ") } : {}),
+      message: shown.length === message.length ? message : `${shown}…`,
+    });
+  }
+  return commits;
+}
+
+/** The object ids that a log starts from: one, or both ends of a range. */
+async function tipsOf(repository: Repository, revision: string | undefined): Promise<string[]> {
+  if (revision === undefined || revision === "HEAD") {
+    const head = await headOf(repository);
+    if (head === undefined) throw noCommits();
+    return [head];
+  }
+  const range = parseRange(revision);
+  if (range === undefined) return commitsOf(repository, [revision]);
+  const [from = "", to = ""] = await commitsOf(repository, [range.from, range.to]);
+  if (!range.symmetric) return [to, `^${from}`];
+  const bases = await repository.run(["merge-base", "--all", from, to]);
+  const excluded = bases.stdout.toString("utf8").split("\n").filter(Boolean);
+  return [from, to, ...excluded.map((oid) => `^${oid}`)];
+}
+
+async function filterArgs(
+  repository: Repository,
+  query: LogQuery,
+  tips: readonly string[],
+): Promise<string[]> {
+  const { author = "", grep = "", pickaxe = "", path } = query;
+  const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
+  const isFile =
+    inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
+  return [
+    ...(author === "" ? [] : [`--author=${author}`]),
+    ...(grep === "" ? [] : [`--grep=${grep}`]),
+    ...(author === undefined && grep === "" ? [] : ["--extended-regexp", "--regexp-ignore-case"]),
+    ...(pickaxe === "" ? [] : [`-S${pickaxe}`]),
+    ...(await dateArgs(repository, "since", query.since)),
+    ...(await dateArgs(repository, "until", query.until)),
+    isFile ? "--follow" : "--no-follow",
+    ...tips,
+    "--",
+    ...(inside === undefined ? [] : [inside]),
+  ];
+}
+
+const NOW = /\b(now|today|seconds?|minutes?|tea|noon|midnight)\b/i;
+
+/**
+ * git takes any text for a date and reads nonsense as "now", which would give a wrong list without a word. So its own
+ * reading is asked for, and what came out as the time at which it was asked, without saying so, is refused.
+ */
+async function dateArgs(
+  repository: Repository,
+  name: "since" | "until",
+  text: string | undefined,
+): Promise<string[]> {
+  if (text === undefined) return [];
+  const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text);
+  // git takes a day without a time for that day at the present time of day; a day counts whole here.
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const moment = isDay ? `${text}T${name === "since" ? "00:00:00" : "23:59:59"}` : text;
+  const before = Math.floor(Date.now() / 1000);
+  const parsed = isText ? await repository.run(["rev-parse", `--${name}=${moment}`]) : undefined;
+  const seconds = Number(/=(\d+)/.exec(parsed?.stdout.toString("utf8") ?? "")?.[1] ?? Number.NaN);
+  const isNow = seconds >= before && seconds <= Date.now() / 1000;
+  if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {
+    throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is no date.`, {
+      code: "bad_date",
+      hint: 'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or words like "2 weeks ago" and "yesterday".',
+    });
+  }
+  return [name === "since" ? `--max-age=${seconds}` : `--min-age=${seconds}`];
+}

@@ -1,0 +1,174 @@
+import { cursorsOf, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import type { Named, Repository } from "../open/repository.ts";
+import { objectOf } from "../open/revisions.ts";
+import { together } from "../run/run-git.ts";
+import { counted, pathText, records, textOf } from "../run/text.ts";
+import { linesText } from "./changed-files.ts";
+import { type DiffFormat, type DiffText, diff } from "./diff.ts";
+import { LinePager } from "./line-pager.ts";
+import { LOG_ARGS, parseLog } from "./log.ts";
+
+export interface ShowQuery {
+  readonly revision: string;
+  readonly contextLines: number;
+  readonly format: DiffFormat;
+  readonly paths?: readonly string[] | undefined;
+  /** First and last line of a file, from 1. */
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+const EMPTY_TREE: Readonly<Record<number, string>> = {
+  40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+};
+const linePosition = z.object({ oid: z.string(), line: z.int().min(0) });
+
+/** Shows what a revision names: a commit with its patch, a tag and its target, a directory, or a file. */
+export async function show(repository: Repository, query: ShowQuery, budget: number): Promise<DiffText> {
+  const named = await objectOf(repository, query.revision);
+  if (named.type === "commit") return showCommit(repository, named.oid, query, budget);
+  if (named.type === "tag") return showTag(repository, named, query, budget);
+  if (named.type === "tree") return showTree(repository, named, query, budget);
+  return showBlob(repository, named, query, budget);
+}
+
+/** The tree to compare a root commit with; git knows it without having it. */
+export function emptyTree(oid: string): string {
+  return EMPTY_TREE[oid.length] ?? "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+}
+
+async function showCommit(
+  repository: Repository,
+  oid: string,
+  query: ShowQuery,
+  budget: number,
+): Promise<DiffText> {
+  const format = "--format=%H%x00%an%x00%ae%x00%aI%x00%P%x00%B";
+  const [[commit], raw] = await together([
+    repository
+      .output(["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"], "read the commit")
+      .then(parseLog),
+    repository.lookUp([`${oid}^1`]),
+  ]);
+  if (commit === undefined) throw new TypeError(`no commit ${oid}`);
+  const parents = commit.parents ?? [];
+  const header = [
+    `Commit: ${oid}`,
+    ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
+    `Author: ${oneLine(commit.author)} <${oneLine(commit.email)}>`,
+    `Date: ${commit.date}`,
+    `Message: ${commit.message.split("\n").join("\n    ")}`,
+  ].join("\n");
+  const parent = raw[0]?.oid ?? emptyTree(oid);
+  const { contextLines, format: kind, paths, cursor } = query;
+  const between = [parent, oid];
+  const room = budget - header.length;
+  const changes = await diff(
+    repository,
+    { between, contextLines, paths, format: kind, cursor, tool: "git_show" },
+    room,
+  );
+  const against = parents.length > 1 ? "(compared with the first parent) " : "";
+  return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
+}
+
+async function showTag(
+  repository: Repository,
+  tag: Named,
+  query: ShowQuery,
+  budget: number,
+): Promise<DiffText> {
+  const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
+  const [head = "", ...message] = content.split("\n\n");
+  const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
+  const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
+  const lines = [
+    `Tag: ${oneLine(value("tag"))}`,
+    ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
+    ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
+    `Message: ${message.join("\n\n").trimEnd().slice(0, 2_000).split("\n").join("\n    ")}`,
+    "",
+  ].join("\n");
+  const target = await show(repository, { ...query, revision: value("object") }, budget - lines.length);
+  return { body: `${lines}\n${target.body}`, facts: target.facts };
+}
+
+async function showTree(
+  repository: Repository,
+  tree: Named,
+  query: ShowQuery,
+  budget: number,
+): Promise<DiffText> {
+  const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
+  const skip = cursors.decode(query.cursor)?.line ?? 0;
+  const output = await repository.output(["ls-tree", "-z", tree.oid], "read the directory");
+  const entries = records(output).map((record) => {
+    const tab = record.indexOf(9);
+    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
+    const name = oneLine(pathText(record.subarray(tab + 1)));
+    return `${mode} ${type} ${name}${type === "tree" ? "/" : ""}`;
+  });
+  const lines: string[] = [];
+  let used = 0;
+  for (const entry of entries.slice(skip)) {
+    used += entry.length + 1;
+    if (used > budget - 500 && lines.length > 0) break;
+    lines.push(entry);
+  }
+  const next = skip + lines.length;
+  const rest =
+    next < entries.length ? `; continue with cursor "${cursors.encode({ oid: tree.oid, line: next })}"` : "";
+  const shown = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
+  return { body: `Tree: ${tree.oid}\n${lines.join("\n")}`, facts: `(${shown}${rest})` };
+}
+
+async function showBlob(
+  repository: Repository,
+  blob: Named,
+  query: ShowQuery,
+  budget: number,
+): Promise<DiffText> {
+  const { startLine = 1, endLine = Number.MAX_SAFE_INTEGER } = query;
+  if (endLine < startLine) {
+    throw new ToolError("invalid", `end_line ${endLine} comes before start_line ${startLine}.`, {
+      code: "bad_range",
+      hint: "Lines are counted from 1; leave end_line out to read to the end.",
+    });
+  }
+  const range = [repository.location.gitDir, "blob", startLine, endLine];
+  const cursors = cursorsOf("git_show", range, linePosition);
+  const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: startLine - 1 };
+  const room = budget - 500;
+  const pager = new LinePager({
+    skip: position.line,
+    maxLines: endLine - position.line,
+    maxBytes: room,
+    maxLineBytes: room,
+  });
+  let isBinary = false;
+  let isFirst = true;
+  await repository.output(["cat-file", "blob", position.oid], "read the file", {
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    onStdout(chunk) {
+      // git's own test: a NUL among the first 8,000 bytes.
+      if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
+      isFirst = false;
+      return !isBinary && pager.take(chunk);
+    },
+  });
+  const size = sized(blob.size);
+  if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
+  const page = pager.page();
+  const last = position.line + page.lines.length;
+  const isRest = page.more && last < endLine;
+  const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: position.oid, line: last })}"` : "";
+  const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
+  const lines = page.lines.length === 0 ? "no lines there" : `lines ${position.line + 1} to ${last}`;
+  return {
+    body: `Blob: ${position.oid}\n${linesText(page.lines).join("\n")}`,
+    facts: `(${lines}, file of ${size}${cut}${rest})`,
+  };
+}

@@ -1,0 +1,175 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { fitting } from "@refmcp/core/answer";
+import { pathsIn } from "../open/paths.ts";
+import type { Repository } from "../open/repository.ts";
+import { pathText, records } from "../run/text.ts";
+
+/** A changed path. */
+export interface ChangedPath {
+  path: string;
+  /** added, modified, deleted, renamed, copied, type_changed; for conflicts both sides. */
+  status: string;
+  /** The former path of a rename or copy. */
+  from?: string;
+}
+
+export interface Status {
+  branch?: string;
+  /** The commit of HEAD; left out on an unborn branch. */
+  head?: string;
+  upstream?: string;
+  ahead?: number;
+  behind?: number;
+  /** merge, rebase, cherry-pick, revert or bisect, where one is under way. */
+  operation?: string;
+  clean: boolean;
+  staged: ChangedPath[];
+  unstaged: ChangedPath[];
+  untracked: string[];
+  conflicted: ChangedPath[];
+  stashes?: number;
+  /** Paths that did not fit into the answer. */
+  left_out?: number;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type_changed",
+};
+
+const CONFLICTS: Readonly<Record<string, string>> = {
+  DD: "both deleted",
+  AU: "added by us",
+  UD: "deleted by them",
+  UA: "added by them",
+  DU: "deleted by us",
+  AA: "both added",
+  UU: "both modified",
+};
+
+/**
+ * The state of the working tree and index (`git status --porcelain=v2`).
+ *
+ * @param budget characters of the answer
+ */
+export async function status(
+  repository: Repository,
+  query: { paths?: readonly string[] | undefined },
+  budget: number,
+): Promise<Status> {
+  await repository.worktree();
+  const paths = await pathsIn(repository, query.paths ?? []);
+  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--untracked-files=all"];
+  const output = await repository.output(
+    [...args, "--ignore-submodules=dirty", "--find-renames", "--", ...paths],
+    "read the status",
+  );
+  const found = parseStatus(output);
+  const operation = await operationOf(repository);
+  if (operation !== undefined) found.operation = operation;
+  found.clean =
+    found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
+  return shortened(found, budget);
+}
+
+/** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
+export function parseStatus(output: Buffer): Status {
+  const found: Status = { clean: true, staged: [], unstaged: [], untracked: [], conflicted: [] };
+  const lines = records(output);
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? Buffer.alloc(0);
+    const kind = line.toString("latin1", 0, 1);
+    if (kind === "#") readHeader(found, line.toString("utf8"));
+    else if (kind === "?") found.untracked.push(pathText(line.subarray(2)));
+    else if (kind === "u")
+      found.conflicted.push({ path: pathText(field(line, 10)), status: CONFLICTS[code(line)] ?? "conflict" });
+    else if (kind === "1") readChange(found, line, field(line, 8));
+    else if (kind === "2") readChange(found, line, field(line, 9), lines[++index]);
+  }
+  return found;
+}
+
+function readHeader(found: Status, line: string): void {
+  const [, name, value] = /^# (\S+) (.*)$/s.exec(line) ?? [];
+  if (value === undefined) return;
+  if (name === "branch.oid" && value !== "(initial)") found.head = value;
+  if (name === "branch.head" && value !== "(detached)") found.branch = value;
+  if (name === "branch.upstream") found.upstream = value;
+  if (name === "stash") found.stashes = Number(value);
+  const [, ahead, behind] = name === "branch.ab" ? (/^\+(\d+) -(\d+)$/.exec(value) ?? []) : [];
+  if (ahead !== undefined && behind !== undefined) {
+    found.ahead = Number(ahead);
+    found.behind = Number(behind);
+  }
+}
+
+function readChange(found: Status, line: Buffer, path: Buffer, from?: Buffer): void {
+  const [staged = ".", unstaged = "."] = code(line);
+  const former = from === undefined ? {} : { from: pathText(from) };
+  const isMove = (letter: string) => letter === "R" || letter === "C";
+  const change = (letter: string): ChangedPath => ({
+    path: pathText(path),
+    status: WORDS[letter] ?? "modified",
+    ...(isMove(letter) ? former : {}),
+  });
+  if (staged !== ".") found.staged.push(change(staged));
+  if (unstaged !== ".") found.unstaged.push(change(unstaged));
+}
+
+function code(line: Buffer): string {
+  return line.toString("latin1", 2, 4);
+}
+
+/** What follows the `count`-th space: the path, which may hold spaces itself. */
+function field(line: Buffer, count: number): Buffer {
+  let at = -1;
+  for (let index = 0; index < count; index++) at = line.indexOf(32, at + 1);
+  return line.subarray(at + 1);
+}
+
+const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["BISECT_LOG", "bisect"],
+];
+
+/** The operation that is under way, as git marks it in its directory. */
+export async function operationOf(repository: Repository): Promise<string | undefined> {
+  const { gitDir } = repository.location;
+  const present = await Promise.all(
+    OPERATIONS.map(([file]) =>
+      access(join(gitDir, file)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return OPERATIONS.find((_, index) => present[index])?.[1];
+}
+
+/** Cuts the lists so that the whole fits; conflicts first, then what is staged. */
+function shortened(found: Status, budget: number): Status {
+  let room = budget - 600;
+  let leftOut = 0;
+  const cut = <Item>(items: Item[]): Item[] => {
+    const count = room <= 0 ? 0 : fitting(items, room);
+    room -= JSON.stringify(items.slice(0, count)).length;
+    leftOut += items.length - count;
+    return items.slice(0, count);
+  };
+  const conflicted = cut(found.conflicted);
+  const staged = cut(found.staged);
+  const unstaged = cut(found.unstaged);
+  const untracked = cut(found.untracked);
+  const result: Status = { ...found, conflicted, staged, unstaged, untracked };
+  if (leftOut > 0) result.left_out = leftOut;
+  return result;
+}

@@ -1,0 +1,147 @@
+import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import type { Git } from "../open/git.ts";
+import type { RunOptions } from "../open/repository.ts";
+import { type ConfigEntry, isOwn, lastValue, splitKey } from "../run/config.ts";
+import type { ConfigPair } from "../run/environment.ts";
+import { failureOf } from "../run/failures.ts";
+import type { GitResult } from "../run/run-git.ts";
+import { ownCredentialHelpers } from "../run/safe-config.ts";
+import { checkAddress, parseRemote } from "./remote-address.ts";
+
+/** Reports progress: a share of `total`, and what git is doing. */
+export type Progress = (done: number, total: number, note: string) => void;
+
+/** http settings that a repository may make; all others could send the user's data elsewhere. */
+const HARMLESS_HTTP =
+  /^http\.(.*\.)?(extraheader|postbuffer|lowspeedlimit|lowspeedtime|version|useragent|maxrequests|noepsv)$/;
+const STAGES = ["Enumerating", "Counting", "Compressing", "Writing", "Receiving", "Resolving", "Updating"];
+
+/** The URLs of a configured remote. */
+export function remoteUrls(config: readonly ConfigEntry[], remote: string, push: boolean): string[] {
+  const names = new Set<string>();
+  const urls: string[] = [];
+  const pushUrls: string[] = [];
+  for (const { key, value } of config) {
+    const [section, name, variable] = splitKey(key);
+    if (section !== "remote" || name === "") continue;
+    names.add(name);
+    if (name !== remote) continue;
+    if (variable === "url") urls.push(value);
+    if (variable === "pushurl") pushUrls.push(value);
+  }
+  const found = push && pushUrls.length > 0 ? pushUrls : urls;
+  if (remote.startsWith("-") || found.length === 0) {
+    const near = nearest(remote, names);
+    throw new ToolError(
+      "not_found",
+      `There is no remote "${oneLine(remote.slice(0, 100))}".${near.length > 0 ? ` Did you mean ${near.map(oneLine).join(" or ")}?` : ""}`,
+      {
+        code: "remote_not_found",
+        hint: "git_list_refs with kind remotes lists them.",
+      },
+    );
+  }
+  return found;
+}
+
+/**
+ * How a command talks to URLs: checked, pinned, with the user's own credential helpers and ssh command, and nothing
+ * that the repository says about them.
+ *
+ * @throws ToolError `protocol_not_allowed`, `host_not_allowed`, `unsafe_config`
+ */
+export async function remoteOptions(
+  git: Git,
+  config: readonly ConfigEntry[],
+  urls: readonly string[],
+  progress: Progress,
+): Promise<RunOptions> {
+  const rules = { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts };
+  refuseRedirection(config, urls);
+  const pins: ConfigPair[] = [];
+  for (const url of urls) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
+  const ssh = lastValue(config, "core.sshcommand", isOwn);
+  return {
+    purpose: "remote",
+    protocols: git.options.protocols,
+    config: [...ownCredentialHelpers(config), ...pins],
+    env: ssh === undefined ? {} : { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "auto" },
+    onStderr: progressReader(progress),
+  };
+}
+
+/** A repository's own words on where its remotes really are: rewritten URLs, proxies, helpers. */
+function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
+  const found = config.find((entry) => {
+    if (isOwn(entry)) return false;
+    const [section, , variable] = splitKey(entry.key);
+    if (section === "url") return urls.some((url) => url.startsWith(entry.value));
+    if (section === "remote") return variable === "vcs" || (variable === "proxy" && entry.value !== "");
+    if (section === "http") return !HARMLESS_HTTP.test(entry.key);
+    return entry.key === "core.gitproxy" || entry.key === "fetch.bundleuri";
+  });
+  if (found === undefined) return;
+  throw new ToolError(
+    "denied",
+    `The repository's own configuration redirects its remotes (${oneLine(found.key.slice(0, 100))}).`,
+    {
+      code: "unsafe_config",
+      hint: "If the user wants that, they move the setting to their own configuration: git config --global.",
+    },
+  );
+}
+
+/** Turns git's progress lines into steps that only go up. */
+export function progressReader(progress: Progress): (text: string) => void {
+  let best = -1;
+  return (text) => {
+    for (const line of text.split(/[\r\n]/)) {
+      const [, stage, percent] = /^(?:remote: )?([A-Z]\w+)[^:]*:\s+(\d+)%/.exec(line) ?? [];
+      const index = STAGES.indexOf(stage ?? "");
+      if (index === -1 || percent === undefined) continue;
+      const done = index * 100 + Number(percent);
+      if (done <= best) continue;
+      best = done;
+      progress(done, STAGES.length * 100, oneLine(line.replace(/^remote: /, "").slice(0, 100)));
+    }
+  };
+}
+
+const REMOTE_FAILURES: readonly (readonly [says: RegExp, code: string, message: string, hint: string])[] = [
+  [
+    /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]|Host key verification failed/i,
+    "auth_required",
+    "The remote wants credentials that git does not have, or does not know this host's key.",
+    "The user logs in once in a terminal (git fetch there), with a credential helper or an SSH agent.",
+  ],
+  [
+    /returned error: 30[1-8]|redirect/i,
+    "redirect_refused",
+    "The remote sends to another address, and redirects are not followed.",
+    "The user sets the remote's final URL: git remote set-url.",
+  ],
+  [
+    /not found|does not appear to be a git repository|returned error: 404|no such remote ref|couldn't find remote ref|Remote branch .* not found/i,
+    "remote_not_found",
+    "The remote has no such repository or branch.",
+    "Check the URL and the name of the branch; git_list_refs with kind remotes shows the URL.",
+  ],
+  [
+    /Could not resolve|Failed to connect|Connection (refused|timed out|reset)|Couldn't connect|unable to access|early EOF|hung up/i,
+    "remote_unreachable",
+    "The remote cannot be reached.",
+    "Check the network and the URL, then try again.",
+  ],
+];
+
+/** The error for a remote command that failed. */
+export function remoteFailure(result: GitResult, doing: string): ToolError {
+  const found = REMOTE_FAILURES.find(([says]) => says.test(result.stderr));
+  if (found === undefined) return failureOf(result, doing);
+  const [, code, message, hint] = found;
+  return new ToolError(code === "remote_not_found" ? "not_found" : "unavailable", message, {
+    code,
+    hint,
+    cause: result.stderr.trim(),
+  });
+}
