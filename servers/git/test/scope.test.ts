@@ -77,6 +77,7 @@ describe("a repository reaches nothing outside of the allowed directories", () =
     symlinkSync(foreign, join(dir, "link"));
     git(root, "config", "core.worktree", "link");
     expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
+    rmSync(join(dir, "link"));
     git(root, "config", "core.worktree", "../src");
     expect((await callTool(over, "git_status", { repo_path: root })).data.unstaged).not.toEqual([]);
     git(root, "config", "--unset", "core.worktree");

@@ -1,10 +1,12 @@
 import { rm } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Git } from "../open/git.ts";
+import { isInGitDir } from "../open/locate.ts";
+import { readConfig } from "../open/read-config.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { checkRefName } from "../read/branches.ts";
-import { lastValue, parseConfig } from "../run/config.ts";
+import { lastValue } from "../run/config.ts";
 import { gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { runGit } from "../run/run-git.ts";
@@ -13,17 +15,11 @@ import { overridesFor, standingOverrides } from "../run/safe-config.ts";
 /** The user's own configuration, without any repository's, and what makes it harmless there. */
 export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
   const { program, env } = await git.machine();
-  const result = await runGit({
-    program,
-    args: ["config", "--list", "-z", "--show-scope"],
-    cwd,
-    signal,
-    // No repository around the working directory has a say.
-    env: withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides()),
-  });
-  if (result.code !== 0) throw failureOf(result, "read the configuration");
-  const entries = parseConfig(result.stdout);
-  return { entries, overrides: overridesFor(entries) };
+  // No repository around the working directory has a say.
+  const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides());
+  const run = (args: readonly string[]) => runGit({ program, args, cwd, signal, env: own });
+  const { entries, dormant } = await readConfig(run, git.guard);
+  return { entries, overrides: overridesFor(entries, dormant) };
 }
 
 /**
@@ -32,16 +28,20 @@ export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
  * @returns its absolute real path, and the directories that were made for it
  */
 export async function newDirectory(git: Git, path: string): Promise<{ path: string; undo(): Promise<void> }> {
-  const made = await git.guard.createDirectory(path);
+  const [outermost] = await git.guard.createDirectory(path);
+  const undo = async (): Promise<void> => {
+    if (outermost !== undefined) await rm(outermost, { recursive: true, force: true });
+  };
   const opened = await git.guard.openDirectory(path);
   await opened.close();
-  const [outermost] = made;
-  return {
-    path: opened.realPath,
-    async undo() {
-      if (outermost !== undefined) await rm(outermost, { recursive: true, force: true });
-    },
-  };
+  if (await isInGitDir(opened.realPath)) {
+    await undo();
+    throw new ToolError("denied", `"${oneLine(path)}" is inside a git directory.`, {
+      code: "inside_git_directory",
+      hint: "git would run what is made there as hooks, or take it for refs. Choose a directory outside of .git and of bare repositories.",
+    });
+  }
+  return { path: opened.realPath, undo };
 }
 
 /** Makes a new repository, without any template. */
@@ -112,9 +112,20 @@ export async function addWorktree(
   const { path, undo } = await newDirectory(git, query.path);
   const target =
     existing === undefined ? ["--no-track", "-b", query.branch, path, commit] : [path, query.branch];
-  const result = await repository.run(["worktree", "add", "--quiet", "--no-guess-remote", ...target]);
-  if (result.code === 0)
+  const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
+  const result = await repository.run([...add, ...target]);
+  if (result.code === 0) {
+    // Its configuration may be another one (conditions, config.worktree), so it is read there before anything is checked out.
+    try {
+      const added = await git.open(path, repository.signal);
+      await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
+    } catch (error) {
+      await repository.run(["worktree", "remove", "--force", path]);
+      if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", query.branch]);
+      throw error;
+    }
     return { path, branch: query.branch, commit, created_branch: existing === undefined };
+  }
   await undo();
   if (/already exists/.test(result.stderr)) {
     throw new ToolError("conflict", `"${oneLine(path)}" is not empty.`, {

@@ -1,4 +1,5 @@
-import { ToolError } from "@refmcp/core/answer";
+import { sep } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, noCommits, objectOf } from "../open/revisions.ts";
@@ -49,13 +50,14 @@ export async function stashApply(
 ) {
   await repository.worktree();
   const { oid, type } = await objectOf(repository, query.stash);
-  const [isStash] = await repository.lookUp([`${oid}^2`]);
+  const [isStash, untracked] = await repository.lookUp([`${oid}^2`, `${oid}^3`]);
   if (type !== "commit" || isStash === undefined) {
     throw new ToolError("invalid", `"${query.stash}" is not a stash.`, {
       code: "bad_revision",
       hint: "git_list_refs with kind stashes or recovery lists what can be applied.",
     });
   }
+  if (untracked !== undefined) await refuseIncludes(repository);
   const result = await repository.run([
     "stash",
     "apply",
@@ -71,4 +73,23 @@ export async function stashApply(
     ...fileNames(changes.files, budget - 500),
     ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
   };
+}
+
+/** git restores untracked files with a process of its own, after the stash may have changed the configuration itself. */
+async function refuseIncludes(repository: Repository): Promise<void> {
+  const { includes, worktree = "" } = await repository.prepared();
+  const { gitDir, commonDir } = repository.location;
+  const isBelow = (path: string, directory: string) => path.startsWith(directory + sep);
+  const found = includes.find(
+    (path) => isBelow(path, worktree) && !isBelow(path, gitDir) && !isBelow(path, commonDir),
+  );
+  if (found === undefined) return;
+  throw new ToolError(
+    "denied",
+    `The stash holds untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`,
+    {
+      code: "unsafe_config",
+      hint: "The stash could change that file while it is applied. The user applies it with git stash apply in a terminal.",
+    },
+  );
 }

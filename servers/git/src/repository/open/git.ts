@@ -1,15 +1,15 @@
-import { realpathSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
-import { isTrue, lastValue, parseConfig } from "../run/config.ts";
+import { isTrue, lastValue } from "../run/config.ts";
 import { gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { findGit } from "../run/git-program.ts";
 import { runGit } from "../run/run-git.ts";
 import { overridesFor, standingOverrides } from "../run/safe-config.ts";
 import { type Location, locate, outside } from "./locate.ts";
+import { realOf } from "./read-config.ts";
 import { type Machine, type Prepared, Repository } from "./repository.ts";
 import { submoduleOverrides } from "./submodules.ts";
 
@@ -53,7 +53,7 @@ export class Git {
     const machine = await this.machine();
     const location = await locate(await this.directoryOf(path), this.guard);
     if (location.owned !== true) await askForOwnership(machine, location, signal);
-    return new Repository(machine, location, this.#prepare(machine, location, signal), signal);
+    return new Repository(machine, location, (repository) => this.#prepare(repository), signal);
   }
 
   /**
@@ -68,12 +68,12 @@ export class Git {
     const plain = await this.open(path, signal);
     return this.#changing(plain.location.commonDir, async () => {
       signal.throwIfAborted();
-      const prepared = await plain.prepared();
-      const extra = await submoduleOverrides(plain, this.guard);
-      const overrides = [...prepared.overrides, ...extra];
-      return work(
-        new Repository(plain.machine, plain.location, Promise.resolve({ ...prepared, overrides }), signal),
-      );
+      const prepare = async (): Promise<Prepared> => {
+        const prepared = await plain.prepared();
+        const extra = await submoduleOverrides(plain, this.guard);
+        return { ...prepared, overrides: [...prepared.overrides, ...extra] };
+      };
+      return work(new Repository(plain.machine, plain.location, prepare, signal));
     });
   }
 
@@ -158,12 +158,13 @@ export class Git {
     return (await this.named(basename(path))) === path ? basename(path) : path;
   }
 
-  async #prepare(machine: Machine, location: Location, signal: AbortSignal): Promise<Prepared> {
-    const config = parseConfig(await Repository.readConfig(machine, location, signal));
-    const worktree = await this.#worktreeOf(location, (key) => lastValue(config, key));
+  async #prepare(repository: Repository): Promise<Prepared> {
+    const { location } = repository;
+    const { entries, dormant, ...rest } = await repository.readConfig(this.guard);
+    const worktree = await this.#worktreeOf(location, (key) => lastValue(entries, key));
     const base = worktree ?? location.gitDir;
     const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
-    return { config, overrides: overridesFor(config), worktree, isInside };
+    return { ...rest, config: entries, overrides: overridesFor(entries, dormant), worktree, isInside };
   }
 
   /** The working tree as `core.worktree` and `core.bare` say; it really has to lie inside the bound. */
@@ -180,15 +181,6 @@ export class Git {
       throw outside("working tree (core.worktree)", this.guard);
     }
     return isTrue(value("core.bare")) ? undefined : location.worktree;
-  }
-}
-
-/** Where a file really is; itself where there is none. */
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
   }
 }
 

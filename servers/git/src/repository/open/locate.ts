@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, type PathGuard } from "@refmcp/core/boundary";
@@ -14,9 +14,10 @@ export interface Location {
   readonly owned: boolean | undefined;
 }
 
-/** Parts of a git directory that could be links out of the bound, for reading or for writing. */
-const PARTS = ["HEAD", "index", "config", "config.worktree", "packed-refs", "info", "modules", "worktrees"];
-const SHARED_PARTS = ["refs", "refs/heads", "refs/tags", "refs/remotes", "refs/refmcp", "logs", "logs/refs"];
+/** Directories of a git directory whose files git reads or writes by name, links followed. */
+const DEEP = ["refs", "logs", "info", "rebase-merge", "rebase-apply", "sequencer"];
+/** What other programs keep there and git does not read; hooks are checked where they are to be run. */
+const NOT_OURS: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
 const MOST_ALTERNATES = 100;
 
 /**
@@ -34,8 +35,7 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
   const commonDir =
     common === undefined ? gitDir : await inside(resolve(gitDir, common.trim()), "common directory", guard);
   await Promise.all([
-    ...PARTS.map((part) => insideIfLink(join(gitDir, part), guard)),
-    ...SHARED_PARTS.map((part) => insideIfLink(join(commonDir, part), guard)),
+    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
     checkObjects(join(commonDir, "objects"), guard),
   ]);
   const owned = await isOwned([found.worktree ?? gitDir, found.entry, gitDir]);
@@ -73,6 +73,25 @@ async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
   throw notARepository(start, guard);
 }
 
+/**
+ * Whether a place is a git directory or in one, where what is made becomes git's own: a hook, a ref.
+ *
+ * @param path absolute, links resolved; need not exist
+ */
+export async function isInGitDir(path: string): Promise<boolean> {
+  for (let directory = path; ; directory = dirname(directory)) {
+    if (isGitName(basename(directory)) || (await isGitDir(directory))) return true;
+    if (dirname(directory) === directory) return false;
+  }
+}
+
+/** `.git` in any spelling that a file system may take for it. */
+export function isGitName(name: string): boolean {
+  return /^(\.git[. ]*(:.*)?|git~\d+)$/i.test(
+    name.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ""),
+  );
+}
+
 /** What git itself takes for a git directory. */
 async function isGitDir(directory: string): Promise<boolean> {
   const [head, objects, refs] = await Promise.all([
@@ -93,6 +112,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
     if (seen.has(directory) || seen.size > MOST_ALTERNATES) continue;
     seen.add(directory);
+    await checkLinksIn(directory, guard);
     const list = await readFile(join(directory, "info", "alternates"), "utf8").catch(() => "");
     for (const line of list.split("\n")) {
       if (line === "" || line.startsWith("#")) continue;
@@ -119,9 +139,32 @@ async function inside(path: string, what: string, guard: PathGuard): Promise<str
   return real;
 }
 
-async function insideIfLink(path: string, guard: PathGuard): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats?.isSymbolicLink()) await inside(path, basename(path), guard);
+/**
+ * No link of a git directory may lead out of the bound, to a file or to where one would be made: git writes the message of a
+ * commit through COMMIT_EDITMSG, and appends to what logs/HEAD is.
+ */
+async function checkLinks(gitDir: string, guard: PathGuard): Promise<void> {
+  await Promise.all([
+    checkLinksIn(gitDir, guard),
+    ...DEEP.map((name) => checkLinksIn(join(gitDir, name), guard, true)),
+  ]);
+}
+
+async function checkLinksIn(directory: string, guard: PathGuard, recursive = false): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    const path = join(directory, entry.name);
+    if (entry.isSymbolicLink() && !NOT_OURS.has(entry.name)) await insideLink(path, guard);
+    else if (recursive && entry.isDirectory()) await checkLinksIn(path, guard, true);
+  }
+}
+
+async function insideLink(path: string, guard: PathGuard): Promise<void> {
+  const target = resolve(dirname(path), await readlink(path));
+  // What is missing could be made there.
+  const real = await realpath(path).catch(() => undefined);
+  const parent = await realpath(dirname(target)).catch(() => dirname(target));
+  if (!guard.contains(real ?? join(parent, basename(target)))) throw outside(`link "${oneLine(basename(path))}"`, guard);
 }
 
 /** Whether everything belongs to this process' user (CVE-2022-24765); git is asked where it does not. */
@@ -138,10 +181,10 @@ async function isOwned(paths: readonly string[]): Promise<boolean | undefined> {
 export function outside(what: string, guard: PathGuard): ToolError {
   return new ToolError(
     "denied",
-    `The repository's ${what} lies outside the allowed directories; ${describeBound(guard.bound)}.`,
+    `The repository's ${what} is outside the allowed directories; ${describeBound(guard.bound)}.`,
     {
       code: "outside_roots",
-      hint: "All parts of a repository must lie inside. The user can allow the other directory as well (an argument or --root).",
+      hint: "All parts of a repository must be inside. The user can allow the other directory too, with --root.",
     },
   );
 }

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { unquotePath } from "../run/text.ts";
+import { isGitName } from "./locate.ts";
 import type { Repository } from "./repository.ts";
 
 /**
@@ -17,8 +18,7 @@ export function pathIn(root: string, path: string): string {
   if (isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`))
     throw badPath(path, "leads out of the repository");
   const inside = below.split(sep).join("/");
-  if (inside.split("/").some((part) => /^\.git$/i.test(part)))
-    throw badPath(path, "leads into a git directory");
+  if (inside.split("/").some(isGitName)) throw badPath(path, "leads into a git directory");
   return inside === "" ? "." : inside;
 }
 

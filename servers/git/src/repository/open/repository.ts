@@ -1,10 +1,13 @@
+import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
 import type { ConfigEntry } from "../run/config.ts";
 import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
 import { standingOverrides } from "../run/safe-config.ts";
 import type { Location } from "./locate.ts";
+import { type Configuration, readConfig } from "./read-config.ts";
 
 /** What every git process of this server shares. */
 export interface Machine {
@@ -14,7 +17,7 @@ export interface Machine {
 }
 
 /** What is known of a repository once its configuration was read. */
-export interface Prepared {
+export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly config: readonly ConfigEntry[];
   readonly overrides: readonly ConfigPair[];
   /** The working tree's root; undefined for a bare repository. */
@@ -49,25 +52,29 @@ export interface Named {
 export class Repository {
   readonly location: Location;
   readonly signal: AbortSignal;
-  readonly #machine: Machine;
-  readonly #prepared: Promise<Prepared>;
+  readonly machine: Machine;
+  readonly #prepare: (repository: Repository) => Promise<Prepared>;
+  #prepared: Promise<Prepared>;
 
-  /** @param prepared may still be under way: what needs no configuration need not wait for it */
-  constructor(machine: Machine, location: Location, prepared: Promise<Prepared>, signal: AbortSignal) {
-    this.#machine = machine;
+  /** @param prepare reads the configuration; what needs none does not wait for it */
+  constructor(
+    machine: Machine,
+    location: Location,
+    prepare: (repository: Repository) => Promise<Prepared>,
+    signal: AbortSignal,
+  ) {
+    this.machine = machine;
     this.location = location;
-    this.#prepared = prepared;
     this.signal = signal;
+    this.#prepare = prepare;
+    this.#prepared = prepare(this);
     // Whoever runs a command hears of it.
-    prepared.catch(() => undefined);
+    this.#prepared.catch(() => undefined);
   }
 
-  get machine(): Machine {
-    return this.#machine;
-  }
-
-  /** The configuration, the overrides and the working tree. */
-  prepared(): Promise<Prepared> {
+  /** The configuration, the overrides and the working tree, as they are now. */
+  async prepared(): Promise<Prepared> {
+    if ((await this.#prepared).isStale()) this.#prepared = this.#prepare(this);
     return this.#prepared;
   }
 
@@ -77,7 +84,7 @@ export class Repository {
    * @throws ToolError `invalid`, code `bare_repository`
    */
   async worktree(): Promise<string> {
-    const { worktree } = await this.#prepared;
+    const { worktree } = await this.prepared();
     if (worktree !== undefined) return worktree;
     throw new ToolError("invalid", "This is a bare repository: it has no working tree and no index.", {
       code: "bare_repository",
@@ -87,7 +94,7 @@ export class Repository {
 
   /** Runs git; resolves with any exit code. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-    const prepared = await this.#prepared;
+    const prepared = await this.prepared();
     return this.#spawn(args, options, prepared.worktree, prepared.overrides);
   }
 
@@ -130,17 +137,11 @@ export class Repository {
     });
   }
 
-  /** Lists the configuration, which itself runs nothing. */
-  static async readConfig(machine: Machine, location: Location, signal: AbortSignal): Promise<Buffer> {
-    const repository = new Repository(machine, location, Promise.reject(new TypeError("not yet")), signal);
-    const result = await repository.#spawn(
-      ["config", "--list", "-z", "--show-scope"],
-      {},
-      location.worktree,
-      standingOverrides(),
-    );
-    if (result.code !== 0) throw failureOf(result, "read the repository's configuration");
-    return result.stdout;
+  /** Reads the configuration, which itself runs nothing. */
+  readConfig(guard: PathGuard): Promise<Configuration> {
+    const { gitDir, commonDir, worktree } = this.location;
+    const files = [join(commonDir, "config"), join(gitDir, "config.worktree")];
+    return readConfig((args) => this.#spawn(args, {}, worktree, standingOverrides()), guard, files);
   }
 
   #spawn(
@@ -150,11 +151,11 @@ export class Repository {
     overrides: readonly ConfigPair[],
   ): Promise<GitResult> {
     const { config = [], env, purpose = "local", protocols, ...rest } = options;
-    const base = gitEnvironment(this.#machine.env, purpose, protocols);
+    const base = gitEnvironment(this.machine.env, purpose, protocols);
     const { gitDir } = this.location;
     return runGit({
       ...rest,
-      program: this.#machine.program,
+      program: this.machine.program,
       args,
       cwd: worktree ?? gitDir,
       signal: this.signal,

@@ -2,12 +2,11 @@ import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { parseConfig } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 import { overridesFor, standingOverrides } from "../run/safe-config.ts";
 import { records } from "../run/text.ts";
 import { locate } from "./locate.ts";
-import { Repository } from "./repository.ts";
+import { type Prepared, Repository } from "./repository.ts";
 
 const MOST_SUBMODULES = 500;
 
@@ -36,12 +35,14 @@ export async function submoduleOverrides(repository: Repository, guard: PathGuar
       }
       const location = await locate(path, guard);
       const { machine, signal } = repository;
-      const config = parseConfig(await Repository.readConfig(machine, location, signal));
-      const overrides = overridesFor(config);
-      for (const [key, value] of overrides) found.set(key, value);
-      const isInside = (file: string) => guard.contains(resolve(path, file));
-      const prepared = { config, overrides, worktree: path, isInside };
-      waiting.push(new Repository(machine, location, Promise.resolve(prepared), signal));
+      const prepare = async (submodule: Repository): Promise<Prepared> => {
+        const { entries: config, dormant, ...rest } = await submodule.readConfig(guard);
+        const isInside = (file: string) => guard.contains(resolve(path, file));
+        return { ...rest, config, overrides: overridesFor(config, dormant), worktree: path, isInside };
+      };
+      const submodule = new Repository(machine, location, prepare, signal);
+      for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);
+      waiting.push(submodule);
     }
   }
   for (const [key] of standingOverrides()) found.delete(key);

@@ -1,3 +1,5 @@
+import { lstat } from "node:fs/promises";
+import { posix } from "node:path";
 import { clip, cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
@@ -21,6 +23,14 @@ export interface Match {
   path: string;
   line: number;
   text: string;
+}
+
+/** A match, and how many lines of git's output it takes. */
+interface Found {
+  readonly match: Match;
+  /** Its path's bytes, as Latin-1. */
+  readonly bytes: string;
+  readonly lines: number;
 }
 
 export interface GrepPage {
@@ -74,20 +84,41 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
     throw failureOf(result, "search");
   }
   const page = pager.page();
-  const found = parseMatches(page.lines, oid);
+  const all = parseMatches(page.lines, oid);
+  const found = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
   const matches = found.map(({ match }) => match);
   const count = Math.min(limit, fitting(matches, budget - 300));
   const isRest = page.more || count < matches.length;
-  const next = skip + found.slice(0, count).reduce((sum, { lines }) => sum + lines, 0);
+  const read = count < found.length ? all.indexOf(found[count] as Found) : all.length;
+  const next = skip + all.slice(0, read).reduce((sum, { lines }) => sum + lines, 0);
   return {
     matches: matches.slice(0, count),
     ...(isRest ? { next_cursor: cursors.encode({ ...(oid === undefined ? {} : { oid }), skip: next }) } : {}),
   };
 }
 
+/** git grep reads a file of the index through a directory that has become a link, wherever that leads; these are left out. */
+async function withoutLinked(root: string, found: readonly Found[]): Promise<Found[]> {
+  const links = new Map<string, boolean>();
+  const isLinked = async (directory: string): Promise<boolean> => {
+    if (directory === ".") return false;
+    const known = links.get(directory);
+    if (known !== undefined) return known;
+    const stats = await lstat(
+      Buffer.concat([Buffer.from(`${root}/`), Buffer.from(directory, "latin1")]),
+    ).catch(() => undefined);
+    const linked = stats?.isDirectory() !== true || (await isLinked(posix.dirname(directory)));
+    links.set(directory, linked);
+    return linked;
+  };
+  const kept: Found[] = [];
+  for (const one of found) if (!(await isLinked(posix.dirname(one.bytes)))) kept.push(one);
+  return kept;
+}
+
 /** Joins the lines of a path that holds line breaks: only the last of them has the NUL that ends the path. */
-function parseMatches(lines: readonly Buffer[], oid: string | undefined): { match: Match; lines: number }[] {
-  const found: { match: Match; lines: number }[] = [];
+function parseMatches(lines: readonly Buffer[], oid: string | undefined): Found[] {
+  const found: Found[] = [];
   let begun: Buffer[] = [];
   for (const line of lines) {
     begun.push(line);
@@ -95,23 +126,24 @@ function parseMatches(lines: readonly Buffer[], oid: string | undefined): { matc
     const whole = Buffer.concat(
       begun.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("\n"), part])),
     );
-    found.push({ match: parseMatch(whole, oid), lines: begun.length });
+    found.push({ ...parseMatch(whole, oid), lines: begun.length });
     begun = [];
   }
   return found;
 }
 
 /** Reads `[oid:]path NUL line (NUL or :) text`. */
-function parseMatch(line: Buffer, oid: string | undefined): Match {
+function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines"> {
   const prefix = oid === undefined ? 0 : oid.length + 1;
   const nul = line.indexOf(0);
   const rest = line.subarray(nul + 1);
   const digits = /^\d+/.exec(rest.toString("latin1", 0, 20))?.[0] ?? "0";
   const text = textOf(rest.subarray(digits.length + 1));
+  const path = line.subarray(prefix, nul);
+  const shown = text.length > LONGEST_TEXT ? `${clip(text, LONGEST_TEXT)}…` : text;
   return {
-    path: pathText(line.subarray(prefix, nul)),
-    line: Number(digits),
-    text: text.length > LONGEST_TEXT ? `${clip(text, LONGEST_TEXT)}…` : text,
+    match: { path: pathText(path), line: Number(digits), text: shown },
+    bytes: path.toString("latin1"),
   };
 }
 

@@ -1,7 +1,7 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Git } from "../open/git.ts";
 import type { RunOptions } from "../open/repository.ts";
-import { type ConfigEntry, isOwn, lastValue, splitKey } from "../run/config.ts";
+import { type ConfigEntry, isOwn, isTrue, lastValue, splitKey } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
@@ -57,9 +57,10 @@ export async function remoteOptions(
   progress: Progress,
 ): Promise<RunOptions> {
   const rules = { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts };
-  refuseRedirection(config, urls);
+  const reached = [...new Set([...urls, ...lenders(config)])];
+  refuseRedirection(config, reached);
   const pins: ConfigPair[] = [];
-  for (const url of urls) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
+  for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
   const ssh = lastValue(config, "core.sshcommand", isOwn);
   return {
     purpose: "remote",
@@ -68,6 +69,17 @@ export async function remoteOptions(
     env: ssh === undefined ? {} : { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: "auto" },
     onStderr: progressReader(progress),
   };
+}
+
+/** The URLs of the remotes that a partial clone asks for what it has not got, whichever remote it fetches from. */
+function lenders(config: readonly ConfigEntry[]): string[] {
+  const isLender = (name: string) =>
+    lastValue(config, "extensions.partialclone") === name ||
+    isTrue(lastValue(config, `remote.${name}.promisor`));
+  return config.flatMap(({ key, value }) => {
+    const [section, name, variable] = splitKey(key);
+    return section === "remote" && variable === "url" && isLender(name) ? [value] : [];
+  });
 }
 
 /** A repository's own words on where its remotes really are: rewritten URLs, proxies, helpers. */

@@ -3,7 +3,7 @@ import { isTrue, lastValue, parseConfig, splitKey } from "./config.ts";
 import { overridesFor, ownCredentialHelpers } from "./safe-config.ts";
 
 const config = (...entries: [scope: string, text: string][]) =>
-  parseConfig(Buffer.from(entries.map(([scope, text]) => `${scope}\0${text}\0`).join("")));
+  parseConfig(Buffer.from(entries.map(([scope, text]) => `${scope}\0file:/c\0${text}\0`).join("")));
 
 describe("parseConfig", () => {
   it("reads scopes, keys with any subsection, values with line breaks, and keys without a value", () => {
@@ -14,9 +14,9 @@ describe("parseConfig", () => {
       ["command", "core.fsmonitor\nfalse"],
     );
     expect(entries).toEqual([
-      { scope: "global", key: "user.name", value: "Ada" },
-      { scope: "local", key: "filter.a=b.clean", value: "line 1\nline 2" },
-      { scope: "worktree", key: "core.bare", value: "true" },
+      { scope: "global", origin: "/c", key: "user.name", value: "Ada" },
+      { scope: "local", origin: "/c", key: "filter.a=b.clean", value: "line 1\nline 2" },
+      { scope: "worktree", origin: "/c", key: "core.bare", value: "true" },
     ]);
     expect(splitKey("url.https://a.b/.insteadof")).toEqual(["url", "https://a.b/", "insteadof"]);
     expect(splitKey("core.bare")).toEqual(["core", "", "bare"]);

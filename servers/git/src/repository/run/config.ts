@@ -1,9 +1,13 @@
+import { resolve } from "node:path";
+
 /** Where a value of git's configuration comes from. */
 export type ConfigScope = "system" | "global" | "local" | "worktree" | "unknown";
 
-/** One value of git's configuration, as `git config --list -z --show-scope` tells it. */
+/** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
 export interface ConfigEntry {
   readonly scope: ConfigScope;
+  /** The file that sets it. */
+  readonly origin: string;
   /** Section and name in lower case, the subsection in the middle as it stands. */
   readonly key: string;
   /** A key without `=` means true. */
@@ -17,29 +21,33 @@ function isScope(text: string): text is ConfigScope {
 }
 
 /**
- * Reads `git config --list -z --show-scope`: `scope NUL key LF value NUL`, in the order in which git applies them.
+ * Reads `git config --list -z --show-scope --show-origin`: `scope NUL origin NUL key LF value NUL`, in the order in which
+ * git applies them.
  * What the server itself has set (scope `command`) is left out.
  */
 export function parseConfig(output: Buffer): ConfigEntry[] {
   const fields = output.toString("utf8").split("\0");
   const entries: ConfigEntry[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const scope = fields[index] ?? "";
-    const text = fields[index + 1] ?? "";
-    const key = keyOf(text);
-    const value = text.length > key.length ? text.slice(key.length + 1) : "true";
+  for (let index = 0; index + 2 < fields.length; index += 3) {
+    const [scope = "", origin = "", text = ""] = fields.slice(index, index + 3);
     if (scope === "command") continue;
-    entries.push({ scope: isScope(scope) ? scope : "unknown", key, value });
+    const file = resolve(origin.replace(/^file:/, ""));
+    entries.push(entryOf(isScope(scope) ? scope : "unknown", file, text));
   }
   return entries;
 }
 
-/**
- * The key before the value. A subsection cannot hold a line break (git refuses it), so the first one ends the key.
- */
-function keyOf(text: string): string {
+/** Reads `git config --file <origin> --list -z`, which knows no scope. */
+export function parseFile(output: Buffer, scope: ConfigScope, origin: string): ConfigEntry[] {
+  const texts = output.toString("utf8").split("\0").slice(0, -1);
+  return texts.map((text) => entryOf(scope, origin, text));
+}
+
+/** `key LF value`. A subsection cannot hold a line break (git refuses it), so the first one ends the key. */
+function entryOf(scope: ConfigScope, origin: string, text: string): ConfigEntry {
   const end = text.indexOf("\n");
-  return end === -1 ? text : text.slice(0, end);
+  if (end === -1) return { scope, origin, key: text, value: "true" };
+  return { scope, origin, key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
 /** Whether the user of this machine wrote it, and not the repository. */

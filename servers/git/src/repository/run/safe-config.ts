@@ -28,6 +28,8 @@ const ALWAYS: readonly ConfigPair[] = [
   ["rebase.autoStash", "false"],
   ["merge.autoStash", "false"],
   ["http.followRedirects", "false"],
+  // Packs from addresses that the remote names.
+  ["fetch.uriProtocols", ""],
 ];
 
 /**
@@ -69,6 +71,16 @@ const SIGNERS: Readonly<Record<string, string>> = {
   "gpg.ssh.defaultkeycommand": "",
 };
 
+/** Files whose lines show in answers or decide them: the user's own choice, never the repository's. */
+const OWN_FILES: ReadonlySet<string> = new Set([
+  "mailmap.file",
+  "core.attributesfile",
+  "core.excludesfile",
+  "gpg.ssh.allowedsignersfile",
+  "gpg.ssh.revocationfile",
+  "commit.template",
+]);
+
 const MOST_OVERRIDES = 2_000;
 
 /** The overrides that need no look at the configuration. */
@@ -80,16 +92,21 @@ export function standingOverrides(): readonly ConfigPair[] {
  * What to set so that no key of this configuration makes git run anything, on any command, from any file: the
  * user's own too, because it is the repository's attributes that would call it.
  *
+ * @param dormant what conditional includes would add
  * @throws ToolError `denied`, code `unsafe_config`, for a configuration with thousands of such keys
  */
-export function overridesFor(entries: readonly ConfigEntry[]): ConfigPair[] {
+export function overridesFor(
+  entries: readonly ConfigEntry[],
+  dormant: readonly ConfigEntry[] = [],
+): ConfigPair[] {
   const pairs = new Map<string, string>(ALWAYS);
-  for (const { key } of entries) {
+  for (const { key } of [...entries, ...dormant]) {
     const known = EXECUTING.find(([shape]) => shape.test(key));
     if (known !== undefined) pairs.set(key, known[1]);
     // Hooks of the configuration, in git versions to come.
     const [section, subsection] = splitKey(key);
     if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
+    if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
     if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
   }
   if (pairs.size > MOST_OVERRIDES) {

@@ -1,0 +1,308 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { callTool, codeOf, commitFiles, git, insideAndOutside, write } from "./fixture.ts";
+import { canary, set } from "./traps.ts";
+import { cloned, LOOPBACK, over, place, usePlace } from "./upstream.ts";
+
+// A git directory that came as a whole, in an archive or from another program, and not by a clone.
+usePlace();
+
+describe("an include", () => {
+  const filter = (program: string) => `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
+
+  /** A repository whose configuration includes a file that sets the sample's filter, on a condition. */
+  function conditional(condition: string) {
+    const { root, over: server } = insideAndOutside(place);
+    const { program, log } = canary(place.path("in", "evil"));
+    writeFileSync(join(root, ".git", "evil.inc"), filter(program));
+    set(root, [`includeIf.${condition}.path`, "evil.inc"]);
+    return { root, server, log };
+  }
+
+  it.each([
+    [
+      "gitdir:**/worktrees/**",
+      "git_worktree_add",
+      { path: "twin", branch_name: "feature" },
+      ["worktree", "add", "--quiet", "../plain", "feature"],
+    ],
+    [
+      "onbranch:feature",
+      "git_worktree_add",
+      { path: "twin", branch_name: "feature" },
+      ["worktree", "add", "--quiet", "../plain", "feature"],
+    ],
+  ] as const)("on the condition %s executes nothing in %s", async (condition, tool, args, spring) => {
+    const { root, server, log } = conditional(condition);
+    git(root, ...spring);
+    expect(readFileSync(log, "utf8"), "no trap").not.toBe("");
+    rmSync(log);
+    git(root, "worktree", "remove", "--force", "../plain");
+    rmSync(log, { force: true });
+    await callTool(server, tool, { repo_path: root, ...args, path: place.path("in", args.path) });
+    expect(existsSync(log)).toBe(false);
+    expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("TEN");
+  });
+
+  it("inside of an include, named from its own directory or the home, executes nothing either", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    const { program, log } = canary(place.path("in", "evil"));
+    write(root, ".git/deep/first.inc", '[includeIf "onbranch:feature"]\n\tpath = second.inc\n');
+    write(root, ".git/deep/second.inc", filter(program));
+    set(root, ["includeIf.onbranch:feature.path", "deep/first.inc"]);
+    await callTool(server, "git_worktree_add", {
+      repo_path: root,
+      path: place.path("in", "twin"),
+      branch_name: "feature",
+    });
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("that means another file in the new worktree executes nothing there", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    const { program, log } = canary(place.path("in", "evil"));
+    set(root, ["extensions.worktreeConfig", "true"]);
+    write(root, ".git/worktrees/evil.inc", filter(program));
+    // git copies it: from .git it is the repository's evil.inc, which is not there, from .git/worktrees/twin it is the other.
+    write(root, ".git/config.worktree", "[include]\n\tpath = ../evil.inc\n");
+    git(root, "worktree", "add", "--quiet", "../plain", "feature");
+    expect(existsSync(log), "no trap").toBe(true);
+    rmSync(log);
+    const args = { repo_path: root, path: place.path("in", "twin"), branch_name: "conflicting" };
+    await callTool(server, "git_worktree_add", args);
+    expect(existsSync(log)).toBe(false);
+    expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("THEIRS");
+  });
+
+  it("that a stash brings does not run on the untracked files that the stash brings too", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    const { program, log } = canary(place.path("in", "evil"));
+    write(root, "shared.inc", "\n");
+    git(root, "add", "shared.inc");
+    git(root, "commit", "--quiet", "-m", "Harmless");
+    write(root, "shared.inc", filter(program));
+    write(root, "fresh.ts", "untracked\n");
+    git(root, "stash", "push", "--quiet", "--include-untracked");
+    set(root, ["include.path", "../shared.inc"]);
+    git(root, "stash", "apply", "--quiet");
+    expect(existsSync(log), "no trap").toBe(true);
+    rmSync(log);
+    git(root, "config", "--unset", "include.path");
+    git(root, "reset", "--hard", "--quiet");
+    git(root, "clean", "-fdq");
+    set(root, ["include.path", "../shared.inc"]);
+    const applied = codeOf(callTool(server, "git_stash_apply", { repo_path: root }));
+    expect(await applied).toBe("unsafe_config");
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("that a checkout itself brings executes nothing in the rest of the call", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    const { program, log } = canary(place.path("in", "evil"));
+    git(root, "checkout", "--quiet", "conflicting");
+    commitFiles(root, "Shared", { "shared.inc": filter(program), "src/util.ts": "let y;\n" });
+    git(root, "checkout", "--quiet", "main");
+    set(root, ["include.path", "../shared.inc"]);
+    expect(() => git(root, "merge", "--quiet", "conflicting")).toThrow();
+    rmSync(log, { force: true });
+    expect(() => git(root, "merge", "--abort")).toThrow();
+    expect(existsSync(log), "no trap").toBe(true);
+    git(root, "config", "--unset", "include.path");
+    git(root, "reset", "--hard", "--quiet");
+    set(root, ["include.path", "../shared.inc"]);
+    rmSync(log, { force: true });
+    // Each conflicts, and takes itself back with a second process.
+    for (const [tool, args] of [
+      ["git_merge", { revision: "conflicting" }],
+      ["git_cherry_pick", { commits: ["conflicting~1", "conflicting"] }],
+      ["git_rebase", { onto: "conflicting" }],
+    ] as const) {
+      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe("conflict");
+      expect(existsSync(log), tool).toBe(false);
+    }
+  });
+
+  it("of a file outside shows nothing of it", async () => {
+    const { root, foreign, over: server } = insideAndOutside(place);
+    git(foreign, "remote", "add", "secret", "https://token@git.example.org/x.git");
+    for (const key of ["include.path", "includeIf.onbranch:main.path", "includeIf.gitdir:**.path"]) {
+      set(root, [key, join(foreign, ".git", "config")]);
+      const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
+      expect(await codeOf(refs), key).toBe("outside_roots");
+      git(root, "config", "--unset", key);
+    }
+    symlinkSync(join(foreign, ".git", "config"), join(root, "linked"));
+    set(root, ["include.path", "../linked"]);
+    expect(await codeOf(callTool(server, "git_status", { repo_path: root }))).toBe("outside_roots");
+    git(root, "config", "--unset", "include.path");
+    rmSync(join(root, "linked"));
+    // The user's own configuration may include what it likes.
+    write(place.home, "own.inc", "[remote]\n\tpushDefault = origin\n");
+    appendFileSync(join(place.home, ".gitconfig"), "[include]\n\tpath = ~/own.inc\n");
+    expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({ clean: true });
+  });
+});
+
+describe("a link in the working tree or the git directory", () => {
+  it("leads git_grep to no file outside", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    write(root, "d/id_rsa", "nothing\n");
+    write(root, "e/plain.txt", "the needle\n");
+    git(root, "add", "d", "e");
+    write(place.path("out"), "keys/id_rsa", "TOPSECRET needle\n");
+    rmSync(join(root, "d"), { recursive: true });
+    symlinkSync(place.path("out", "keys"), join(root, "d"));
+    const { data } = await callTool(server, "git_grep", { repo_path: root, pattern: "needle" });
+    expect(data.matches).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
+    // A page that holds nothing but such files still leads on to the next one.
+    const found = [];
+    let cursor: unknown;
+    do {
+      const page = await callTool(server, "git_grep", {
+        repo_path: root,
+        pattern: "needle",
+        limit: 1,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      found.push(...(page.data.matches as object[]));
+      cursor = page.data.next_cursor;
+    } while (cursor !== undefined);
+    expect(found).toEqual(data.matches);
+  });
+
+  it.each([
+    ["COMMIT_EDITMSG", "git_commit", { message: "x", files: ["README.md"] }],
+    ["logs/HEAD", "git_commit", { message: "x", files: ["README.md"] }],
+    ["logs/HEAD", "git_reflog", {}],
+    ["refs/heads/topic", "git_log", { revision: "topic" }],
+    ["objects/pack", "git_log", {}],
+    ["MERGE_MSG", "git_merge", { revision: "conflicting", on_conflict: "keep" }],
+    ["info/attributes", "git_status", {}],
+  ] as const)("%s writes and reads nothing outside with %s", async (part, tool, args) => {
+    const { root, foreign, over: server } = insideAndOutside(place);
+    const victim = part === "objects/pack" ? join(foreign, ".git", "objects") : place.path("out", "victim");
+    if (part !== "objects/pack") writeFileSync(victim, "untouched\n");
+    rmSync(join(root, ".git", part), { force: true, recursive: true });
+    mkdirSync(join(root, ".git", part, ".."), { recursive: true });
+    symlinkSync(victim, join(root, ".git", part));
+    write(root, "README.md", "changed\n");
+    expect(await codeOf(callTool(server, tool, { repo_path: root, ...args }))).toBe("outside_roots");
+    if (part !== "objects/pack") expect(readFileSync(victim, "utf8")).toBe("untouched\n");
+  });
+
+  it("is fine where it stays inside", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    renameSync(join(root, ".git", "logs"), join(root, "kept-logs"));
+    symlinkSync("../kept-logs", join(root, ".git", "logs"));
+    expect((await callTool(server, "git_reflog", { repo_path: root })).data.entries).not.toEqual([]);
+  });
+});
+
+describe("a file outside that the configuration names", () => {
+  it("does not say who is who (mailmap.file), nor what is ignored", async () => {
+    const { root, over: server } = insideAndOutside(place);
+    write(place.path("out"), "people", "Secret Name <secret@example.org> <test@example.org>\n");
+    write(place.path("out"), "ignored", "fresh.txt\n");
+    set(
+      root,
+      ["mailmap.file", place.path("out", "people")],
+      ["core.excludesFile", place.path("out", "ignored")],
+    );
+    const { text } = await callTool(server, "git_blame", { repo_path: root, path: "README.md" });
+    expect(text).not.toContain("Secret");
+    write(root, "fresh.txt", "x\n");
+    const { data } = await callTool(server, "git_list_files", { repo_path: root, kind: "untracked" });
+    expect(data.files).toEqual(["fresh.txt"]);
+  });
+});
+
+describe("a new directory", () => {
+  it.each([
+    ["git_worktree_add", { branch_name: "hooks" }],
+    ["git_init", {}],
+    ["git_clone", { url: "https://example.org/x.git" }],
+  ] as const)("of %s is never made inside of a git directory", async (tool, args) => {
+    const { root, over: server } = insideAndOutside(place);
+    git(root, "branch", "hooks");
+    git(place.path("in"), "clone", "--quiet", "--bare", "--template=", "repo", "bare.git");
+    git(place.path("in"), "init", "--quiet", "--template=", "--separate-git-dir", "meta", "apart");
+    symlinkSync("repo/.git", place.path("in", "link"));
+    for (const path of [
+      "repo/.git/hooks",
+      "repo/.git/modules/x/hooks",
+      "repo/.GIT/hooks",
+      "repo/.git",
+      "bare.git/hooks",
+      "bare.git/refs/heads/x",
+      "meta/hooks",
+      "link/hooks",
+      "repo/sub/.git/hooks",
+    ]) {
+      const where = { ...args, path: place.path("in", path) };
+      const given = tool === "git_worktree_add" ? { ...where, repo_path: root } : where;
+      expect(await codeOf(callTool(server, tool, given)), path).toBe("inside_git_directory");
+    }
+    for (const path of ["repo/.git/hooks", "bare.git/hooks", "meta/hooks", "repo/sub"])
+      expect(existsSync(place.path("in", path)), path).toBe(false);
+  });
+});
+
+describe("a remote that is allowed", () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  /** A server that nobody has allowed, and what it was asked. */
+  async function elsewhere(): Promise<{ url: string; requests: string[] }> {
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
+    closing.push(() => server.close());
+    return { url: `http://127.0.0.2:${(server.address() as AddressInfo).port}`, requests };
+  }
+
+  it("sends git to no other address by packfile URIs", async () => {
+    const { url, requests } = await elsewhere();
+    const { root, bare } = await cloned();
+    const oid = commitFiles(place.path("source"), "Big", { "big.bin": "x".repeat(5_000) });
+    git(place.path("source"), "push", "--quiet", bare, `${oid}:refs/heads/news`);
+    const blob = git(bare, "rev-parse", `${oid}:big.bin`).trim();
+    const pack = "0123456789012345678901234567890123456789";
+    git(bare, "config", "uploadpack.blobPackfileUri", `${blob} ${pack} ${url}/steal.pack`);
+    git(bare, "config", "uploadpack.allowSidebandAll", "true");
+    set(root, ["fetch.uriProtocols", "http,https"], ["protocol.version", "2"]);
+    await callTool(over(LOOPBACK), "git_fetch", { repo_path: root }).catch(() => undefined);
+    expect(requests).toEqual([]);
+    expect(git(root, "rev-parse", "refs/remotes/origin/news").trim()).toBe(oid);
+  });
+
+  it("sends git to no other address for the objects of another remote (partial clone)", async () => {
+    const { url, requests } = await elsewhere();
+    const { root } = await cloned();
+    set(
+      root,
+      ["core.repositoryFormatVersion", "1"],
+      ["extensions.partialClone", "evil"],
+      ["remote.evil.url", `${url}/x.git`],
+      ["remote.evil.promisor", "true"],
+    );
+    expect(await codeOf(callTool(over(LOOPBACK), "git_fetch", { repo_path: root }))).toBe("host_not_allowed");
+    expect(requests).toEqual([]);
+  });
+});
