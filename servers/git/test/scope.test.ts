@@ -77,8 +77,8 @@ describe("a repository reaches nothing outside of the allowed directories", () =
     symlinkSync(foreign, join(dir, "link"));
     git(root, "config", "core.worktree", "link");
     expect(await codeOf(callTool(over, "git_status", { repo_path: root }))).toBe("outside_roots");
+    git(place.folder, "config", "-f", join(dir, "config"), "core.worktree", "../src");
     rmSync(join(dir, "link"));
-    git(root, "config", "core.worktree", "../src");
     expect((await callTool(over, "git_status", { repo_path: root })).data.unstaged).not.toEqual([]);
     git(root, "config", "--unset", "core.worktree");
 

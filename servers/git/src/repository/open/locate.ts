@@ -164,7 +164,8 @@ async function insideLink(path: string, guard: PathGuard): Promise<void> {
   // What is missing could be made there.
   const real = await realpath(path).catch(() => undefined);
   const parent = await realpath(dirname(target)).catch(() => dirname(target));
-  if (!guard.contains(real ?? join(parent, basename(target)))) throw outside(`link "${oneLine(basename(path))}"`, guard);
+  if (!guard.contains(real ?? join(parent, basename(target))))
+    throw outside(`link "${oneLine(basename(path))}"`, guard);
 }
 
 /** Whether everything belongs to this process' user (CVE-2022-24765); git is asked where it does not. */
