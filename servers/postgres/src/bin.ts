@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { run } from "@refmcp/core";
-import { GRANT_SQL } from "./database/role.ts";
+import { GRANT_SQL } from "./database/connection/role.ts";
 import { normalArguments } from "./options.ts";
 import { server } from "./server.ts";
 

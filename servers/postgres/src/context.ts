@@ -1,7 +1,7 @@
 import { type Call, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import { type Column, encodeRow, type Format, rowsThatFit } from "@refmcp/sql";
 import * as z from "zod";
-import type { Postgres } from "./database/postgres.ts";
+import type { Postgres } from "./database/connection/postgres.ts";
 
 export const tool = toolFor<Postgres>();
 export const resource = resourceFor<Postgres>();

@@ -36,7 +36,7 @@ export const server = defineServer({
   // Loaded with the first call: a start should cost next to nothing.
   async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
-    const { Postgres } = await import("./database/postgres.ts");
+    const { Postgres } = await import("./database/connection/postgres.ts");
     const { url, db, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
     return new Postgres(

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { passReading } from "../src/database/gate.ts";
-import { PortalQuery } from "../src/database/portal.ts";
-import { GRANT_SQL } from "../src/database/role.ts";
-import { opening } from "../src/database/transaction.ts";
+import { GRANT_SQL } from "../src/database/connection/role.ts";
+import { opening } from "../src/database/connection/transaction.ts";
+import { passReading } from "../src/database/gate/gate.ts";
+import { PortalQuery } from "../src/database/reading/portal.ts";
 import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 

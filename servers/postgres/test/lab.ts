@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { startPostgres, type TestPostgres } from "@refmcp/test-postgres";
 import pg from "pg";
-import { Database, type WorkLimits } from "../src/database/database.ts";
-import { openLink } from "../src/database/link.ts";
-import { targetOf } from "../src/database/target.ts";
+import { Database, type WorkLimits } from "../src/database/connection/database.ts";
+import { openLink } from "../src/database/connection/link.ts";
+import { targetOf } from "../src/database/connection/target.ts";
 
 /** One PostgreSQL for a test file; it goes when the process does. */
 let shared: Promise<TestPostgres> | undefined;

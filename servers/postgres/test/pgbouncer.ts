@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
-import { freePort } from "../src/database/cluster.ts";
+import { freePort } from "../src/database/connection/cluster.ts";
 
 /** The program, installed by apt where it is missing and apt may be used; `missing` says why there is none. */
 export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {

@@ -1,6 +1,6 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
-import type { Databases } from "./database/databases.ts";
+import type { Databases } from "./database/connection/databases.ts";
 
 export const tool = toolFor<Databases>();
 export const resource = resourceFor<Databases>();

@@ -1,6 +1,6 @@
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
-import type { Databases } from "./database/databases.ts";
+import type { Databases } from "./database/connection/databases.ts";
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
@@ -26,7 +26,7 @@ export const server = defineServer({
   // Loaded with the first call: a start should cost next to nothing.
   async open({ options: { dbPath, db, ...rest }, bound }): Promise<Databases> {
     const { createPathGuard } = await import("@refmcp/core/boundary");
-    const { Databases } = await import("./database/databases.ts");
+    const { Databases } = await import("./database/connection/databases.ts");
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
     return new Databases({ ...rest, files, guard: createPathGuard(bound) });
   },

@@ -1,7 +1,7 @@
 import { afterEach } from "vitest";
-import { passWriting } from "../src/database/gate.ts";
-import { type Question, query } from "../src/database/query.ts";
-import { write } from "../src/database/write.ts";
+import { passWriting } from "../src/database/gate/gate.ts";
+import { type Question, query } from "../src/database/reading/query.ts";
+import { write } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 
 /** Labs for one test each, removed after it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeTable } from "../src/database/describe.ts";
+import { describeTable } from "../src/database/reading/describe.ts";
 import { ask, change, ENDLESS, rooms } from "./asking.ts";
 
 const enter = rooms();

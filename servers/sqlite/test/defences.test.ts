@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { passReading, passWriting } from "../src/database/gate.ts";
-import { isReading, openReading, openWriting } from "../src/database/handle.ts";
+import { isReading, openReading, openWriting } from "../src/database/connection/handle.ts";
+import { passReading, passWriting } from "../src/database/gate/gate.ts";
 import { ask, rooms } from "./asking.ts";
 import { type Lab, lab } from "./lab.ts";
 

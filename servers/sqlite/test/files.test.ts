@@ -13,10 +13,10 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { describeTable } from "../src/database/describe.ts";
-import { databaseInfo } from "../src/database/info.ts";
-import { listTables } from "../src/database/tables.ts";
-import { exportRows } from "../src/database/transfer.ts";
+import { describeTable } from "../src/database/reading/describe.ts";
+import { databaseInfo } from "../src/database/reading/info.ts";
+import { listTables } from "../src/database/reading/tables.ts";
+import { exportRows } from "../src/database/transfer/transfer.ts";
 import { ask, change, rooms } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 import { talk } from "./session.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import Sqlite from "better-sqlite3";
-import { Databases } from "../src/database/databases.ts";
-import type { Place } from "../src/database/handle.ts";
+import { Databases } from "../src/database/connection/databases.ts";
+import type { Place } from "../src/database/connection/handle.ts";
 
 const SCHEMA = `
 CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { connectStdio, nodeBoundByPermissions } from "@refmcp/core/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { recover } from "../src/database/recover.ts";
+import { recover } from "../src/database/connection/recover.ts";
 import { ask, change, ENDLESS, rooms } from "./asking.ts";
 
 const enter = rooms();

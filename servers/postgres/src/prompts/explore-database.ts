@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { prompt } from "../context.ts";
-import { listObjects } from "../database/objects.ts";
+import { listObjects } from "../database/reading/objects.ts";
 
 export default prompt({
   name: "explore_database",

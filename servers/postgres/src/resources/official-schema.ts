@@ -1,7 +1,7 @@
 import { resource } from "../context.ts";
-import { describeTable } from "../database/describe.ts";
-import { namesBeginning } from "../database/objects.ts";
-import { never, watchTable } from "../database/watching.ts";
+import { never, watchTable } from "../database/connection/watching.ts";
+import { describeTable } from "../database/reading/describe.ts";
+import { namesBeginning } from "../database/reading/objects.ts";
 
 export default resource({
   uriTemplate: "postgres://{server}/{table}/schema",

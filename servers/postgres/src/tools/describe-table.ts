@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, schema, tool } from "../context.ts";
-import { boundedDescription, describeTable } from "../database/describe.ts";
+import { boundedDescription, describeTable } from "../database/reading/describe.ts";
 
 export default tool({
   name: "pg_describe_table",

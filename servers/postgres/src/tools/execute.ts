@@ -1,8 +1,8 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { cells, columns, count, database, notices, params, showing, timeoutMs, tool } from "../context.ts";
-import { withNearNames } from "../database/near.ts";
-import { write } from "../database/writing.ts";
+import { withNearNames } from "../database/reading/near.ts";
+import { write } from "../database/writing/writing.ts";
 
 export default tool({
   name: "pg_execute",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { count, database, params, timeoutMs, tool } from "../context.ts";
-import { explain } from "../database/explain.ts";
-import { withNearNames } from "../database/near.ts";
+import { explain } from "../database/advice/explain.ts";
+import { withNearNames } from "../database/reading/near.ts";
 
 export default tool({
   name: "pg_explain",

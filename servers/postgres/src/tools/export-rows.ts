@@ -2,8 +2,8 @@ import { pathToFileURL } from "node:url";
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
 import { count, database, timeoutMs, tool } from "../context.ts";
-import { withNearNames } from "../database/near.ts";
-import { exportRows, FORMATS } from "../database/transfer.ts";
+import { withNearNames } from "../database/reading/near.ts";
+import { exportRows, FORMATS } from "../database/transfer/transfer.ts";
 
 export default tool({
   name: "pg_export",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { CHECKS, checkHealth } from "../database/health.ts";
+import { CHECKS, checkHealth } from "../database/advice/health.ts";
 
 export default tool({
   name: "pg_health",

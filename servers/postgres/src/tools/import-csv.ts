@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { count, database, schema, tool } from "../context.ts";
-import { importCsv } from "../database/transfer.ts";
+import { importCsv } from "../database/transfer/transfer.ts";
 
 export default tool({
   name: "pg_import_csv",

@@ -2,7 +2,7 @@ import { cursorsOf, fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
-import { KINDS, listObjects } from "../database/objects.ts";
+import { KINDS, listObjects } from "../database/reading/objects.ts";
 
 const place = z.tuple([z.string(), z.string(), z.string()]);
 

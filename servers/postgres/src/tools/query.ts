@@ -3,7 +3,7 @@ import * as fields from "@refmcp/core/fields";
 import { answerOf, FORMATS, queryOutput, STANDARD_ROWS } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, showing, timeoutMs, tool } from "../context.ts";
-import { withNearNames } from "../database/near.ts";
+import { withNearNames } from "../database/reading/near.ts";
 
 const place = z.object({ offset: z.int().min(1), mark: z.string() });
 

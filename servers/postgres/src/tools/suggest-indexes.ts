@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { suggestIndexes } from "../database/workload.ts";
+import { suggestIndexes } from "../database/advice/workload.ts";
 
 export default tool({
   name: "pg_suggest_indexes",

@@ -2,7 +2,7 @@ import { fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
-import { ORDERS, topQueries } from "../database/workload.ts";
+import { ORDERS, topQueries } from "../database/advice/workload.ts";
 
 export default tool({
   name: "pg_top_queries",

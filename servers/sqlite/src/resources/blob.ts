@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
-import { readCell } from "../database/blob.ts";
-import { complete, completeColumn } from "../database/complete.ts";
+import { readCell } from "../database/reading/blob.ts";
+import { complete, completeColumn } from "../database/reading/complete.ts";
 
 export default resource({
   uriTemplate: "blob://{database}/{table}/{column}/{rowid}",

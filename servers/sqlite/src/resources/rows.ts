@@ -1,8 +1,8 @@
 import { resource } from "../context.ts";
-import { complete } from "../database/complete.ts";
-import { quote } from "../database/look.ts";
-import { query } from "../database/query.ts";
-import { tableFound } from "../database/tables.ts";
+import { complete } from "../database/reading/complete.ts";
+import { quote } from "../database/reading/look.ts";
+import { query } from "../database/reading/query.ts";
+import { tableFound } from "../database/reading/tables.ts";
 
 export default resource({
   uriTemplate: "rows://{database}/{table}",

@@ -1,9 +1,9 @@
 import { cursorsOf } from "@refmcp/core/answer";
 import * as z from "zod";
 import { resource } from "../context.ts";
-import { complete } from "../database/complete.ts";
-import { describeTable } from "../database/describe.ts";
-import { listTables } from "../database/tables.ts";
+import { complete } from "../database/reading/complete.ts";
+import { describeTable } from "../database/reading/describe.ts";
+import { listTables } from "../database/reading/tables.ts";
 
 const LISTED = 200;
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { changed, database, sql, tool } from "../context.ts";
-import { passCreateTable } from "../database/gate.ts";
-import { shownChange } from "../database/shown-change.ts";
-import { write } from "../database/write.ts";
+import { passCreateTable } from "../database/gate/gate.ts";
+import { shownChange } from "../database/writing/shown-change.ts";
+import { write } from "../database/writing/write.ts";
 
 export default tool({
   name: "create_table",

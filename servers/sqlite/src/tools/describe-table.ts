@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { describeTable } from "../database/describe.ts";
+import { describeTable } from "../database/reading/describe.ts";
 
 const reference = z.object({
   table: z.string(),

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { database, params, sql, tool } from "../context.ts";
-import { explain } from "../database/explain.ts";
-import { passReading } from "../database/gate.ts";
-import { paramsOf } from "../database/params.ts";
+import { explain } from "../database/advice/explain.ts";
+import { passReading } from "../database/gate/gate.ts";
+import { paramsOf } from "../database/gate/params.ts";
 
 export default tool({
   name: "explain_query",

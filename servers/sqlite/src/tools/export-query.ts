@@ -2,8 +2,8 @@ import { pathToFileURL } from "node:url";
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
 import { database, params, path, sql, tool } from "../context.ts";
-import { EXPORT_FORMATS } from "../database/protocol.ts";
-import { exportRows } from "../database/transfer.ts";
+import { EXPORT_FORMATS } from "../database/connection/protocol.ts";
+import { exportRows } from "../database/transfer/transfer.ts";
 
 export default tool({
   name: "export_query",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, path, tool } from "../context.ts";
-import { importCsv } from "../database/transfer.ts";
+import { importCsv } from "../database/transfer/transfer.ts";
 
 export default tool({
   name: "import_csv",

@@ -2,7 +2,7 @@ import { cursorsOf, fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { listTables } from "../database/tables.ts";
+import { listTables } from "../database/reading/tables.ts";
 
 export default tool({
   name: "list_tables",

@@ -2,7 +2,7 @@ import * as fields from "@refmcp/core/fields";
 import { FORMATS, queryOutput } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, sql, tool } from "../context.ts";
-import { query as ask } from "../database/query.ts";
+import { query as ask } from "../database/reading/query.ts";
 
 export default tool({
   name: "read_query",

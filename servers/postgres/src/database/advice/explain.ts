@@ -1,0 +1,210 @@
+import { clip, fitting, ToolError } from "@refmcp/core/answer";
+import type { Database, Session, Work } from "../connection/database.ts";
+import { passReading } from "../gate/gate.ts";
+import { parseSql } from "../gate/parser.ts";
+import { paramsOf } from "../reading/params.ts";
+import { PortalQuery } from "../reading/portal.ts";
+
+export interface Explaining extends Work {
+  readonly query: string;
+  readonly params: readonly unknown[];
+  readonly analyze: boolean;
+  /** CREATE INDEX statements that the planner is to suppose, through the extension hypopg. */
+  readonly indexes: readonly string[];
+  /** Characters that the plan may have. */
+  readonly budget: number;
+}
+
+export interface Plan {
+  /** One line a node, indented, with what was estimated and, where it was run, what was so. */
+  readonly plan: string[];
+  readonly total_cost: number;
+  readonly planning_ms?: number;
+  readonly execution_ms?: number;
+  /** What makes it slow, and what helps. */
+  readonly warnings: string[];
+  /** Whether a supposed index is used; by its statement. */
+  readonly supposed?: { readonly index: string; readonly used: boolean }[];
+  /** Lines of the plan that did not fit. */
+  readonly omitted_lines?: number;
+}
+
+/** A node of EXPLAIN (FORMAT JSON), as far as it is read. */
+interface Node {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly Alias?: string;
+  readonly "Index Name"?: string;
+  readonly "Join Type"?: string;
+  readonly "Total Cost": number;
+  readonly "Plan Rows": number;
+  readonly "Actual Rows"?: number;
+  readonly "Actual Loops"?: number;
+  readonly "Actual Total Time"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Filter?: string;
+  readonly "Index Cond"?: string;
+  readonly "Hash Cond"?: string;
+  readonly "Merge Cond"?: string;
+  readonly "Join Filter"?: string;
+  readonly "Recheck Cond"?: string;
+  readonly "Sort Key"?: readonly string[];
+  readonly "Sort Space Type"?: string;
+  readonly "Sort Space Used"?: number;
+  readonly "Hash Batches"?: number;
+  readonly "Temp Written Blocks"?: number;
+  readonly Plans?: readonly Node[];
+}
+
+interface Explained {
+  readonly Plan: Node;
+  readonly "Planning Time"?: number;
+  readonly "Execution Time"?: number;
+}
+
+/** A scan that drops this many rows, or expects to read this many, could use an index. */
+const MANY_ROWS = 1_000;
+/** Estimate and truth further apart than this lead the planner astray. */
+const FAR_OFF = 10;
+
+/**
+ * The plan of a SELECT, and what in it is slow. With `analyze` it is run, in the read-only transaction, and taken back.
+ *
+ * @throws ToolError `denied` for anything but a SELECT; `unavailable` where indexes are supposed without hypopg.
+ */
+export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
+  const { query, params, analyze, indexes, budget, ...work } = explaining;
+  const { kind } = await passReading(query);
+  const inner = kind === "explain" ? undefined : query;
+  if (inner === undefined) throw notAQuery();
+  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${inner}`;
+  // What was put together must still be one reading statement.
+  await passReading(statement);
+  return await database.work({ ...work, sql: query }, async (session) => {
+    const supposed = await suppose(session, indexes);
+    const batch = await session.link.client.query(
+      new PortalQuery({ text: statement, params: paramsOf(params) }, { rows: 10, bytes: 16_777_216 }, () =>
+        session.link.cancel(),
+      ),
+    ).done;
+    const [explained]: Explained[] = JSON.parse(batch.rows[0]?.[0] ?? "[]");
+    if (explained === undefined) throw notAQuery();
+    const lines: string[] = [];
+    const warnings: string[] = [];
+    draw(explained.Plan, 0, lines, warnings);
+    const text = JSON.stringify(explained.Plan);
+    const hints = [...new Set(warnings)].slice(0, 10);
+    const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
+    return {
+      plan,
+      total_cost: explained.Plan["Total Cost"],
+      ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
+      ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
+      warnings: hints,
+      ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
+      ...(indexes.length === 0
+        ? {}
+        : { supposed: supposed.map(({ index, name }) => ({ index, used: text.includes(`"${name}"`) })) }),
+    };
+  });
+}
+
+/** Tells the planner of indexes that do not exist; they live in this session only and go with it. */
+async function suppose(
+  { link }: Session,
+  indexes: readonly string[],
+): Promise<{ index: string; name: string }[]> {
+  if (indexes.length === 0) return [];
+  const [there] = await link.rows<{ schema: string }>(
+    "SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'hypopg'",
+  );
+  if (there === undefined) throw withoutHypopg();
+  // They outlive the transaction, so the connection is closed after this.
+  link.spoil();
+  const made: { index: string; name: string }[] = [];
+  for (const index of indexes) {
+    await demandIndex(index);
+    const [row] = await link.rows<{ indexname: string }>(
+      `SELECT indexname FROM ${there.schema}.hypopg_create_index($1)`,
+      [index],
+    );
+    made.push({ index, name: row?.indexname ?? "" });
+  }
+  return made;
+}
+
+function draw(node: Node, depth: number, lines: string[], warnings: string[]): void {
+  const on = node["Relation Name"] === undefined ? "" : ` on ${node["Relation Name"]}`;
+  const using = node["Index Name"] === undefined ? "" : ` using ${node["Index Name"]}`;
+  const actual =
+    node["Actual Rows"] === undefined
+      ? ""
+      : `; really ${rounded(node["Actual Rows"] * (node["Actual Loops"] ?? 1))} rows, ${rounded((node["Actual Total Time"] ?? 0) * (node["Actual Loops"] ?? 1))} ms`;
+  const conditions = (["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const).flatMap(
+    (key) => (node[key] === undefined ? [] : [`${key.toLowerCase()} ${node[key]}`]),
+  );
+  const sort = node["Sort Key"] === undefined ? [] : [`by ${node["Sort Key"].join(", ")}`];
+  const details = [...sort, ...conditions].map((one) => `; ${one}`).join("");
+  const line = `${"  ".repeat(depth)}${node["Node Type"]}${using}${on} (cost ${rounded(node["Total Cost"])}, ${rounded(node["Plan Rows"])} rows${actual})${details}`;
+  lines.push(clip(line, 500));
+  warnings.push(...warningsOf(node));
+  for (const child of node.Plans ?? []) draw(child, depth + 1, lines, warnings);
+}
+
+function* warningsOf(node: Node): Generator<string> {
+  const table = node["Relation Name"];
+  const loops = node["Actual Loops"] ?? 1;
+  const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
+  const read = node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops + removed;
+  if (
+    node["Node Type"].includes("Seq Scan") &&
+    node.Filter !== undefined &&
+    Math.max(read, removed) >= MANY_ROWS
+  )
+    yield `${table} is read whole to filter by ${clip(node.Filter, 200)}: an index on what the filter names may help.`;
+  const actual = node["Actual Rows"];
+  const planned = Math.max(1, node["Plan Rows"]);
+  if (actual !== undefined && loops > 0) {
+    const off = Math.max(actual, 1) / planned;
+    if ((off >= FAR_OFF || off <= 1 / FAR_OFF) && Math.max(actual, planned) >= MANY_ROWS)
+      yield `${node["Node Type"]}${table === undefined ? "" : ` on ${table}`}: ${rounded(planned)} rows were expected, ${rounded(actual)} came. ANALYZE${table === undefined ? "" : ` ${table}`} may help.`;
+  }
+  if (node["Sort Space Type"] === "Disk")
+    yield `A sort went to disk (${node["Sort Space Used"]} kB): more work_mem, or an index in that order.`;
+  if ((node["Hash Batches"] ?? 1) > 1) yield "A hash did not fit into work_mem and went to disk.";
+  if (
+    node["Node Type"] === "Nested Loop" &&
+    node["Join Filter"] !== undefined &&
+    node["Plan Rows"] >= MANY_ROWS
+  )
+    yield `A nested loop compares all pairs by ${clip(node["Join Filter"], 200)}: an index on the inner side may help.`;
+}
+
+function rounded(value: number): string {
+  return String(value >= 100 ? Math.round(value) : Math.round(value * 100) / 100);
+}
+
+function notAQuery(): ToolError {
+  return new ToolError("invalid", "There is an EXPLAIN in the query already.", {
+    hint: "Give the SELECT alone; analyze says whether it is run.",
+  });
+}
+
+function withoutHypopg(): ToolError {
+  return new ToolError(
+    "unavailable",
+    "The extension hypopg is not installed in this database, so no index can be supposed.",
+    {
+      hint: "Leave indexes out, or ask the owner for CREATE EXTENSION hypopg.",
+    },
+  );
+}
+
+async function demandIndex(text: string): Promise<void> {
+  const { stmts = [] } = await parseSql(text);
+  const [only] = stmts;
+  if (stmts.length === 1 && only?.stmt !== undefined && "IndexStmt" in only.stmt) return;
+  throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is no CREATE INDEX statement.`, {
+    hint: "Write CREATE INDEX ON table (column).",
+  });
+}

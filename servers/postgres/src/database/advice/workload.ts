@@ -1,0 +1,135 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Database, Work } from "../connection/database.ts";
+
+export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
+export type Order = (typeof ORDERS)[number];
+
+export interface TopQuery {
+  /** As pg_stat_statements normalises it: constants are $1, $2. */
+  readonly query: string;
+  readonly calls: number;
+  readonly total_ms: number;
+  readonly mean_ms: number;
+  readonly rows: number;
+  /** Of blocks; absent where none were read. */
+  readonly cache_hit_percent?: number;
+}
+
+const BY: Readonly<Record<Order, string>> = {
+  total_time: "s.total_exec_time",
+  mean_time: "s.mean_exec_time",
+  calls: "s.calls",
+  rows: "s.rows",
+  io: "s.shared_blks_read + s.temp_blks_written",
+};
+
+/** The statements that cost most, by pg_stat_statements; a note where nobody counts them, saying how to change that. */
+export async function topQueries(
+  database: Database,
+  order: Order,
+  limit: number,
+  work: Work,
+): Promise<{ queries: TopQuery[]; note?: string }> {
+  try {
+    return await database.work(work, async ({ link }) => {
+      const [extension] = await link.rows<{ schema: string }>(
+        `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
+      );
+      if (extension === undefined)
+        return {
+          queries: [],
+          note: `The extension pg_stat_statements is not installed in this database. ${HOW_TO_COUNT}`,
+        };
+      const rows = await link.rows<Record<keyof TopQuery, string | null>>(
+        `SELECT left(s.query, 2000) AS query, s.calls::text, round(s.total_exec_time::numeric, 1)::text AS total_ms,
+           round(s.mean_exec_time::numeric, 3)::text AS mean_ms, s.rows::text,
+           round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1)::text AS cache_hit_percent
+         FROM ${extension.schema}.pg_stat_statements s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+         WHERE d.datname = current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
+        [limit],
+      );
+      return { queries: rows.map(topQuery) };
+    });
+  } catch (error) {
+    // object_not_in_prerequisite_state: the extension is there, and the server was started without its library.
+    if (!(error instanceof ToolError) || error.code !== "55000") throw error;
+    return {
+      queries: [],
+      note: `pg_stat_statements is installed but not loaded by the server. ${HOW_TO_COUNT}`,
+    };
+  }
+}
+
+const HOW_TO_COUNT =
+  "A person adds it to shared_preload_libraries, restarts the server and runs CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without.";
+
+function topQuery({ query, cache_hit_percent, ...numbers }: Record<keyof TopQuery, string | null>): TopQuery {
+  return {
+    query: query ?? "",
+    calls: Number(numbers.calls),
+    total_ms: Number(numbers.total_ms),
+    mean_ms: Number(numbers.mean_ms),
+    rows: Number(numbers.rows),
+    ...(cache_hit_percent === null ? {} : { cache_hit_percent: Number(cache_hit_percent) }),
+  };
+}
+
+export interface Suggestion {
+  readonly table: string;
+  /** To be run by a person, or with pg_execute. */
+  readonly create?: string;
+  /** An index that another one makes needless. */
+  readonly drop?: string;
+  readonly reason: string;
+}
+
+/** Foreign keys without an index on their side: every deletion and join of the other side reads the table whole. */
+const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,
+    (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
+       JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
+  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+  WHERE k.contype = 'f' AND k.conparentid = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = k.conrelid AND i.indisvalid
+    AND i.indpred IS NULL AND (i.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey)
+  ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
+
+/** Indexes whose columns are the first ones of another index of the same kind. */
+const NEEDLESS = `SELECT a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
+  FROM pg_catalog.pg_index a JOIN pg_catalog.pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
+  JOIN pg_catalog.pg_class ca ON ca.oid = a.indexrelid JOIN pg_catalog.pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
+  JOIN pg_catalog.pg_class t ON t.oid = a.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT IN ('pg_catalog', 'pg_toast')
+  WHERE NOT a.indisunique AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL AND b.indexprs IS NULL AND b.indisvalid
+    AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %') AND (b.indclass::text || ' ') LIKE (a.indclass::text || ' %')
+    AND (b.indkey <> a.indkey OR a.indexrelid > b.indexrelid OR b.indisunique)
+  ORDER BY 1, 2 LIMIT $1`;
+
+/** Tables that are often read whole. */
+const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scans, (seq_tup_read / greatest(seq_scan, 1))::float8 AS rows
+  FROM pg_catalog.pg_stat_user_tables WHERE seq_scan > 50 AND seq_tup_read / greatest(seq_scan, 1) > 10000 AND coalesce(idx_scan, 0) < seq_scan
+  ORDER BY seq_tup_read DESC LIMIT $1`;
+
+/** Indexes that would help or could go, by the catalogue and the statistics; nothing is changed. */
+export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
+  return await database.work(work, async ({ link }) => {
+    const keys = await link.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [limit]);
+    const needless = await link.rows<{ table: string; index: string; other: string }>(NEEDLESS, [limit]);
+    const scanned = await link.rows<{ table: string; scans: number; rows: number }>(SCANNED, [limit]);
+    const all: Suggestion[] = [
+      ...keys.map(({ table, name, columns }) => ({
+        table,
+        create: `CREATE INDEX CONCURRENTLY ON ${table} (${columns})`,
+        reason: `The foreign key ${name} has no index: deletions and joins from the other side read ${table} whole.`,
+      })),
+      ...needless.map(({ table, index, other }) => ({
+        table,
+        drop: `DROP INDEX CONCURRENTLY ${index}`,
+        reason: `${other} begins with the same columns.`,
+      })),
+      ...scanned.map(({ table, scans, rows }) => ({
+        table,
+        reason: `Read whole ${scans} times, about ${Math.round(rows)} rows each; pg_explain of its queries shows which filter wants an index.`,
+      })),
+    ];
+    return all.slice(0, limit);
+  });
+}

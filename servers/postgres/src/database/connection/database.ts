@@ -1,0 +1,181 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type Deadline, startDeadline } from "@refmcp/core/boundary";
+import { TypeCatalog } from "../reading/types.ts";
+import { codeOf, explained, isLost } from "./failures.ts";
+import type { Link } from "./link.ts";
+import { Pool } from "./pool.ts";
+import { demandHarmless } from "./role.ts";
+import { opening } from "./transaction.ts";
+
+/** What bounds the work on every database. */
+export interface WorkLimits {
+  /** For one call, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly maxConnections: number;
+  readonly allowPrivilegedRole: boolean;
+}
+
+export interface Work {
+  readonly signal: AbortSignal;
+  /** Default: the limit of the options; it can only be shorter. */
+  readonly timeoutMs?: number | undefined;
+  /** The user's statement, for errors that point into it. */
+  readonly sql?: string;
+  readonly mode?: "READ ONLY" | "READ WRITE";
+}
+
+/** How much longer than the server's own limit is waited before the statement is cancelled from here. */
+const GRACE_MS = 500;
+const LOCK_MS = 5_000;
+
+/** A connection in an open transaction, for the time of one piece of work. */
+export interface Session {
+  readonly link: Link;
+  /** Aborts when the client cancels or the time limit runs out. */
+  readonly signal: AbortSignal;
+  /** Keeps the connection and its transaction open after the work; whoever keeps it gives it back. */
+  keep(): void;
+}
+
+/** Where connections come from. */
+export interface Source {
+  /** Starts what connections need; the time limit of a call begins afterwards. */
+  ready?(): Promise<void>;
+  open(): Promise<Link>;
+  /** Why a connection was lost or not opened, where more is known than its error says; that is reported instead. */
+  whyLost?(link: Link | undefined): Promise<ToolError | undefined>;
+}
+
+/** One PostgreSQL database: work on it runs in transactions of its own, on connections that are shared. */
+export class Database {
+  readonly name: string;
+  /** `user@host:port/database`. */
+  readonly label: string;
+  readonly types = new TypeCatalog();
+  readonly pool: Pool;
+  readonly limits: WorkLimits;
+  readonly #source: Source;
+  /** Called when all connections are busy: gives up one that is only kept for later. */
+  onBusy: () => void = () => undefined;
+
+  constructor(name: string, label: string, limits: WorkLimits, source: Source) {
+    this.name = name;
+    this.label = label;
+    this.limits = limits;
+    this.#source = source;
+    this.pool = new Pool({
+      open: () => this.openLink(),
+      most: limits.maxConnections,
+      label,
+      onBusy: () => this.onBusy(),
+    });
+  }
+
+  /**
+   * Opens a connection beside the pool's; whoever opened it closes it.
+   *
+   * @throws ToolError `unavailable`, or `denied` for a role that may do more than it should.
+   */
+  async openLink(): Promise<Link> {
+    const link = await this.#source.open();
+    try {
+      if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
+      return link;
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+  }
+
+  /** The limit of a call that asked for `timeoutMs`. */
+  limitOf(timeoutMs: number | undefined): number {
+    return Math.min(timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
+  }
+
+  /**
+   * Runs a piece of work in a transaction and rolls it back, READ ONLY unless said otherwise. When the client cancels or
+   * the time runs out, the server is told to stop.
+   *
+   * @throws ToolError what PostgreSQL said, `timeout`, `cancelled`, or `unavailable` where it cannot be reached.
+   */
+  work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    const statements = opening(options.mode ?? "READ ONLY", limitsOf(this.limitOf(options.timeoutMs)));
+    return this.#limited(options, (signal) => this.#begin(signal, statements), run);
+  }
+
+  /** The same on a connection that earlier work kept, in its transaction. */
+  onLink<Value>(link: Link, options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    return this.#limited(options, async () => link, run);
+  }
+
+  async #limited<Value>(
+    options: Work,
+    take: (signal: AbortSignal) => Promise<Link>,
+    run: (session: Session) => Promise<Value>,
+  ): Promise<Value> {
+    const timeoutMs = this.limitOf(options.timeoutMs);
+    let deadline: Deadline | undefined;
+    let link: Link | undefined;
+    let isKept = false;
+    const keep = () => {
+      isKept = true;
+    };
+    try {
+      await this.#source.ready?.();
+      deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
+      const { signal } = deadline;
+      link = await take(signal);
+      return await link.stoppable(run({ link, signal, keep }), signal);
+    } catch (error) {
+      isKept = false;
+      options.signal.throwIfAborted();
+      deadline?.signal.throwIfAborted();
+      if (codeOf(error) === "57014") throw timedOut(timeoutMs);
+      const why = link?.isSpoiled === false ? undefined : await this.#source.whyLost?.(link);
+      if (why !== undefined) throw why;
+      throw explained(error, {
+        label: this.label,
+        ...(options.sql === undefined ? {} : { sql: options.sql }),
+      });
+    } finally {
+      deadline?.end();
+      // Cleaning up takes two round trips that the answer need not wait for.
+      if (link !== undefined && !isKept) void this.pool.release(link);
+    }
+  }
+
+  /** A connection with the transaction opened. A pooled one may have been lost unseen: then another is tried. */
+  async #begin(signal: AbortSignal, statements: string): Promise<Link> {
+    for (let attempt = 0; ; attempt++) {
+      const link = await this.pool.acquire(signal);
+      try {
+        await link.stoppable(link.run(statements), signal);
+        return link;
+      } catch (error) {
+        link.spoil();
+        this.pool.discard(link);
+        // None of the user's own work has begun.
+        if (!isLost(error) || attempt > this.limits.maxConnections) throw error;
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}
+
+function limitsOf(timeoutMs: number) {
+  return { statementMs: timeoutMs, lockMs: Math.min(LOCK_MS, timeoutMs), idleMs: timeoutMs + 90_000 };
+}
+
+function timedOut(timeoutMs: number): ToolError {
+  return new ToolError(
+    "timeout",
+    `Stopped after ${timeoutMs / 1000} s, the time limit of this call; nothing was changed.`,
+    {
+      code: "57014",
+      hint: "Narrow it (WHERE, LIMIT, fewer joins; pg_explain shows the plan), or raise timeout_ms up to --query-timeout-ms.",
+    },
+  );
+}

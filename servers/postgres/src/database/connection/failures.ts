@@ -1,0 +1,146 @@
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { DatabaseError } from "pg";
+import { excerpt } from "../gate/parser.ts";
+
+/** What PostgreSQL (SQLSTATE) or the system (`ECONNREFUSED`) calls an error. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Whether the connection is gone, so that another may do better. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof ToolError) return false;
+  const code = codeOf(error);
+  if (code === undefined)
+    return (
+      error instanceof Error && /terminated|not queryable|timeout expired|ECONN|socket/i.test(error.message)
+    );
+  return /^(57P0[1-5]|08(?!P01)...|E[A-Z]{3,})$/.test(code);
+}
+
+/** Whether the server sent the error; one of the system or of this program has no severity. */
+export function isFromServer(error: unknown): error is DatabaseError {
+  return error instanceof Error && "severity" in error && typeof error.severity === "string";
+}
+
+/** Why connecting failed, without a password. */
+export function connectionFailure(error: unknown, label: string): ToolError {
+  const code = codeOf(error);
+  const unavailable = (why: string, hint: string) =>
+    new ToolError("unavailable", `PostgreSQL at ${oneLine(label)} ${why}`, {
+      hint,
+      ...(code === undefined ? {} : { code }),
+      cause: error,
+    });
+  if (code === "28P01" || code === "28000")
+    return unavailable(
+      `refused the login${code === "28000" ? " (pg_hba.conf has no entry that lets it in, or TLS is demanded)" : ": user or password is wrong"} (SQLSTATE ${code}).`,
+      "Correct user and password where the server is configured: the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
+    );
+  if (code === "3D000")
+    return unavailable(
+      "has no such database (SQLSTATE 3D000).",
+      "Correct the database in the URL or PGDATABASE; psql -l lists what there is.",
+    );
+  if (code === "53300")
+    return unavailable(
+      "takes no more connections (SQLSTATE 53300).",
+      "Try again later, or raise max_connections of the server; --max-connections bounds what is used here.",
+    );
+  if (code === "57P03")
+    return unavailable("is starting up or shutting down (SQLSTATE 57P03).", "Try again in a few seconds.");
+  if (code !== undefined && /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|HOSTNAME)/.test(code))
+    return unavailable(
+      `has a certificate that does not hold (${code}).`,
+      "Name the authority's certificate with sslrootcert=FILE, or choose the sslmode that is meant: require encrypts without checking.",
+    );
+  if (error instanceof Error && /does not support SSL/.test(error.message))
+    return unavailable(
+      "does not speak TLS, and sslmode demands it.",
+      "Use sslmode=prefer or disable, if that is meant.",
+    );
+  if (error instanceof Error && /SASL|SCRAM|channel binding/i.test(error.message))
+    return unavailable(
+      "and this server cannot agree on how to log in.",
+      "Check the password and channel_binding.",
+    );
+  const why = code === undefined ? "" : ` (${code})`;
+  return unavailable(
+    `cannot be reached${why}.`,
+    "Check that it runs and that host and port are right; the next call tries again.",
+  );
+}
+
+/** What a failure happened in, for its explanation. */
+export interface Failing {
+  readonly label: string;
+  /** The user's statement, to show the place in it. */
+  readonly sql?: string;
+}
+
+/** An error of PostgreSQL as what the agent can do about it; other errors come back as they are. */
+export function explained(error: unknown, { label, sql }: Failing): unknown {
+  if (error instanceof ToolError) return error;
+  if (!isFromServer(error)) return isLost(error) ? connectionLost(label, error) : error;
+  const code = error.code ?? "XX000";
+  if (isLost(error)) return connectionLost(label, error);
+  const position = Number(error.position);
+  const where =
+    sql !== undefined && Number.isInteger(position) && position > 0
+      ? `, position ${position}: ${excerpt(sql, position - 1)}`
+      : "";
+  const detail = error.detail === undefined ? "" : ` ${oneLine(error.detail.slice(0, 500))}`;
+  const line = error.where?.startsWith("COPY ") === true ? ` In ${oneLine(error.where.slice(0, 300))}.` : "";
+  const message = `${oneLine(error.message.slice(0, 1_000))} (SQLSTATE ${code}${where}).${detail}${line}`;
+  const hint = [error.hint === undefined ? "" : oneLine(error.hint.slice(0, 500)), nextStep(code)];
+  return new ToolError(kindOf(code), message, { code, hint: hint.filter((part) => part !== "").join(" ") });
+}
+
+function connectionLost(label: string, cause: unknown): ToolError {
+  const code = codeOf(cause);
+  return new ToolError(
+    "unavailable",
+    `The connection to PostgreSQL at ${oneLine(label)} was lost${code === undefined ? "" : ` (${code})`}.`,
+    { hint: "Repeat the call: it opens a new connection.", cause },
+  );
+}
+
+function kindOf(code: string): ToolError["kind"] {
+  if (/^(42P01|42703|42883|42704|3F000|3D000)$/.test(code)) return "not_found";
+  if (/^(42501|25006|28)/.test(code)) return "denied";
+  if (/^(23|40|55)/.test(code)) return "conflict";
+  if (code === "57014") return "timeout";
+  if (/^(53|54)/.test(code)) return code.startsWith("54") ? "too_large" : "unavailable";
+  if (/^(XX|58|F0)/.test(code)) return "unavailable";
+  return "invalid";
+}
+
+/** What to do next, by SQLSTATE. */
+function nextStep(code: string): string {
+  switch (code) {
+    case "42P01":
+    case "3F000":
+      return "pg_list_objects shows what there is.";
+    case "42703":
+      return "pg_describe_table shows the columns.";
+    case "42883":
+    case "42704":
+      return "Check name and argument types; casts are written value::type.";
+    case "42501":
+      return "This role has no such right; ask the owner to GRANT it.";
+    case "25006":
+      return "This server only reads here; changes go through pg_execute under --allow-write.";
+    case "22P02":
+    case "42804":
+      return "Check the types; params are sent as text and take the type that the statement gives them.";
+    case "08P01":
+    case "42P02":
+      return "Give as many params as the statement has $1, $2, ….";
+    case "55P03":
+    case "40P01":
+    case "40001":
+      return "Another session is in the way; repeat the call.";
+    default:
+      return code.startsWith("42") ? "Correct the statement." : "";
+  }
+}

@@ -1,0 +1,115 @@
+import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { Reader } from "../reading/reading.ts";
+import { namesAServer } from "./conninfo.ts";
+import { Database, type Source, type WorkLimits } from "./database.ts";
+import { Embedded } from "./embedded.ts";
+import { openLink } from "./link.ts";
+import { Listener } from "./listen.ts";
+import { targetOf } from "./target.ts";
+
+/** Where the databases are, as the options say. */
+export interface Sources {
+  readonly url: string | undefined;
+  readonly named: readonly { readonly name: string; readonly value: string }[];
+  readonly embedded: { readonly directory: string | undefined } | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface AnswerLimits {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  readonly maxCellBytes: number;
+}
+
+export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {
+  readonly notifyChannel: string;
+}
+
+/** A database and what reads it and listens to it. */
+export interface Place {
+  readonly database: Database;
+  readonly reader: Reader;
+  readonly listener: Listener;
+}
+
+/** The name of the database that is used where a call names none. */
+const MAIN = "main";
+
+/** All databases of this server; each is connected to when it is first needed. */
+export class Postgres {
+  readonly guard: PathGuard;
+  readonly limits: AnswerLimits;
+  readonly #places = new Map<string, Place>();
+  readonly #embedded: Embedded | undefined;
+
+  /** @throws ToolError `invalid` for a connection string that libpq would not take. */
+  constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
+    this.guard = guard;
+    this.limits = options;
+    const { url, named, embedded, env } = options;
+    if (embedded !== undefined) {
+      const { maxConnections } = options;
+      const own = new Embedded({ directory: embedded.directory, maxConnections }, log);
+      this.#embedded = own;
+      this.#add(MAIN, "embedded", options, {
+        ready: async () => void (await own.ready()),
+        open: () => own.open(),
+        whyLost: (link) => own.whyLost(link),
+      });
+    } else if (url !== undefined || (named.length === 0 && namesAServer(env))) {
+      this.#connectable(MAIN, url, options);
+    }
+    for (const { name, value } of named) this.#connectable(name, value, options);
+  }
+
+  #connectable(name: string, url: string | undefined, options: PostgresOptions): void {
+    const target = targetOf(url, options.env);
+    this.#add(name, target.label, options, { open: () => openLink(target) });
+  }
+
+  #add(name: string, label: string, options: PostgresOptions, source: Source): void {
+    const database = new Database(name, label, options, source);
+    const listener = new Listener(options.notifyChannel, () => database.openLink());
+    this.#places.set(name, { database, reader: new Reader(database), listener });
+  }
+
+  get names(): string[] {
+    return [...this.#places.keys()];
+  }
+
+  /**
+   * The database of a name, or the first one.
+   *
+   * @throws ToolError `not_found` with those there are; `unavailable` where none is configured.
+   */
+  at(name?: string): Place {
+    const [first] = this.#places.values();
+    const place = name === undefined ? first : this.#places.get(name);
+    if (place !== undefined) return place;
+    if (first === undefined || name === undefined) throw unconfigured();
+    const near = nearest(name, this.names);
+    throw new ToolError(
+      "not_found",
+      `No database ${JSON.stringify(oneLine(name.slice(0, 60)))} is configured.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
+      {
+        hint: `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; --db NAME=URL adds one.`,
+      },
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const { database, listener } of this.#places.values()) {
+      await listener.close();
+      await database.close();
+    }
+    await this.#embedded?.close();
+  }
+}
+
+function unconfigured(): ToolError {
+  return new ToolError("unavailable", "No database is configured.", {
+    code: "unconfigured",
+    hint: "Start the server with DATABASE_URL=postgres://user:password@host:5432/database in its environment (or --url, --db NAME=URL, PGHOST and the like), or with --embedded to try it without a server. --print-grant-sql prints SQL for a role that can only read.",
+  });
+}

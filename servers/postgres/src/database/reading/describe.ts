@@ -1,0 +1,175 @@
+import { clip, fitting, nearest, ToolError } from "@refmcp/core/answer";
+import type { Database, Work } from "../connection/database.ts";
+
+/** All about one relation, as JSON from one query; what is empty is left out. */
+export interface TableDescription {
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly columns: { name: string; type: string }[];
+  readonly [fact: string]: unknown;
+}
+
+/** The lists of a description, the least needed first. */
+const LISTS = [
+  "partitions",
+  "triggers",
+  "view_definition",
+  "referenced_by",
+  "constraints",
+  "indexes",
+  "foreign_keys",
+];
+
+/** A description within a budget: the lists that are needed least are cut, and `omitted` counts what is missing. */
+export function boundedDescription(description: TableDescription, budget: number): TableDescription {
+  let shown = description;
+  const omitted: Record<string, number> = {};
+  const size = () => JSON.stringify(shown).length + JSON.stringify(omitted).length + 100;
+  for (const key of [...LISTS, "columns"]) {
+    const list: unknown = shown[key];
+    const over = size() - budget;
+    if (over <= 0) break;
+    if (typeof list === "string") {
+      const kept = Math.max(500, list.length - over - 20);
+      if (kept >= list.length) continue;
+      omitted[`${key}_chars`] = list.length - kept;
+      shown = { ...shown, [key]: clip(list, kept) };
+    } else if (Array.isArray(list)) {
+      const room = Math.max(0, JSON.stringify(list).length - over - 30);
+      const kept = Math.min(list.length, Math.max(3, fitting(list, room)));
+      if (kept === list.length) continue;
+      omitted[key] = list.length - kept;
+      shown = { ...shown, [key]: list.slice(0, kept) };
+    }
+  }
+  return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
+}
+
+/** The relations of a name: in the schema that was given, else those on the search path first. */
+const FIND = `SELECT c.oid::int8::text AS oid, n.nspname::text AS schema, c.relname::text AS name
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relname = $1 AND c.relkind IN ('r','p','v','m','f') AND ($2::text IS NULL OR n.nspname = $2)
+  ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 5`;
+
+const COLUMNS = `SELECT json_agg(json_strip_nulls(json_build_object(
+    'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
+    'nullable', CASE WHEN a.attnotnull THEN false END,
+    'default', CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,
+    'generated', CASE WHEN a.attgenerated <> '' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,
+    'identity', CASE a.attidentity WHEN 'a' THEN 'always' WHEN 'd' THEN 'by default' END,
+    'comment', pg_catalog.col_description(a.attrelid, a.attnum))) ORDER BY a.attnum)
+  FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
+
+const constraints = (
+  type: string,
+  side: "conrelid" | "confrelid",
+) => `SELECT json_agg(json_strip_nulls(json_build_object(
+    'name', k.conname, 'definition', pg_catalog.pg_get_constraintdef(k.oid),
+    'table', CASE WHEN '${side}' = 'confrelid' THEN k.conrelid::regclass::text END,
+    'validated', CASE WHEN NOT k.convalidated THEN false END)) ORDER BY k.conrelid::regclass::text, k.conname)
+  FROM pg_catalog.pg_constraint k WHERE k.${side} = c.oid AND k.contype ${type} AND k.conparentid = 0`;
+
+const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
+  'schema', n.nspname, 'name', c.relname,
+  'kind', CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned_table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' ELSE 'foreign_table' END,
+  'comment', pg_catalog.obj_description(c.oid, 'pg_class'),
+  'owner', pg_catalog.pg_get_userbyid(c.relowner),
+  'estimated_rows', CASE WHEN c.reltuples >= 0 AND c.relkind IN ('r','m','p','f') THEN c.reltuples::float8 END,
+  'bytes', CASE WHEN c.relkind IN ('r','m') THEN pg_catalog.pg_total_relation_size(c.oid) END,
+  'columns', coalesce((${COLUMNS}), '[]'::json),
+  'primary_key', (SELECT json_agg(a.attname ORDER BY array_position(i.indkey::int2[], a.attnum)) FROM pg_catalog.pg_index i
+     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary),
+  'foreign_keys', (${constraints("= 'f'", "conrelid")}),
+  'referenced_by', (${constraints("= 'f'", "confrelid")}),
+  'constraints', (${constraints("IN ('u','c','x')", "conrelid")}),
+  'indexes', (SELECT json_agg(json_strip_nulls(json_build_object('name', x.relname, 'definition', pg_catalog.pg_get_indexdef(i.indexrelid),
+      'bytes', CASE WHEN x.relkind = 'i' THEN pg_catalog.pg_relation_size(i.indexrelid) END,
+      'valid', CASE WHEN NOT i.indisvalid THEN false END)) ORDER BY x.relname)
+     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid),
+  'triggers', (SELECT json_agg(json_strip_nulls(json_build_object('name', t.tgname, 'definition', pg_catalog.pg_get_triggerdef(t.oid),
+      'enabled', CASE WHEN t.tgenabled = 'D' THEN false END)) ORDER BY t.tgname)
+     FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
+  'row_security', CASE WHEN c.relrowsecurity THEN json_strip_nulls(json_build_object('forced', CASE WHEN c.relforcerowsecurity THEN true END,
+     'policies', (SELECT json_agg(json_strip_nulls(json_build_object('name', p.polname,
+        'command', CASE p.polcmd WHEN 'r' THEN 'select' WHEN 'a' THEN 'insert' WHEN 'w' THEN 'update' WHEN 'd' THEN 'delete' ELSE 'all' END,
+        'roles', (SELECT json_agg(CASE WHEN r = 0 THEN 'public' ELSE pg_catalog.pg_get_userbyid(r)::text END) FROM unnest(p.polroles) r),
+        'permissive', CASE WHEN NOT p.polpermissive THEN false END,
+        'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid), 'check', pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid))) ORDER BY p.polname)
+       FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid))) END,
+  'partition_key', CASE WHEN c.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(c.oid) END,
+  'partition_of', CASE WHEN c.relispartition THEN (SELECT i.inhparent::regclass::text || ' ' || pg_catalog.pg_get_expr(c.relpartbound, c.oid) FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid) END,
+  'partitions', CASE WHEN c.relkind = 'p' THEN (SELECT json_agg(x.relname || ' ' || pg_catalog.pg_get_expr(x.relpartbound, x.oid) ORDER BY x.relname)
+     FROM (SELECT k.relname, k.relpartbound, k.oid FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class k ON k.oid = i.inhrelid WHERE i.inhparent = c.oid ORDER BY k.relname LIMIT 100) x) END,
+  'view_definition', CASE WHEN c.relkind IN ('v','m') THEN pg_catalog.pg_get_viewdef(c.oid, true) END)) AS description
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`;
+
+/** A schema and a name from `name`, `schema.name` or the two apart, quoted or not. */
+export function splitName(
+  table: string,
+  schema: string | undefined,
+): { name: string; schema: string | undefined }[] {
+  const dot = table.indexOf(".");
+  const parts =
+    dot > 0 && schema === undefined ? [{ name: table.slice(dot + 1), schema: table.slice(0, dot) }] : [];
+  const bare = [{ name: table, schema }, ...parts];
+  const unquoted = (text: string) =>
+    /^"(?:[^"]|"")+"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text;
+  return [
+    ...bare,
+    ...bare.map((one) => ({
+      name: unquoted(one.name),
+      schema: one.schema === undefined ? undefined : unquoted(one.schema),
+    })),
+  ];
+}
+
+/**
+ * Describes a table, view or foreign table: columns, keys both ways, constraints, indexes, triggers, row security,
+ * partitions, size, comments.
+ *
+ * @throws ToolError `not_found` with near names.
+ */
+export async function describeTable(
+  database: Database,
+  table: string,
+  schema: string | undefined,
+  work: Work,
+): Promise<TableDescription> {
+  return await database.work(work, async ({ link }) => {
+    for (const one of splitName(table, schema)) {
+      const [found, other] = await link.rows<{ oid: string; schema: string }>(FIND, [
+        one.name,
+        one.schema ?? null,
+      ]);
+      if (found === undefined) continue;
+      const [row] = await link.rows<{ description: TableDescription }>(DESCRIBE, [found.oid]);
+      if (row === undefined) continue;
+      return other === undefined || one.schema !== undefined
+        ? row.description
+        : { ...row.description, also_in: [other.schema] };
+    }
+    throw await unknownTable(table, schema, (statement) => link.rows<{ name: string }>(statement));
+  });
+}
+
+async function unknownTable(
+  table: string,
+  schema: string | undefined,
+  ask: (statement: string) => Promise<{ name: string }[]>,
+): Promise<ToolError> {
+  const rows = await ask(
+    `SELECT n.nspname || '.' || c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 5000`,
+  );
+  const full = new Map(rows.map(({ name }) => [name.slice(name.indexOf(".") + 1), name]));
+  const bare = table.slice(table.indexOf(".") + 1);
+  const near = nearest(bare, full.keys()).map((name) => full.get(name) ?? name);
+  const where = schema === undefined ? "" : ` in schema ${JSON.stringify(schema.slice(0, 63))}`;
+  const suggestion = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
+  return new ToolError("not_found", `No table ${JSON.stringify(table.slice(0, 130))}${where}.${suggestion}`, {
+    code: "42P01",
+    hint: "pg_list_objects shows what there is; names are case-sensitive here.",
+  });
+}

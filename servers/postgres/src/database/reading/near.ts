@@ -1,0 +1,49 @@
+import { nearest, ToolError } from "@refmcp/core/answer";
+import type { Database, Work } from "../connection/database.ts";
+
+/** What PostgreSQL calls missing, and where the names of its kind are. */
+const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
+  {
+    code: "42P01",
+    pattern: /relation "(?:[^"]*\.)?([^".]+)" does not exist/,
+    names: `SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END AS name, c.relname::text AS bare
+      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_toast') LIMIT 5000`,
+  },
+  {
+    code: "42703",
+    pattern: /column "?(?:[^".]+\.)?([^".]+?)"? (?:of relation "[^"]*" )?does not exist/,
+    names: `SELECT DISTINCT a.attname::text AS name, a.attname::text AS bare
+      FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','v','m','f')
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') LIMIT 5000`,
+  },
+  {
+    code: "42883",
+    pattern: /function (?:[\w$]+\.)?([\w$]+)\(/,
+    names: `SELECT DISTINCT proname::text AS name, proname::text AS bare FROM pg_catalog.pg_proc LIMIT 10000`,
+  },
+  {
+    code: "3F000",
+    pattern: /schema "([^"]+)" does not exist/,
+    names: `SELECT nspname::text AS name, nspname::text AS bare FROM pg_catalog.pg_namespace LIMIT 5000`,
+  },
+];
+
+/** An error that something is not there, with the names that are like it; other errors come back as they are. */
+export async function withNearNames(error: unknown, database: Database, work: Work): Promise<unknown> {
+  if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
+  const missing = MISSING.find(({ code }) => code === error.code);
+  const wanted = missing?.pattern.exec(error.message)?.[1];
+  if (missing === undefined || wanted === undefined || error.message.includes("Did you mean")) return error;
+  const rows = await database
+    .work(work, ({ link }) => link.rows<{ name: string; bare: string }>(missing.names))
+    .catch(() => []);
+  const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
+  const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
+  if (near.length === 0) return error;
+  return new ToolError(error.kind, `${error.message} Did you mean ${near.join(" or ")}?`, {
+    ...(error.code === undefined ? {} : { code: error.code }),
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  });
+}

@@ -1,0 +1,168 @@
+import { pipeline } from "node:stream/promises";
+import { nearest, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { type NewFile, writeNewFile } from "@refmcp/sql";
+import type { Database, Work } from "../connection/database.ts";
+import { passReading } from "../gate/gate.ts";
+import { parseSql } from "../gate/parser.ts";
+import { quoteIdentifier } from "../gate/tree.ts";
+import { splitName } from "../reading/describe.ts";
+import { CopyOut } from "./copy-out.ts";
+import { readHeader } from "./csv-header.ts";
+
+export const FORMATS = ["csv", "jsonl"] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface Export extends Work {
+  readonly query: string;
+  readonly path: string;
+  readonly format: Format;
+  readonly overwrite: boolean;
+  progress(rowsBytes: number): void;
+}
+
+/**
+ * Writes the rows of a SELECT to a file inside the boundary, with COPY through this client: nothing is written on the
+ * database's machine.
+ *
+ * @throws ToolError what the gate, PostgreSQL and the boundary say; no file is left then.
+ */
+export async function exportRows(
+  database: Database,
+  guard: PathGuard,
+  { query, path, format, overwrite, progress, ...work }: Export,
+): Promise<NewFile & { rows: number }> {
+  const { kind } = await passReading(query);
+  if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
+  // The gate saw one SELECT. A last semicolon would end it within the brackets, a last comment would hide the bracket.
+  const inner = `(${withoutSemicolon(query)}\n)`;
+  // to_jsonb writes one line, in which neither of the two control characters can be.
+  const statement =
+    format === "csv"
+      ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
+      : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
+  await passCopy(statement);
+  const { value, ...file } = await writeNewFile(
+    guard,
+    path,
+    (write) =>
+      database.work(work, async ({ link }) => {
+        let bytes = 0;
+        const copy = new CopyOut(statement, async (chunk) => {
+          await write(chunk);
+          bytes += chunk.length;
+          progress(bytes);
+        });
+        return await link.client.query(copy).done;
+      }),
+    { overwrite, hint: "Choose another name, or pass overwrite: true." },
+  );
+  return { ...file, rows: value };
+}
+
+/** The composed statement must still be one COPY of one reading query. */
+async function passCopy(statement: string): Promise<void> {
+  const { stmts = [] } = await parseSql(statement);
+  const [only] = stmts;
+  if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
+    throw new ToolError("invalid", "The query cannot stand in a COPY.", { hint: "Give one plain SELECT." });
+}
+
+function withoutSemicolon(query: string): string {
+  return query.replace(/;\s*$/, "");
+}
+
+export interface Import extends Work {
+  readonly path: string;
+  readonly table: string;
+  readonly schema: string | undefined;
+  readonly delimiter: string;
+  /** What stands for NULL; default an empty field without quotes. */
+  readonly nullText: string;
+  readonly dryRun: boolean;
+  progress(bytes: number, of: number): void;
+}
+
+/**
+ * Loads a CSV file with a header line from inside the boundary into a table, in one transaction: all rows or none.
+ *
+ * @throws ToolError `not_found` with near names for a table or a column; what PostgreSQL says, with the line.
+ */
+export async function importCsv(
+  database: Database,
+  guard: PathGuard,
+  { path, table, schema, delimiter, nullText, dryRun, progress, ...work }: Import,
+): Promise<{ table: string; rows: number; columns: readonly string[]; bytes: number; committed: boolean }> {
+  const file = await guard.openFile(path);
+  try {
+    const { columns, start } = await readHeader(file.handle, delimiter, file.path);
+    const { size } = file.stat;
+    return await database.work({ ...work, mode: "READ WRITE" }, async (session) => {
+      const target = await tableOf(table, schema, (statement, values) =>
+        session.link.rows(statement, values),
+      );
+      demandColumns(columns, target.columns, target.name);
+      const list = columns.map(quoteIdentifier).join(", ");
+      const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+      const { default: copyStreams } = await import("pg-copy-streams");
+      const stream = session.link.client.query(
+        copyStreams.from(
+          `COPY ${target.name} (${list}) FROM STDIN WITH (FORMAT csv, HEADER true, DELIMITER ${literal(delimiter)}, NULL ${literal(nullText)}, ENCODING 'UTF8')`,
+        ),
+      );
+      const source = file.handle.createReadStream({ start, autoClose: false });
+      source.on("data", () => progress(source.bytesRead, size));
+      await pipeline(source, stream, { signal: session.signal });
+      if (!dryRun) {
+        session.signal.throwIfAborted();
+        await session.link.run("COMMIT");
+      }
+      return { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
+    });
+  } finally {
+    await file.handle.close();
+  }
+}
+
+type AskRows = <Row extends Record<string, unknown>>(
+  statement: string,
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
+async function tableOf(table: string, schema: string | undefined, ask: AskRows) {
+  for (const one of splitName(table, schema)) {
+    const [found] = await ask<{ name: string; columns: string[] }>(
+      `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+         ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+       WHERE c.relname = $1 AND c.relkind IN ('r','p','f','v') AND ($2::text IS NULL OR n.nspname = $2)
+       ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 1`,
+      [one.name, one.schema ?? null],
+    );
+    if (found !== undefined) return found;
+  }
+  const names = await ask<{ name: string }>(
+    "SELECT relname::text AS name FROM pg_catalog.pg_class WHERE relkind IN ('r','p') LIMIT 5000",
+    [],
+  );
+  const near = nearest(
+    table,
+    names.map(({ name }) => name),
+  );
+  throw new ToolError(
+    "not_found",
+    `No table ${JSON.stringify(table.slice(0, 130))}.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
+    { hint: "Make it first: pg_execute with CREATE TABLE." },
+  );
+}
+
+function demandColumns(given: readonly string[], known: readonly string[], table: string): void {
+  const unknown = given.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const near = unknown.flatMap((name) => nearest(name, known, 1));
+  throw new ToolError(
+    "not_found",
+    `${table} has no column ${unknown.map((name) => JSON.stringify(name.slice(0, 63))).join(", ")}.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
+    { hint: `The first line of the file names the columns; the table has ${known.join(", ")}.` },
+  );
+}

@@ -1,0 +1,101 @@
+import type { Sqlite } from "@refmcp/sql/native";
+import { tokenize } from "@refmcp/sql/tokens";
+import type Database from "better-sqlite3";
+import { demandReading } from "../connection/handle.ts";
+import type { Bound, Explained } from "../connection/protocol.ts";
+
+/** Columns that are tried as indexes, and objects of a schema that are copied for it. */
+const MOST_CANDIDATES = 200;
+const MOST_OBJECTS = 2_000;
+
+interface Candidate {
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * The plan of a reading statement, and indexes that SQLite itself would choose for the tables that the plan reads in
+ * full: a copy of the schema without rows, in memory, gets an index on each of their columns, and the statement is
+ * planned again. It does not know how many rows there are, so small tables get advice too.
+ */
+export function planned(sqlite: Sqlite, database: Database.Database, { sql, params }: Bound): Explained {
+  demandReading(database.prepare(sql));
+  const plan = planOf(database, sql, params);
+  const scanned = plan.flatMap(({ detail }) => {
+    const found = /^(?:SCAN (.+)|SEARCH (.+) USING AUTOMATIC .*)$/s.exec(detail);
+    return found === null || / USING (COVERING )?INDEX | VIRTUAL TABLE /.test(found[1] ?? "")
+      ? []
+      : [found[1] ?? found[2] ?? ""];
+  });
+  if (scanned.length === 0) return { plan, indexes: [] };
+  const copy = new sqlite(":memory:");
+  try {
+    return { plan, indexes: advised(copy, database, { sql, params }, new Set(scanned)) };
+  } catch {
+    // A schema that cannot be copied (a function or module is missing) gets no advice.
+    return { plan, indexes: [] };
+  } finally {
+    copy.close();
+  }
+}
+
+function advised(
+  copy: Database.Database,
+  database: Database.Database,
+  { sql, params }: Bound,
+  scanned: ReadonlySet<string>,
+): string[] {
+  copy.pragma("trusted_schema=OFF");
+  copySchema(database, copy);
+  const words = new Set(tokenize(sql, "sqlite").map(({ text }) => plain(text).toLowerCase()));
+  const candidates = database
+    .prepare<unknown[], Candidate>(
+      `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
+       WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
+       LIMIT ?`,
+    )
+    .all(JSON.stringify([...words]), MOST_CANDIDATES)
+    .filter(({ column }) => words.has(column.toLowerCase()));
+  for (const [index, { table, column }] of candidates.entries())
+    copy.prepare(`CREATE INDEX refmcp_candidate_${index} ON ${quoted(table)} (${quoted(column)})`).run();
+  const chosen = planOf(copy, sql, params).flatMap(({ detail }) => {
+    const [, name = "", index] =
+      /^SEARCH (.+) USING (?:COVERING )?INDEX refmcp_candidate_(\d+)/s.exec(detail) ?? [];
+    const candidate = candidates[Number(index)];
+    return candidate === undefined || !scanned.has(name) ? [] : [candidate];
+  });
+  const shown = chosen.map(
+    ({ table, column }) =>
+      `CREATE INDEX ${quoted(`${table}_${column}`)} ON ${quoted(table)} (${quoted(column)})`,
+  );
+  return [...new Set(shown)];
+}
+
+/** Only CREATE TABLE, VIEW and INDEX without a query whose rows would be made; the text comes from the file. */
+function copySchema(database: Database.Database, copy: Database.Database): void {
+  const made = database
+    .prepare<unknown[], { sql: string }>(
+      `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       ORDER BY type = 'index', rowid LIMIT ?`,
+    )
+    .all(MOST_OBJECTS);
+  for (const { sql } of made) {
+    const words = tokenize(sql, "sqlite").slice(0, 400);
+    if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;
+    if (words[1]?.text.toUpperCase() === "VIRTUAL") continue;
+    copy.prepare(sql).run();
+  }
+}
+
+function planOf(database: Database.Database, sql: string, params: readonly unknown[]) {
+  return database.prepare<unknown[], Explained["plan"][number]>(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
+}
+
+/** A name without its quotes. */
+const plain = (name: string) => {
+  const quote = name.charAt(0);
+  if (quote === "[") return name.slice(1, -1);
+  return quote === '"' || quote === "`" ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
+};
+/** Plain names stay readable. */
+const quoted = (name: string) => (/^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`);

@@ -1,0 +1,46 @@
+import type { Databases } from "../connection/databases.ts";
+import type { Explained } from "../connection/protocol.ts";
+import { type Row, text } from "../reading/look.ts";
+import { nearNames } from "../reading/near-names.ts";
+
+/** Where a plan reads a whole table, and which index would help. */
+export async function explain(
+  databases: Databases,
+  {
+    database,
+    sql,
+    params,
+    signal,
+  }: {
+    database: string | undefined;
+    sql: string;
+    params: readonly unknown[];
+    signal: AbortSignal;
+  },
+) {
+  const place = await databases.place(database);
+  const job = { op: "explain" as const, place, sql, params };
+  const { timeoutMs } = databases.limits();
+  const { plan, indexes } = await databases.runners
+    .run<Explained>(job, { signal, timeoutMs })
+    .catch(async (error: unknown) => {
+      throw await nearNames(error, databases, place, signal);
+    });
+  return {
+    plan: indented(plan),
+    full_scans: plan
+      .flatMap(({ detail }) => /^SCAN (.+?)(?: VIRTUAL TABLE.*| USING.*)?$/s.exec(text(detail))?.[1] ?? [])
+      .filter((name, at, all) => all.indexOf(name) === at && name !== "CONSTANT ROW"),
+    missing_indexes: [...indexes],
+  };
+}
+
+/** The tree of the plan, a line for each node. */
+function indented(rows: readonly Row[]): string[] {
+  const depths = new Map<number, number>();
+  return rows.map(({ id, parent, detail }) => {
+    const depth = (depths.get(Number(parent)) ?? -1) + 1;
+    depths.set(Number(id), depth);
+    return `${"  ".repeat(depth)}${text(detail)}`;
+  });
+}

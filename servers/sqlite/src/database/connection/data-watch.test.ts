@@ -1,0 +1,50 @@
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterEach, expect, it } from "vitest";
+import { type Lab, lab } from "../../../test/lab.ts";
+import { MAX_WATCHED } from "./data-watch.ts";
+
+let here: Lab | undefined;
+afterEach(() => here?.dispose());
+
+it.each(["DELETE", "WAL"])(
+  "tells of others' commits in journal mode %s until it is stopped",
+  async (mode) => {
+    here = await lab();
+    const writer = new Sqlite(here.file);
+    writer.pragma(`journal_mode=${mode}`);
+    let told = 0;
+    const stop = await here.databases.watch.listen("main", () => (told += 1));
+    try {
+      for (const count of [1, 2]) {
+        writer.exec("INSERT INTO users (name) VALUES ('Otto')");
+        await expect.poll(() => told).toBe(count);
+      }
+    } finally {
+      stop();
+      writer.close();
+    }
+  },
+);
+
+it("refuses a database that is not there, and can be asked again", async () => {
+  here = await lab();
+  for (const _ of [1, 2])
+    await expect(here.databases.watch.listen("mian", () => undefined)).rejects.toMatchObject({
+      kind: "not_found",
+    });
+});
+
+it("watches so many databases and no more, until one is let go", async () => {
+  here = await lab();
+  const { databases, file, folder } = here;
+  const names = Array.from({ length: MAX_WATCHED + 1 }, (_, index) => `copy${index}.db`);
+  for (const name of names) await copyFile(file, join(folder, name));
+  const [last = "", ...most] = names;
+  const stops = await Promise.all(most.map((name) => databases.watch.listen(name, () => undefined)));
+  await expect(databases.watch.listen(last, () => undefined)).rejects.toMatchObject({ kind: "unavailable" });
+  stops[0]?.();
+  (await databases.watch.listen(last, () => undefined))();
+  for (const stop of stops) stop();
+});

@@ -1,0 +1,98 @@
+import { open, realpath, stat } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { type Limits, limitsOf, withNear } from "@refmcp/sql";
+import { Insights } from "../writing/insights.ts";
+import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
+import type { Place } from "./handle.ts";
+import { Runners } from "./runners.ts";
+
+export interface DatabasesOptions {
+  /** Named by the user: the main one is called `main`. */
+  readonly files: readonly { readonly name: string; readonly value: string }[];
+  readonly guard: PathGuard;
+  readonly allowDdl: boolean;
+  readonly maxMemoryMb: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  readonly maxCellBytes: number;
+  readonly queryTimeoutMs: number;
+}
+
+/** The databases that may be used, and the processes that run statements on them. */
+export class Databases {
+  readonly options: DatabasesOptions;
+  readonly runners: Runners;
+  /** Exports and imports: long ones do not keep queries waiting. */
+  readonly transfers: Runners;
+  /** Processes whose handles stay open for subscribers. */
+  readonly watchers: Runners;
+  readonly watch: DataWatch;
+  readonly insights = new Insights();
+
+  constructor(options: DatabasesOptions) {
+    this.options = options;
+    this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
+    this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: false });
+    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: false });
+    this.watch = new DataWatch(this);
+  }
+
+  limits(asked: { maxRows?: number | undefined; timeoutMs?: number | undefined } = {}): Limits {
+    return limitsOf(this.options, asked);
+  }
+
+  names(): string[] {
+    return this.options.files.map(({ name }) => name);
+  }
+
+  /**
+   * The file behind a name of `--db`, or a path inside the allowed directories; without one the only or main database.
+   *
+   * @throws ToolError `not_found`, or what the boundary says.
+   */
+  async place(database: string | undefined, make = false): Promise<Place> {
+    const [first] = this.options.files;
+    const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
+    if (named !== undefined) return await this.#named(named.value, make);
+    if (database === undefined)
+      throw new ToolError("invalid", "No database is given.", {
+        hint: "Pass database: a path inside the allowed directories; or have the server started with --db-path FILE.",
+      });
+    const isPath = /[/\\.]/.test(database);
+    if (!isPath)
+      throw withNear(
+        "database",
+        database,
+        this.names(),
+        `These have names: ${this.names().join(", ") || "none"}; or give a path.`,
+      );
+    const file = await this.options.guard.openFile(database);
+    await file.handle.close();
+    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
+  }
+
+  async #named(path: string, make: boolean): Promise<Place> {
+    const there = await stat(path).catch(() => undefined);
+    if (there === undefined && make && this.options.allowDdl)
+      await open(path, "a").then((handle) => handle.close());
+    if (there !== undefined && !there.isFile())
+      throw new ToolError("invalid", `${oneLine(path)} is no regular file, so it is no database.`, {
+        hint: "Check --db-path and --db.",
+      });
+    try {
+      const { dev, ino } = await stat(path);
+      return { file: await realpath(path), device: dev, inode: ino };
+    } catch (cause) {
+      throw new ToolError("not_found", `There is no database file ${oneLine(path)}.`, {
+        hint: "Check --db-path; with --allow-ddl, create_table makes it.",
+        cause,
+      });
+    }
+  }
+
+  close(): void {
+    this.watch.close();
+    for (const runners of [this.runners, this.transfers, this.watchers]) runners.close();
+  }
+}

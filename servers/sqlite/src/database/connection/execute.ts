@@ -1,0 +1,80 @@
+import type { Sqlite } from "@refmcp/sql/native";
+import type Database from "better-sqlite3";
+import { planned } from "../advice/advise.ts";
+import { read } from "../reading/read.ts";
+import { RowsIn, RowsOut } from "../transfer/transfer-jobs.ts";
+import { change } from "../writing/change.ts";
+import { openReading, openWriting, type Place } from "./handle.ts";
+import { KeptReading } from "./kept-reading.ts";
+import type { Job, Progress, TransferJob } from "./protocol.ts";
+
+/** Does jobs in this process. They block until SQLite is done, which is why runners are processes of their own. */
+export class Executor {
+  readonly #sqlite: Sqlite;
+  readonly #reading: KeptReading;
+  #watched: { readonly id: string; readonly database: Database.Database } | undefined;
+  #transfer: RowsOut | RowsIn | undefined;
+
+  constructor(sqlite: Sqlite) {
+    this.#sqlite = sqlite;
+    this.#reading = new KeptReading(sqlite);
+  }
+
+  /** @param progress tells which statement or line was reached, where it throws */
+  execute(job: Job, progress: Progress): unknown {
+    switch (job.op) {
+      case "read":
+        return read(this.#reading.open(job.place), job);
+      case "look": {
+        const database = this.#reading.open(job.place);
+        return job.statements.map(({ sql, params }) => database.prepare(sql).all(...params));
+      }
+      case "explain":
+        return planned(this.#sqlite, this.#reading.open(job.place), job);
+      case "version":
+        return this.#version(job.place);
+      case "write": {
+        const database = openWriting(this.#sqlite, job.place);
+        try {
+          return change(database, job, progress);
+        } finally {
+          database.close();
+        }
+      }
+      default:
+        return this.#transferring(job, progress);
+    }
+  }
+
+  /** Another text after each commit of others; the number means something only on one handle. */
+  #version(place: Place): string {
+    const id = `${place.file}:${place.device}:${place.inode}`;
+    if (this.#watched?.id !== id) {
+      this.#watched?.database.close();
+      this.#watched = undefined;
+      this.#watched = { id, database: openReading(this.#sqlite, place) };
+    }
+    return `${id}:${String(this.#watched.database.pragma("data_version", { simple: true }))}`;
+  }
+
+  /** An export or an import lives from its first job to its last; the process ends with it. */
+  #transferring(job: TransferJob, progress: Progress): unknown {
+    switch (job.op) {
+      case "open_rows":
+        this.#transfer = new RowsOut(openReading(this.#sqlite, job.place), job);
+        return this.#transfer.header();
+      case "open_table":
+        this.#transfer = new RowsIn(openWriting(this.#sqlite, job.place), job.insert);
+        return true;
+      case "next_rows":
+        if (this.#transfer instanceof RowsOut) return this.#transfer.next(job.bytes);
+        break;
+      case "add_rows":
+        if (this.#transfer instanceof RowsIn) return this.#transfer.add(job.records, progress);
+        break;
+      case "close_table":
+        if (this.#transfer instanceof RowsIn) return this.#transfer.close(job.commit);
+    }
+    throw new Error(`${job.op} without a transfer`);
+  }
+}

@@ -1,0 +1,72 @@
+import { grouped, ToolError } from "@refmcp/core/answer";
+import { withNear } from "@refmcp/sql";
+import type { Databases } from "../connection/databases.ts";
+import { look, quote, text } from "./look.ts";
+import { tableFound } from "./tables.ts";
+
+/** Bytes of one value; base64 makes it a third longer. */
+const MOST_BYTES = 8_388_608;
+
+/** The first bytes of some files, in hexadecimal, by which a host can show them. */
+const BEGINNINGS: readonly (readonly [type: string, pattern: RegExp])[] = [
+  ["image/png", /^89504e470d0a1a0a/],
+  ["image/jpeg", /^ffd8ff/],
+  ["image/gif", /^474946383[79]61/],
+  ["image/webp", /^52494646.{8}57454250/],
+  ["application/pdf", /^255044462d/],
+  ["application/gzip", /^1f8b/],
+  ["application/zip", /^504b0304/],
+];
+
+export interface Cell {
+  readonly database: string;
+  readonly table: string;
+  readonly column: string;
+  readonly rowId: string;
+}
+
+/**
+ * One value whole: a blob as bytes with the type that its first bytes tell, or a text.
+ *
+ * @throws ToolError `not_found` for a table, column or row; `too_large` beyond 8 MiB; `invalid` for other values
+ */
+export async function readCell(
+  databases: Databases,
+  { database, table, column, rowId }: Cell,
+  signal: AbortSignal,
+) {
+  const { name } = await tableFound(databases, database, table, signal);
+  const [columns = []] = await look(databases, database, signal, [
+    ["SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", name],
+  ]);
+  const names = columns.map((one) => text(one.name));
+  const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
+  if (found === undefined)
+    throw withNear("column", column, names, `describe_table shows the columns of ${name}.`);
+  if (!/^-?\d{1,19}$/.test(rowId))
+    throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is no rowid.`, {
+      hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",
+    });
+  const cell = quote(found);
+  const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
+    CASE WHEN octet_length(${cell}) <= ${MOST_BYTES} THEN ${cell} END AS value FROM ${quote(name)} WHERE rowid = ?`;
+  const [[row] = []] = await look(databases, database, signal, [[sql, BigInt(rowId)]]);
+  if (row === undefined)
+    throw new ToolError("not_found", `${name} has no row ${rowId}.`, { hint: "read_query shows its rows." });
+  if (Number(row.size) > MOST_BYTES)
+    throw new ToolError(
+      "too_large",
+      `The value has ${grouped(Number(row.size))} bytes; at most ${grouped(MOST_BYTES)} are read at once.`,
+      {
+        hint: "Read it in parts: substr(column, n, m) in read_query; or write it to a file with export_query.",
+      },
+    );
+  if (typeof row.value === "string") return { text: row.value, mimeType: "text/plain" };
+  if (!(row.value instanceof Uint8Array))
+    throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, no blob and no text.`, {
+      hint: "read_query shows it.",
+    });
+  const beginning = Buffer.from(row.value.subarray(0, 16)).toString("hex");
+  const [type = "application/octet-stream"] = BEGINNINGS.find(([, pattern]) => pattern.test(beginning)) ?? [];
+  return { blob: row.value, mimeType: type };
+}

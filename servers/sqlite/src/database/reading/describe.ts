@@ -1,0 +1,184 @@
+import { clip, fitting, grouped, ToolError } from "@refmcp/core/answer";
+import type { Databases } from "../connection/databases.ts";
+import type { ReadAnswer } from "../connection/protocol.ts";
+import { type LookedAt, look, quote, type Row, text } from "./look.ts";
+import { type Table, tableFound } from "./tables.ts";
+
+/** Rows are counted up to here, and no longer than this; a view may have no end. */
+const COUNTED = 100_000;
+const COUNTING_MS = 3_000;
+const SAMPLE = { rows: 3, bytes: 4_096, cellBytes: 200 };
+const LONGEST_DDL = 6_000;
+
+/** Hidden ones of virtual tables are no columns that a query sees. */
+const COLUMNS =
+  'SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
+const PARTS = [
+  'SELECT "table" AS other, id, "from", "to", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq',
+  `SELECT s.name AS other, f.id, f."from", f."to", f.on_delete FROM sqlite_schema s JOIN pragma_foreign_key_list(s.name) f
+   WHERE s.type = 'table' AND lower(f."table") = lower(?) ORDER BY 1, f.id, f.seq`,
+  `SELECT i.name, i."unique", i.partial, c.name AS column FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c
+   ORDER BY i.name, c.seqno`,
+  "SELECT name, type, sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL ORDER BY type, name",
+  "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+];
+
+/** All about one table: columns, keys both ways, indexes, triggers, DDL, how many rows and the first of them. */
+export async function describeTable(
+  databases: Databases,
+  {
+    database,
+    name,
+    budget,
+    signal,
+  }: { database: string | undefined; name: string; budget: number; signal: AbortSignal },
+) {
+  const found = await tableFound(databases, database, name, signal);
+  const notices: string[] = [];
+  /** What a broken or endless view refuses is told, not thrown. */
+  const attempt = async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (
+        !(error instanceof ToolError) ||
+        !["timeout", "too_large", "invalid", "not_found"].includes(error.kind)
+      )
+        throw error;
+      notices.push(`${what}: ${error.message}`);
+      return undefined;
+    }
+  };
+  const at = (sql: string): LookedAt => [sql, found.name];
+  const columns = await attempt("Columns", () => look(databases, database, signal, [at(COLUMNS)]));
+  const parts = await look(databases, database, signal, PARTS.map(at));
+  const sample = await attempt("Sample", () => firstRows(databases, database, found, signal));
+  const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quote(found.name)} LIMIT ${COUNTED + 1})`;
+  const counted = await attempt("Number of rows", () =>
+    look(databases, database, signal, [[count]], COUNTING_MS),
+  );
+  const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
+  return bounded(
+    {
+      table: found.name,
+      type: found.type,
+      ...(rows === undefined ? {} : { row_count: Math.min(rows, COUNTED) }),
+      ...(rows !== undefined && rows > COUNTED ? { more_rows: true } : {}),
+      ...described(found, columns?.[0] ?? [], parts),
+      sample: sample ?? [],
+      notices,
+    },
+    budget,
+  );
+}
+
+async function firstRows(
+  databases: Databases,
+  database: string | undefined,
+  { name }: Table,
+  signal: AbortSignal,
+): Promise<unknown[][]> {
+  const job = {
+    op: "read" as const,
+    place: await databases.place(database),
+    sql: `SELECT * FROM ${quote(name)} LIMIT ${SAMPLE.rows}`,
+    params: [],
+    ...SAMPLE,
+    format: "rows" as const,
+    budget: 80_000,
+    skip: 0,
+    mark: undefined,
+    blobs: undefined,
+  };
+  const { rows } = await databases.runners.run<ReadAnswer>(job, { signal, timeoutMs: COUNTING_MS });
+  return rows.map((row) => [...row]);
+}
+
+function described({ type }: Table, columns: readonly Row[], parts: readonly Row[][]) {
+  const [keys = [], referrers = [], indexed = [], made = [], [flags] = []] = parts;
+  const ddlOf = (name: unknown) => text(made.find((one) => one.type === "index" && one.name === name)?.sql);
+  const own = made.find((one) => one.type === (type === "view" ? "view" : "table"));
+  return {
+    ...(Number(flags?.wr) === 1 ? { without_rowid: true } : {}),
+    ...(Number(flags?.strict) === 1 ? { strict: true } : {}),
+    columns: columns.map((column) => ({
+      name: text(column.name),
+      type: text(column.type),
+      not_null: Number(column.notnull) === 1,
+      ...(column.dflt_value === null ? {} : { default: text(column.dflt_value) }),
+      ...(Number(column.pk) === 0 ? {} : { primary_key: Number(column.pk) }),
+      ...(Number(column.hidden) >= 2 ? { generated: true } : {}),
+    })),
+    foreign_keys: references(keys),
+    referenced_by: references(referrers),
+    indexes: groups(indexed, ({ name }) => text(name)).map((rows) => {
+      const isPlain = Number(rows[0]?.partial) === 0 && rows.every(({ column }) => column !== null);
+      return {
+        name: text(rows[0]?.name),
+        unique: Number(rows[0]?.unique) === 1,
+        columns: rows.map(({ column }) => (column === null ? "(expression)" : text(column))),
+        ...(isPlain ? {} : { ddl: ddlOf(rows[0]?.name) }),
+      };
+    }),
+    triggers: made.flatMap((one) => (one.type === "trigger" ? [text(one.sql)] : [])),
+    ddl: text(own?.sql),
+  };
+}
+
+/** Foreign keys, each with all its columns; without `references` it is the other table's primary key. */
+function references(rows: readonly Row[]) {
+  return groups(rows, ({ other, id }) => `${text(id)} ${text(other)}`).map((key) => ({
+    table: text(key[0]?.other),
+    columns: key.map(({ from }) => text(from)),
+    ...(key.some(({ to }) => to === null) ? {} : { references: key.map(({ to }) => text(to)) }),
+    ...(key[0]?.on_delete === "NO ACTION" ? {} : { on_delete: text(key[0]?.on_delete) }),
+  }));
+}
+
+function groups(rows: readonly Row[], keyOf: (row: Row) => string): Row[][] {
+  const found = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = found.get(keyOf(row));
+    if (group === undefined) found.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return [...found.values()];
+}
+
+type Description = { ddl: string; notices: string[]; sample: unknown[][] } & ReturnType<typeof described>;
+
+/** The description within the answer's budget: what is least needed is cut first, and it is said where the rest is. */
+function bounded<Whole extends Description>(whole: Whole, budget: number) {
+  const { notices } = whole;
+  const before = notices.length;
+  const over = () => JSON.stringify(whole).length - (budget - 600);
+  const isLong = over() > 600;
+  if (isLong && whole.ddl.length > LONGEST_DDL) {
+    notices.push(`The DDL of ${grouped(whole.ddl.length)} characters is cut.`);
+    whole.ddl = `${clip(whole.ddl, LONGEST_DDL)}…`;
+  }
+  const cut = <Item>(what: string, items: Item[]) => {
+    const allowed = JSON.stringify(items).length - over();
+    if (!isLong || over() <= 0 || items.length === 0) return;
+    const fits = fitting(items, Math.max(1, allowed));
+    const keep = fits === 1 && JSON.stringify(items[0]).length > allowed ? 0 : fits;
+    notices.push(`${grouped(items.length - keep)} of ${grouped(items.length)} ${what} are left out.`);
+    items.splice(keep);
+  };
+  cut("sample rows", whole.sample);
+  cut("triggers", whole.triggers);
+  cut("referring keys", whole.referenced_by);
+  cut("foreign keys", whole.foreign_keys);
+  cut("indexes", whole.indexes);
+  cut("columns", whole.columns);
+  if (notices.length > before)
+    notices.push(
+      "read_query shows the rest: FROM pragma_table_xinfo('…') LIMIT n OFFSET m, FROM sqlite_schema.",
+    );
+  const { notices: said, sample, ...rest } = whole;
+  return {
+    ...rest,
+    ...(sample.length === 0 ? {} : { sample }),
+    ...(said.length === 0 ? {} : { notices: said }),
+  };
+}

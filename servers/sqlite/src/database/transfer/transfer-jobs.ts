@@ -1,0 +1,117 @@
+import { csvLines } from "@refmcp/sql/csv";
+import type Database from "better-sqlite3";
+import { demandReading } from "../connection/handle.ts";
+import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
+
+/** Rows are turned into text by so many. */
+const ROWS_AT_ONCE = 200;
+
+/** The rows of a statement as text of a file, piece by piece, from one state of the database. */
+export class RowsOut {
+  readonly #statement: Database.Statement<unknown[], unknown[]>;
+  readonly #rows: IterableIterator<unknown[]>;
+  readonly #format: ExportFormat;
+  readonly #keys: readonly string[];
+
+  constructor(database: Database.Database, { sql, params, format }: Bound & { format: ExportFormat }) {
+    this.#statement = database.prepare<unknown[], unknown[]>(sql);
+    demandReading(this.#statement);
+    this.#statement.raw(true);
+    this.#format = format;
+    this.#keys = distinct(this.#statement.columns().map(({ name }) => name));
+    this.#rows = this.#statement.iterate(...params);
+  }
+
+  header(): RowsText {
+    const names = this.#statement.columns().map(({ name }) => name);
+    return { text: this.#format === "csv" ? csvLines([names]) : "", rows: 0, done: false };
+  }
+
+  /** Whole rows of about `bytes` characters. */
+  next(bytes: number): RowsText {
+    let text = "";
+    let rows = 0;
+    let done = false;
+    while (!done && text.length < bytes) {
+      const batch: unknown[][] = [];
+      let length = 0;
+      while (batch.length < ROWS_AT_ONCE && length < bytes) {
+        const next = this.#rows.next();
+        if (next.done === true) {
+          done = true;
+          break;
+        }
+        batch.push(next.value);
+        for (const value of next.value)
+          length += typeof value === "string" || value instanceof Uint8Array ? value.length : 8;
+      }
+      rows += batch.length;
+      text +=
+        this.#format === "csv" ? csvLines(batch.map((row) => row.map(csvValue))) : this.#jsonLines(batch);
+    }
+    return { text, rows, done };
+  }
+
+  #jsonLines(batch: readonly (readonly unknown[])[]): string {
+    return batch
+      .map(
+        (row) =>
+          `{${row.map((value, index) => `${this.#keys[index]}:${JSON.stringify(jsonValue(value))}`).join(",")}}\n`,
+      )
+      .join("");
+  }
+}
+
+/** Keys of a JSON object; columns of one name are told apart by a number. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let key = name;
+    for (let count = 2; taken.has(key); count++) key = `${name}_${count}`;
+    taken.add(key);
+    return JSON.stringify(key);
+  });
+}
+
+/** Bytes as base64, infinities as SQLite reads them back. */
+function csvValue(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number" && !Number.isFinite(value)) return value > 0 ? "9e999" : "-9e999";
+  return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+}
+
+/** As in an answer: integers outside ±2^53 as text; bytes always whole. */
+function jsonValue(value: unknown): unknown {
+  if (typeof value === "bigint")
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (!(value instanceof Uint8Array)) return value;
+  return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
+}
+
+/** Records into a table, in one transaction: it ends with `close`, or with the process and is taken back then. */
+export class RowsIn {
+  readonly #database: Database.Database;
+  readonly #insert: Database.Statement<unknown[]>;
+
+  constructor(database: Database.Database, insert: string) {
+    this.#database = database;
+    database.exec("BEGIN IMMEDIATE");
+    this.#insert = database.prepare<unknown[]>(insert);
+  }
+
+  add(records: readonly CsvRecord[], progress: Progress): boolean {
+    for (const { fields, line } of records) {
+      progress.line = line;
+      this.#insert.run(...fields);
+    }
+    progress.line = undefined;
+    return true;
+  }
+
+  close(commit: boolean): boolean {
+    this.#database.exec(commit ? "COMMIT" : "ROLLBACK");
+    this.#database.close();
+    return commit;
+  }
+}

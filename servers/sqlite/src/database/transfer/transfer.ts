@@ -1,0 +1,183 @@
+import { ToolError } from "@refmcp/core/answer";
+import { csvRecords, type NewFile, withNear, writeNewFile } from "@refmcp/sql";
+import type { Databases } from "../connection/databases.ts";
+import { COMPANIONS } from "../connection/handle.ts";
+import type { CsvRecord, ExportFormat, RowsText } from "../connection/protocol.ts";
+import { recover } from "../connection/recover.ts";
+import { passReading } from "../gate/gate.ts";
+import { paramsOf } from "../gate/params.ts";
+import { quote } from "../reading/look.ts";
+import { nearNames } from "../reading/near-names.ts";
+import { listTables, tableColumns } from "../reading/tables.ts";
+
+/** Characters of one piece of an export, bytes of one piece of an import. */
+const PIECE = 262_144;
+const RECORDS_AT_ONCE = 1_000;
+
+interface Work {
+  readonly database: string | undefined;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Export extends Work {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  readonly format: ExportFormat;
+  progress(rows: number): void;
+}
+
+/**
+ * Writes all rows of a reading statement to a new file inside the boundary, as they were at one moment.
+ *
+ * @throws ToolError what the gate, the boundary and SQLite say; no file is left then.
+ */
+export async function exportRows(
+  databases: Databases,
+  { sql, params, database, path, format, signal, progress }: Export,
+): Promise<NewFile & { rows: number }> {
+  passReading(sql);
+  if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
+    throw new ToolError("denied", `${JSON.stringify(path)} is a name that SQLite gives to its own files.`, {
+      hint: "A file there could be taken for part of a database; choose another name.",
+    });
+  const place = await databases.place(database);
+  const run = { signal, timeoutMs: databases.limits().timeoutMs };
+  const open = { op: "open_rows" as const, place, sql, params: paramsOf(params), format };
+  const { value, ...file } = await writeNewFile(databases.options.guard, path, (write) =>
+    databases.transfers
+      .lease(place.file, run, async (ask) => {
+        let rows = 0;
+        let piece = await ask<RowsText>(open);
+        await write(Buffer.from(piece.text));
+        while (!piece.done) {
+          piece = await ask<RowsText>({ op: "next_rows", bytes: PIECE });
+          await write(Buffer.from(piece.text));
+          rows += piece.rows;
+          progress(rows);
+        }
+        signal.throwIfAborted();
+        return rows;
+      })
+      .catch(async (error: unknown) => {
+        throw await nearNames(error, databases, place, signal);
+      }),
+  );
+  return { ...file, rows: value };
+}
+
+export interface Import extends Work {
+  readonly table: string;
+  readonly delimiter: string;
+  readonly dryRun: boolean;
+  progress(bytes: number, of: number): void;
+}
+
+export interface Imported {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly rows: number;
+  readonly bytes: number;
+  readonly committed: boolean;
+}
+
+/**
+ * Adds the records of a CSV file inside the boundary to a table, in one transaction: all of them or none. The first
+ * record names the columns. What a constraint refuses ends it, whatever the constraint's own ON CONFLICT says.
+ *
+ * @throws ToolError `not_found` for a table or column, with near names; `invalid` for no CSV; `conflict` with the line.
+ */
+export async function importCsv(
+  databases: Databases,
+  { database, path, table, delimiter, dryRun, signal, progress }: Import,
+): Promise<Imported> {
+  const place = await databases.place(database);
+  const target = await tableOf(databases, database, table, signal);
+  const file = await databases.options.guard.openFile(path);
+  try {
+    const { size } = file.stat;
+    const source = file.handle.createReadStream({ start: 0, autoClose: false });
+    const records = csvRecords(source, file.path, delimiter);
+    const first = await records.next();
+    const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
+    const names = columns.map(quote).join(", ");
+    const insert = `INSERT OR ABORT INTO ${quote(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+    const run = { signal, timeoutMs: databases.limits().timeoutMs };
+    const rows = await databases.transfers
+      .lease(place.file, run, async (ask) => {
+        await ask({ op: "open_table", place, insert });
+        let rows = 0;
+        for await (const batch of batches(records)) {
+          await ask({ op: "add_rows", records: batch });
+          rows += batch.length;
+          progress(Math.min(source.bytesRead, size), size);
+        }
+        signal.throwIfAborted();
+        await ask({ op: "close_table", commit: !dryRun });
+        return rows;
+      })
+      .catch(async (error: unknown) => {
+        await records.return(undefined);
+        await recover(databases, place);
+        throw error;
+      });
+    return { table: target.name, columns, rows, bytes: size, committed: !dryRun };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRecord[]> {
+  let batch: CsvRecord[] = [];
+  let bytes = 0;
+  for await (const record of records) {
+    batch.push(record);
+    for (const field of record.fields) bytes += (field?.length ?? 0) + 8;
+    if (batch.length < RECORDS_AT_ONCE && bytes < PIECE) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+interface Target {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+async function tableOf(
+  databases: Databases,
+  database: string | undefined,
+  table: string,
+  signal: AbortSignal,
+): Promise<Target> {
+  const tables = (await listTables(databases, database, signal)).filter(({ type }) => type !== "view");
+  const names = tables.map(({ name }) => name);
+  const name = names.find((known) => known.toLowerCase() === table.toLowerCase());
+  if (name === undefined)
+    throw withNear(
+      "table",
+      table,
+      names,
+      "Make it first with create_table; list_tables shows what there is.",
+    );
+  return { name, columns: await tableColumns(databases, database, name, signal) };
+}
+
+/** The table's columns in the order of the file's first record. */
+function headerOf(fields: readonly (string | null)[], { name, columns }: Target, path: string): string[] {
+  const hint = `The first line names columns of ${name}: ${columns.slice(0, 40).join(", ")}. Set delimiter for ; or tabs.`;
+  if (fields.length === 0)
+    throw new ToolError("invalid", `${JSON.stringify(path)} is empty; it has no line of column names.`, {
+      hint,
+    });
+  const found = fields.map((field) => {
+    const known = columns.find((column) => column.toLowerCase() === (field ?? "").trim().toLowerCase());
+    if (known !== undefined) return known;
+    throw withNear("column", (field ?? "").slice(0, 60), columns, hint);
+  });
+  const twice = found.find((column, index) => found.indexOf(column) !== index);
+  if (twice === undefined) return found;
+  throw new ToolError("invalid", `${JSON.stringify(path)} names the column ${twice} twice.`, { hint });
+}

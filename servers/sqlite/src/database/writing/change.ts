@@ -1,0 +1,88 @@
+import { type Column, encodeRow } from "@refmcp/sql/cells";
+import type Database from "better-sqlite3";
+import type { Job, Progress, Returned, WriteAnswer, WriteStatement } from "../connection/protocol.ts";
+import { type Tally, tallyOf } from "./loss.ts";
+
+type WriteJob = Extract<Job, { op: "write" }>;
+
+/**
+ * Runs the statements in one transaction. It commits where what is lost is what was agreed to, and takes everything
+ * back otherwise.
+ *
+ * @param progress tells which statement threw
+ */
+export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
+  const changes: number[] = [];
+  const returned: Returned[] = [];
+  const tally = tallyOf(database);
+  let bytes = job.returnedBytes;
+  let lastRowId = "0";
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const [index, statement] of job.statements.entries()) {
+      progress.at = index;
+      const done = run(database, statement, tally, { at: index + 1, bytes });
+      changes.push(done.changed);
+      if (done.returned !== undefined) {
+        returned.push(done.returned);
+        bytes -= JSON.stringify(done.returned).length;
+      }
+      if (done.changed > 0 && (statement.verb === "INSERT" || statement.verb === "REPLACE"))
+        lastRowId = String(single(database, "SELECT last_insert_rowid()"));
+    }
+    const loss = tally.loss();
+    const committed = !job.dryRun && loss === job.agreedLoss;
+    database.exec(committed ? "COMMIT" : "ROLLBACK");
+    return { committed, loss, changes, lastRowId, returned };
+  } finally {
+    if (database.inTransaction) database.exec("ROLLBACK");
+  }
+}
+
+function run(
+  database: Database.Database,
+  given: WriteStatement,
+  tally: Tally,
+  room: { at: number; bytes: number },
+): { changed: number; returned: Returned | undefined } {
+  // First of all: what is no statement ends here, before its names are used.
+  const statement = database.prepare<unknown[], unknown[]>(given.sql);
+  const before = tally.before(given);
+  const total = totalOf(database);
+  const returned = statement.reader ? rowsOf(statement.raw(true), given.params, room) : undefined;
+  if (returned === undefined) statement.run(...given.params);
+  const touched = totalOf(database) - total;
+  // SQLite keeps the number of the last INSERT, UPDATE or DELETE; other statements do not set it.
+  const isCounted = ["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(given.verb);
+  const changed = isCounted ? Number(single(database, "SELECT changes()")) : 0;
+  tally.add(given, before, { touched, changed });
+  return { changed, returned };
+}
+
+/** All rows of RETURNING are made; as many are shown as fit. */
+function rowsOf(
+  statement: Database.Statement<unknown[], unknown[]>,
+  params: readonly unknown[],
+  { at, bytes }: { at: number; bytes: number },
+): Returned {
+  const columns: Column[] = statement.columns().map(({ name, type }) => ({ name, type: type ?? "" }));
+  const rows: unknown[][] = [];
+  let room = bytes;
+  let more = 0;
+  for (const row of statement.iterate(...params)) {
+    const shown = encodeRow(row, 1_024, { count: 0 });
+    room -= JSON.stringify(shown).length + 1;
+    if (room > 0) rows.push(shown);
+    else more += 1;
+  }
+  return { statement: at, columns: columns.map(({ name }) => name), rows, more };
+}
+
+function single(database: Database.Database, sql: string): unknown {
+  return database.prepare(sql).pluck().get();
+}
+
+/** Rows that were changed so far on this handle, by triggers and foreign keys too. */
+function totalOf(database: Database.Database): number {
+  return Number(single(database, "SELECT total_changes()"));
+}

@@ -1,0 +1,21 @@
+import type { WriteAnswer } from "../connection/protocol.ts";
+
+/** What a change did, as the tools answer it. */
+export function shownChange({ committed, changes, lastRowId, loss, returned }: WriteAnswer) {
+  return {
+    committed,
+    affected_rows: [...changes],
+    ...(lastRowId === "0" ? {} : { last_insert_rowid: lastRowId }),
+    ...(loss === undefined ? {} : { loss }),
+    ...(returned.length === 0
+      ? {}
+      : {
+          returned: returned.map(({ statement, columns, rows, more }) => ({
+            statement,
+            columns: [...columns],
+            rows: rows.map((row) => [...row]),
+            ...(more === 0 ? {} : { more_rows: more }),
+          })),
+        }),
+  };
+}
