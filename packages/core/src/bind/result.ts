@@ -1,7 +1,7 @@
 import { clip, grouped, HARD_ANSWER_CHARS } from "../answer/budget.ts";
 import { ToolError } from "../answer/errors.ts";
 import type { ContentBlock } from "../define/content.ts";
-import { DataAnswer, type Tool } from "../define/tool.ts";
+import { DataAnswer, JsonText, type Tool } from "../define/tool.ts";
 import type { Log } from "../log.ts";
 import { describeError, faultError } from "../protocol/errors.ts";
 import type { Revision } from "../protocol/revisions.ts";
@@ -20,6 +20,10 @@ export const ERROR_META = "io.github.refmcp/error";
  */
 export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
+  if (returned instanceof JsonText) {
+    const content = withinLimit(tool, [{ type: "text", text: returned.text }]);
+    return { content, structuredContent: returned };
+  }
   const answer = returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
   const parsed = tool.output.safeParse(answer.value);
   if (!parsed.success) {

@@ -40,9 +40,26 @@ export function withLinks<Value>(
   );
 }
 
+/**
+ * A data tool's value that is JSON text already. It is sent unchanged, both as text and as structured content, and is
+ * neither parsed nor checked against `output`: the tool's tests do that.
+ */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** For whoever writes a message without splicing the text in. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
 /** What `run` returns: the plain value of `output`, or text or blocks where there is no `output`. */
 export type ToolReturn<Output> = Output extends z.ZodObject
-  ? z.input<Output> | DataAnswer<z.input<Output>>
+  ? z.input<Output> | DataAnswer<z.input<Output>> | JsonText
   : string | readonly Content[];
 
 /** What is known of a tool without its schemas and its work. */

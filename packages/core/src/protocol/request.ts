@@ -1,4 +1,5 @@
 import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
+import { JsonText } from "../define/tool.ts";
 import { withTrace } from "../trace.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
 import type { Load } from "./load.ts";
@@ -152,7 +153,7 @@ export class ClientRequest {
     if (this.isOver) return;
     let json: string;
     try {
-      json = JSON.stringify({ jsonrpc: "2.0", id: this.id, result: this.#dressed(result) });
+      json = responseText(this.id, this.#dressed(result));
     } catch (error) {
       // For example a value that is nested too deeply, a BigInt or a cycle.
       this.#service.log.debug(`${this.method}: ${String(error)}`);
@@ -249,6 +250,15 @@ export class ClientRequest {
     if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
     this.notify("notifications/message", { level, data });
   }
+}
+
+/** A response as JSON text. Structured content that is text already is spliced in. */
+function responseText(id: RequestId, result: object): string {
+  if (!("structuredContent" in result && result.structuredContent instanceof JsonText))
+    return JSON.stringify({ jsonrpc: "2.0", id, result });
+  const { structuredContent, ...rest } = result;
+  const text = JSON.stringify({ jsonrpc: "2.0", id, result: rest });
+  return `${text.slice(0, -2)},"structuredContent":${structuredContent.text}}}`;
 }
 
 /** A promise, or what an author made to be one. */

@@ -6,7 +6,7 @@ import type {
   ResourceContents,
   ToolAnnotations,
 } from "../define/content.ts";
-import type { ToolSchemas } from "../define/tool.ts";
+import type { JsonText, ToolSchemas } from "../define/tool.ts";
 
 /** The messages of MCP as they cross the wire; `wire.test.ts` holds them against the official SDK's types. */
 
@@ -105,7 +105,7 @@ export interface ListedTool extends ToolSchemas {
 
 export interface CallToolResult {
   content: ContentBlock[];
-  structuredContent?: Record<string, unknown>;
+  structuredContent?: Record<string, unknown> | JsonText;
   isError?: boolean;
   _meta?: Meta;
 }

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { defineServer } from "../define/server.ts";
+import { JsonText, toolFor } from "../define/tool.ts";
+import { connectInMemory } from "../testing/connect.ts";
+
+const tool = toolFor<object>();
+const server = defineServer({
+  name: "ready",
+  packageName: "@refmcp/server-ready",
+  title: "Ready",
+  version: "1.0.0",
+  description: "Answers with JSON text.",
+  instructions: "Call it.",
+  options: {},
+  tools: [
+    tool({
+      name: "ready_text",
+      title: "Text",
+      description: "Answer with JSON text.",
+      effect: "read",
+      openWorld: false,
+      input: z.strictObject({ size: z.int().min(0).max(1_000_000) }),
+      output: z.object({ rows: z.array(z.unknown()) }),
+      run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028", "${"x".repeat(size)}"]}`),
+    }),
+  ],
+  resources: [],
+  prompts: [],
+  open: async () => ({}),
+});
+
+it.each(["legacy", "modern"] as const)("sends JSON text unchanged in both places (%s)", async (era) => {
+  const { client, close } = await connectInMemory(server, { era });
+  const { content, structuredContent } = await client.callTool({
+    name: "ready_text",
+    arguments: { size: 2 },
+  });
+  expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028", "xx"]}' }]);
+  expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
+  const large = await client.callTool({ name: "ready_text", arguments: { size: 90_000 } });
+  expect(large.isError).toBe(true);
+  expect(large.content).toEqual([{ type: "text", text: expect.stringContaining("at most 80,000 are sent") }]);
+  await close();
+});
