@@ -1,7 +1,7 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
 import type { Files } from "./files/files.ts";
-import type { Receipt } from "./files/recording.ts";
+import type { Receipt } from "./files/journal/recording.ts";
 
 export const tool = toolFor<Files>();
 export const resource = resourceFor<Files>();

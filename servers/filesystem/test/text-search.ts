@@ -1,5 +1,10 @@
 import { onTestFinished } from "vitest";
-import { type Engine, type TextFound, type TextSearch, TextSearcher } from "../src/files/search-text.ts";
+import {
+  type Engine,
+  type TextFound,
+  type TextSearch,
+  TextSearcher,
+} from "../src/files/search/search-text.ts";
 import type { Tree } from "./tree.ts";
 
 export const ENGINES: readonly Engine[] = ["ripgrep", "workers"];

@@ -1,29 +1,29 @@
 import { HARD_ANSWER_CHARS } from "@refmcp/core/answer";
 import type { AllowedDirectory, PathGuard } from "@refmcp/core/boundary";
-import type { Change } from "./change.ts";
+import type { ChangeContext } from "./change/change-context.ts";
+import { type Copied, type CopyRequest, copy, copyQuestion } from "./change/copy.ts";
+import { type CreatedDirectory, createDirectory } from "./change/create-directory.ts";
+import { type Deleted, type DeletePlan, deletePlanned, planDelete } from "./change/delete.ts";
+import { type Moved, type MoveRequest, move, moveQuestion } from "./change/move.ts";
+import { Locks } from "./change/path-locks.ts";
+import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./change/write.ts";
 import { completePath } from "./complete-path.ts";
-import { type Copied, type CopyRequest, copy, copyQuestion } from "./copy.ts";
-import { type CreatedDirectory, createDirectory } from "./create-directory.ts";
-import { type Deleted, type DeletePlan, deletePlanned, planDelete } from "./delete.ts";
-import { type Edited, type EditRequest, edit } from "./edit.ts";
-import type { Ground } from "./ground.ts";
-import { type FileInfo, getInfo } from "./info.ts";
-import { Journal } from "./journal.ts";
-import { type ChangePage, type ListChanges, listChanges } from "./list-changes.ts";
-import { type Listing, type ListRequest, listDirectory } from "./list-directory.ts";
-import { Locks } from "./locks.ts";
-import { type Media, readMedia } from "./media.ts";
-import { type Moved, type MoveRequest, move, moveQuestion } from "./move.ts";
-import { type ManyTexts, readMany } from "./read-many.ts";
-import { type ReadTextOptions, readText, type TextPart } from "./read-text.ts";
-import { readWhole, type Whole } from "./read-whole.ts";
-import { type NameSearch, type NamesFound, searchNames } from "./search-names.ts";
-import { type TextFound, type TextSearch, TextSearcher } from "./search-text.ts";
-import { stateDirectories } from "./state-directory.ts";
-import { drawTree, type TreeRequest } from "./tree.ts";
-import { type Undone, undo } from "./undo.ts";
+import { type Edited, type EditRequest, edit } from "./edit/edit.ts";
+import type { Change } from "./journal/change-record.ts";
+import { Journal } from "./journal/journal.ts";
+import { stateDirectories } from "./journal/journal-directory.ts";
+import { type ChangePage, type ListChanges, listChanges } from "./journal/list-changes.ts";
+import { type Undone, undo } from "./journal/undo.ts";
+import { type FileInfo, getInfo } from "./read/info.ts";
+import { type Media, readMedia } from "./read/media.ts";
+import { type ManyTexts, readMany } from "./read/read-many.ts";
+import { readWhole, type Whole } from "./read/read-resource.ts";
+import { type ReadTextOptions, readText, type TextPart } from "./read/read-text.ts";
+import { type TextFound, type TextSearch, TextSearcher } from "./search/search-text.ts";
+import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
+import { type Listing, type ListRequest, listDirectory } from "./tree/list-directory.ts";
+import { type NameSearch, type NamesFound, searchNames } from "./tree/search-names.ts";
 import { Watchers } from "./watch.ts";
-import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./write.ts";
 
 /** Characters of an answer that a line of facts may take beside the text. */
 const FACTS_CHARS = 600;
@@ -46,7 +46,7 @@ export interface FilesOptions {
 /** Files and directories inside the bound: what the tools of this server work on. */
 export class Files {
   readonly guard: PathGuard;
-  readonly #ground: Ground;
+  readonly #context: ChangeContext;
   readonly #maxReadChars: number;
   readonly #watchers: Watchers;
   readonly #ignored: readonly string[];
@@ -60,7 +60,7 @@ export class Files {
     this.#textSearcher = new TextSearcher(guard, this.#ignored);
     const directories = options.journalDirectories ?? stateDirectories();
     const journal = new Journal({ directories, bound: guard.bound, enabled: options.journal });
-    this.#ground = { guard, locks: new Locks(), journal };
+    this.#context = { guard, locks: new Locks(), journal };
     this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   }
 
@@ -113,56 +113,56 @@ export class Files {
   }
 
   write(request: WriteRequest): Promise<Written> {
-    return write(this.#ground, request);
+    return write(this.#context, request);
   }
 
   /** What to ask the user before `write`; undefined where nothing is lost for good. */
   overwriteQuestion(path: string, mode: WriteMode): Promise<string | undefined> {
-    return overwriteQuestion(this.#ground, path, mode);
+    return overwriteQuestion(this.#context, path, mode);
   }
 
   edit(request: EditRequest): Promise<Edited> {
-    return edit(this.#ground, request);
+    return edit(this.#context, request);
   }
 
   createDirectory(path: string): Promise<CreatedDirectory> {
-    return createDirectory(this.#ground, path);
+    return createDirectory(this.#context, path);
   }
 
   move(request: MoveRequest): Promise<Moved> {
-    return move(this.#ground, request);
+    return move(this.#context, request);
   }
 
   /** What to ask the user before `move`; undefined where nothing is lost for good. */
   moveQuestion(request: MoveRequest): Promise<string | undefined> {
-    return moveQuestion(this.#ground, request);
+    return moveQuestion(this.#context, request);
   }
 
   copy(request: CopyRequest): Promise<Copied> {
-    return copy(this.#ground, request);
+    return copy(this.#context, request);
   }
 
   /** What to ask the user before `copy`; undefined where nothing is lost for good. */
   copyQuestion(request: CopyRequest): Promise<string | undefined> {
-    return copyQuestion(this.#ground, request);
+    return copyQuestion(this.#context, request);
   }
 
   /** What deleting would take away; `question` is to be asked before `delete`. */
   planDelete(path: string, options: { recursive: boolean; signal?: AbortSignal }): Promise<DeletePlan> {
-    return planDelete(this.#ground, path, options);
+    return planDelete(this.#context, path, options);
   }
 
   delete(plan: DeletePlan, signal?: AbortSignal): Promise<Deleted> {
-    return deletePlanned(this.#ground, plan, signal);
+    return deletePlanned(this.#context, plan, signal);
   }
 
   changes(range: ListChanges): Promise<ChangePage> {
-    return listChanges(this.#ground, range);
+    return listChanges(this.#context, range);
   }
 
   /** Calls back after each change that this server records; returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    return this.#ground.journal.onWrite(listener);
+    return this.#context.journal.onWrite(listener);
   }
 
   /** A whole file, or the names in a directory. */
@@ -186,7 +186,7 @@ export class Files {
   }
 
   undo(id: string, signal?: AbortSignal): Promise<Undone> {
-    return undo(this.#ground, id, signal);
+    return undo(this.#context, id, signal);
   }
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { journaled, journalFacts, path, tool } from "../context.ts";
-import { describe } from "../files/delete.ts";
+import { describe } from "../files/change/delete.ts";
 
 /** Paths of things that were not copied, at most so many in an answer. */
 const MOST_SKIPPED = 50;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { journaled, journalFacts, path, tool } from "../context.ts";
-import { describePlan } from "../files/delete.ts";
+import { describePlan } from "../files/change/delete.ts";
 
 export default tool({
   name: "delete_file",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { permissionsOf } from "../files/info.ts";
+import { permissionsOf } from "../files/read/info.ts";
 
 export default tool({
   name: "get_file_info",

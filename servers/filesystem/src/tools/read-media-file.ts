@@ -1,7 +1,7 @@
 import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { MOST_MEDIA_BYTES } from "../files/media.ts";
+import { MOST_MEDIA_BYTES } from "../files/read/media.ts";
 
 export default tool({
   name: "read_media_file",

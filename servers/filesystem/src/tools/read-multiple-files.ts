@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { framed } from "../files/read-many.ts";
+import { framed } from "../files/read/read-many.ts";
 
 export default tool({
   name: "read_multiple_files",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { factsLine, onItsOwn } from "../files/facts.ts";
+import { factsLine, onItsOwn } from "../files/read/facts.ts";
 
 const line = z.int().min(1).max(1_000_000_000).optional();
 

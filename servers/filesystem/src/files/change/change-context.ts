@@ -1,0 +1,141 @@
+import { rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import type { Journal } from "../journal/journal.ts";
+import { codeOf } from "../journal/journal-directory.ts";
+import type { Locks } from "./path-locks.ts";
+
+/** What the operations that change something share. */
+export interface ChangeContext {
+  readonly guard: PathGuard;
+  readonly locks: Locks;
+  readonly journal: Journal;
+}
+
+/** Opens the file at `path`, or returns undefined where nothing is there. Close its handle. */
+export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
+  // Looked at first, because the guard's `not_found` compares the names in the directory to suggest one.
+  const place = await placeIfThere(guard, path);
+  if (place === undefined) return undefined;
+  await place.parent.close();
+  if (place.stat === undefined) return undefined;
+  return guard.openFile(path).catch(orNothing);
+}
+
+/** The place of `path`, or undefined where its parent is missing. Close its parent. */
+async function placeIfThere(guard: PathGuard, path: string): Promise<GuardedPlace | undefined> {
+  return guard.place(path).catch(orNothing);
+}
+
+/** Nothing for `not_found`; throws every other error again. */
+export function orNothing(error: unknown): undefined {
+  if (!(error instanceof ToolError) || error.kind !== "not_found") throw error;
+}
+
+/**
+ * The real path that `path` is locked under, that of the file that writing through it would change. Where nothing is
+ * there yet, the real path that it will get.
+ */
+export async function lockPath(guard: PathGuard, path: string): Promise<string> {
+  const file = await openIfThere(guard, path);
+  if (file === undefined) return entryPath(guard, path);
+  await file.handle.close();
+  return file.realPath;
+}
+
+/** The real path of the entry itself: a link is not followed. */
+export async function entryPath(guard: PathGuard, path: string): Promise<string> {
+  const absolute = await guard.resolve(path);
+  const place = await placeIfThere(guard, absolute);
+  // Where the parent is missing as well, whoever creates both locks the same text.
+  if (place === undefined) return absolute;
+  await place.parent.close();
+  return join(place.parent.realPath, place.name);
+}
+
+/** Throws the guard's `not_found`, which says what is near, where nothing stands at a place. */
+export async function demandThere(guard: PathGuard, place: GuardedPlace): Promise<void> {
+  if (place.stat === undefined) await (await guard.openFile(place.path)).handle.close();
+}
+
+/**
+ * Creates the parents of `path`, runs `work`, and removes them again where it fails.
+ *
+ * @param work gets the directories that were created, outermost first.
+ */
+export async function withParents<Result>(
+  guard: PathGuard,
+  path: string,
+  create: boolean,
+  work: (created: string[]) => Promise<Result>,
+): Promise<Result> {
+  if (!create) return work([]);
+  const created = await guard.createDirectory(dirname(await guard.resolve(path)));
+  try {
+    return await work(created);
+  } catch (error) {
+    await removeEmpty(guard, created);
+    throw error;
+  }
+}
+
+/**
+ * Removes those of `directories` (outermost first) that are empty.
+ *
+ * @returns those removed, outermost first.
+ */
+export async function removeEmpty(guard: PathGuard, directories: readonly string[]): Promise<string[]> {
+  const removed: string[] = [];
+  for (const path of directories.toReversed()) {
+    try {
+      const place = await guard.place(path, { write: true });
+      try {
+        await rmdir(place.entry);
+      } finally {
+        await place.parent.close();
+      }
+      removed.unshift(path);
+    } catch {
+      // Somebody uses it, or it is gone: the ones around it are not empty or not there either.
+      break;
+    }
+  }
+  return removed;
+}
+
+/** A system error met outside of the guard, in words; anything else comes back as it is. */
+export function inWords(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(code)) return error;
+  const name = `"${oneLine(path)}"`;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new ToolError("unavailable", `There is no space left for ${name}; nothing was changed.`, {
+      hint: "Free some space first.",
+      cause: error,
+    });
+  }
+  if (code === "EEXIST") {
+    return new ToolError("conflict", `${name} exists already.`, {
+      hint: "Choose another name, or say that it may be replaced.",
+      cause: error,
+    });
+  }
+  if (code === "ENOENT") {
+    return new ToolError("conflict", `${name} came or went in the middle of this operation.`, {
+      hint: "Retry.",
+      cause: error,
+    });
+  }
+  const denied = code === "EACCES" || code === "EPERM" || code === "EROFS";
+  return new ToolError(
+    denied ? "denied" : "unavailable",
+    `The operating system refused to work on ${name} (${code}).`,
+    {
+      hint: denied
+        ? "Ask the user to change the permissions, or work elsewhere."
+        : "Retry; if it stays, tell the user.",
+      cause: error,
+    },
+  );
+}

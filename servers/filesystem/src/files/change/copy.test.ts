@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { chmod, lstat, mkdir, open, readlink, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import { hashOf } from "../read/source.ts";
+
+describe("copy", () => {
+  it("copies a file with its mode", async () => {
+    const { files, at, put, read } = await scratch();
+    await chmod(await put("a.sh", "content"), 0o750);
+    const copied = await files.copy({ source: at("a.sh"), destination: at("b.sh"), overwrite: false });
+    expect(copied).toMatchObject({ type: "file", files: 1, bytes: 7, skipped: [] });
+    expect(await read("b.sh")).toBe("content");
+    expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
+    const { changes } = await files.changes({ maxChars: 1_000_000, limit: 1 });
+    expect(changes[0]?.change.effect).toMatchObject({ after: { hash: hashOf(Buffer.from("content")) } });
+  });
+
+  it("copies a directory, links as links, and skips what leads out, FIFOs and broken links", async () => {
+    const { files, at, put, list, read, outside } = await scratch();
+    await put("dir/sub/a", "a");
+    await put("dir/b", "bb");
+    await put("beside", "x");
+    await writeFile(join(outside, "secret"), "secret");
+    await symlink("sub/a", at("dir/inside"));
+    await symlink("../beside", at("dir/up"));
+    await symlink(join(outside, "secret"), at("dir/out"));
+    await symlink("../../outside/secret", at("dir/out2"));
+    await symlink("nowhere", at("dir/broken"));
+    await promisify(execFile)("mkfifo", [at("dir/pipe")]);
+    const copied = await files.copy({ source: at("dir"), destination: at("copy"), overwrite: false });
+    expect(copied).toMatchObject({
+      type: "directory",
+      files: 2,
+      directories: 1,
+      links: 2,
+      bytes: 3,
+      skipped: ["broken", "out", "out2", "pipe"],
+    });
+    expect(await list("copy")).toEqual(["b", "inside", "sub", "up"]);
+    expect(await readlink(at("copy/inside"))).toBe("sub/a");
+    expect(await read("copy/up")).toBe("x");
+  });
+
+  it("refuses a copy into itself, over something, and outwards", async () => {
+    const { files, at, put, list, outside, root } = await scratch();
+    await put("dir/a", "a");
+    await put("b", "b");
+    const copy = (source: string, destination: string, overwrite = false) =>
+      files.copy({ source, destination, overwrite });
+    await expect(copy(at("dir"), at("dir/sub"))).rejects.toMatchObject({ kind: "invalid" });
+    await expect(copy(root, at("all"))).rejects.toMatchObject({ kind: "invalid" });
+    await symlink("dir", at("alias"));
+    await expect(copy(at("dir"), at("alias/sub"))).rejects.toMatchObject({ kind: "invalid" });
+    await expect(copy(at("dir/a"), at("b"))).rejects.toMatchObject({ kind: "conflict" });
+    await expect(copy(at("b"), at("dir"), true)).rejects.toMatchObject({ kind: "conflict" });
+    await expect(copy(at("dir"), at("b"), true)).rejects.toMatchObject({ kind: "conflict" });
+    await expect(copy(at("b"), at("alias"), true)).rejects.toThrow("is a link");
+    await expect(copy(at("b"), join(outside, "b"))).rejects.toMatchObject({ kind: "denied" });
+    await expect(copy(join(outside, "x"), at("x"))).rejects.toMatchObject({ kind: "denied" });
+    await expect(copy(at("none"), at("x"))).rejects.toMatchObject({ kind: "not_found" });
+    expect(await list()).toEqual(["alias", "b", "dir"]);
+    expect(await list("dir")).toEqual(["a"]);
+  });
+
+  it("overwrites a file where asked, and that can be undone", async () => {
+    const { files, at, put, read } = await scratch();
+    await put("a", "new");
+    await put("b", "old content");
+    const copied = await files.copy({ source: at("a"), destination: at("b"), overwrite: true });
+    expect(copied.replaced).toBe(11);
+    expect(await read("b")).toBe("new");
+    await files.undo(copied.receipt.changeId ?? "");
+    expect([await read("a"), await read("b")]).toEqual(["new", "old content"]);
+  });
+
+  it("leaves nothing of a copy that was cancelled", async () => {
+    const { files, at, put, list } = await scratch();
+    for (let index = 0; index < 300; index++) await put(`dir/${index}`, "x".repeat(1000));
+    const file = await open(at("large"), "w");
+    await file.truncate(2e9);
+    await file.close();
+    for (const [source, progress] of [
+      ["dir", 100],
+      ["large", 0],
+    ] as const) {
+      const cancel = new AbortController();
+      if (progress === 0) setTimeout(() => cancel.abort(), 20);
+      const copying = files.copy({
+        source: at(source),
+        destination: at("copy"),
+        overwrite: false,
+        progress: (done, total) => {
+          expect(total).toBe(300);
+          if (done === progress) cancel.abort();
+        },
+        signal: cancel.signal,
+      });
+      await expect(copying).rejects.toThrow("abort");
+    }
+    expect(await list()).toEqual(["dir", "large"]);
+    expect((await files.changes({ maxChars: 1_000_000, limit: 10 })).changes).toEqual([]);
+  });
+
+  it("is not led out by a directory that is swapped for a link meanwhile", async () => {
+    const { files, at, put, outside } = await scratch();
+    await writeFile(join(outside, "secret"), "secret");
+    for (let round = 0; round < 50; round++) {
+      await put(`from${round}/sub/a`, "a");
+      const copying = files.copy({
+        source: at(`from${round}`),
+        destination: at(`to${round}`),
+        overwrite: false,
+      });
+
+      const swapping = rename(at(`from${round}/sub`), at(`aside${round}`)).then(() =>
+        symlink(outside, at(`from${round}/sub`)).catch(() => {}),
+      );
+      await Promise.allSettled([copying, swapping]);
+      const found = await lstat(at(`to${round}/sub/secret`)).catch(() => undefined);
+      const link = await lstat(at(`to${round}/sub`)).catch(() => undefined);
+      expect(found === undefined && link?.isSymbolicLink() !== true).toBe(true);
+      await rm(at(`aside${round}`), { recursive: true });
+    }
+  });
+
+  it("copies empty directories and keeps to its lock", async () => {
+    const { files, at, put, read } = await scratch();
+    await mkdir(at("empty"));
+    await put("a", "a");
+    await put("b", "b");
+    expect(await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false })).toMatchObject({
+      files: 0,
+    });
+    const both = await Promise.allSettled([
+      files.copy({ source: at("a"), destination: at("c"), overwrite: false }),
+      files.copy({ source: at("b"), destination: at("c"), overwrite: false }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(["a", "b"]).toContain(await read("c"));
+  });
+});

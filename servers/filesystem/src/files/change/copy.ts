@@ -1,0 +1,225 @@
+import { createHash } from "node:crypto";
+import { mkdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import type { Effect, State } from "../journal/change-record.ts";
+import { within } from "../journal/journal-directory.ts";
+import { type Receipt, Recording } from "../journal/recording.ts";
+import { shortHash } from "../read/source.ts";
+import { type ChangeContext, entryPath, inWords } from "./change-context.ts";
+import { copyFolder, copyOpened, type Transferred, takeMode } from "./copy-folder.ts";
+import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
+import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
+import { discard, hiddenName } from "./set-aside.ts";
+
+/** The largest directory that is copied in one call, in entries. */
+const MOST_COPIED = 100_000;
+
+/** Progress is told once in so many entries. */
+const PROGRESS_EVERY = 100;
+
+export interface CopyRequest {
+  readonly source: string;
+  readonly destination: string;
+  /** Replaces a file or link that stands at the destination; a directory is never replaced. */
+  readonly overwrite: boolean;
+  /** Called now and then with the entries done and, once known, all of them. */
+  progress?(done: number, total: number): void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Copied {
+  readonly path: string;
+  readonly destination: string;
+  readonly type: "file" | "directory";
+  readonly files: number;
+  readonly directories: number;
+  readonly links: number;
+  readonly bytes: number;
+  /** Paths of links that lead out of the bound or nowhere, and of special files: not copied. */
+  readonly skipped: readonly string[];
+  /** Bytes of what was replaced, if anything was. */
+  readonly replaced: number | undefined;
+  readonly receipt: Receipt;
+}
+
+/** The question to ask before a copy that loses what stands at the destination. */
+export async function copyQuestion(
+  context: ChangeContext,
+  request: CopyRequest,
+): Promise<string | undefined> {
+  return displaceQuestion(context, request.destination, request.overwrite);
+}
+
+/**
+ * Copies a file, or a directory with all that is below it. The copy gets its name when it is complete, so nobody ever
+ * sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is followed; links
+ * below it are copied as links where they lead inside the bound.
+ *
+ * @throws ToolError `conflict` where something stands at the destination, `too_large` beyond 100,000 entries,
+ * `invalid` for a copy into itself.
+ */
+export async function copy(context: ChangeContext, request: CopyRequest): Promise<Copied> {
+  const { guard } = context;
+  const from = await guard.resolve(request.source);
+  const to = await guard.resolve(request.destination);
+  const recording = await Recording.start(context.journal, { action: "copy", path: from, destination: to });
+  const key = await entryPath(guard, to);
+  return context.locks.hold(
+    [key],
+    async () => {
+      const source = await openAny(guard, from);
+      try {
+        return "handle" in source
+          ? await copyOneFile(context, recording, source, from, to, request)
+          : await copyDirectory(context, recording, source, from, to, request);
+      } catch (error) {
+        await recording.drop();
+        throw inWords(error, to);
+      } finally {
+        await ("handle" in source ? source.handle.close() : source.close());
+      }
+    },
+    request.signal,
+  );
+}
+
+async function openAny(guard: PathGuard, path: string): Promise<GuardedFile | GuardedDirectory> {
+  try {
+    return await guard.openFile(path);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "is_directory") return guard.openDirectory(path);
+    throw error;
+  }
+}
+
+async function copyOneFile(
+  context: ChangeContext,
+  recording: Recording,
+  source: GuardedFile,
+  from: string,
+  to: string,
+  request: CopyRequest,
+): Promise<Copied> {
+  return intoPlace(context, to, async (folder, hidden) => {
+    const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
+    const hash = createHash("sha256");
+    const bytes = await copyOpened(source, folder, hidden, {
+      times: false,
+      signal: request.signal,
+      seen: (piece) => hash.update(piece),
+    });
+    const after: State = { type: "file", hash: shortHash(hash), size: bytes };
+    const effect: Effect =
+      replaced === undefined
+        ? { kind: "created", path: to, after, parents: [] }
+        : { kind: "replaced", path: to, after };
+    await recording.write(effect, { before: replaced, after: bytes });
+    await context.guard.move(join(dirname(to), hidden), to, { overwrite: request.overwrite });
+    const counts = { files: 1, directories: 0, links: 0, bytes, skipped: [] };
+    return { path: from, destination: to, type: "file", ...counts, replaced, receipt: recording.receipt() };
+  });
+}
+
+async function copyDirectory(
+  context: ChangeContext,
+  recording: Recording,
+  source: GuardedDirectory,
+  from: string,
+  to: string,
+  request: CopyRequest,
+): Promise<Copied> {
+  const { guard } = context;
+  return intoPlace(context, to, async (folder, hidden, parent) => {
+    if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
+    await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
+    const original = guardedFolder(guard, source);
+    const content = await contentOf(original, { most: MOST_COPIED, signal: request.signal });
+    const total = content.files + content.directories + content.links;
+    await mkdir(folder.entry(hidden), { mode: 0o700 });
+    const target = await folder.child(hidden);
+    try {
+      const done = await copyFolder(original, target, {
+        times: false,
+        signal: request.signal,
+        progress: (entries) => {
+          if (entries % PROGRESS_EVERY === 0 || entries === total) request.progress?.(entries, total);
+        },
+      });
+      const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), done);
+      await takeMode(target, source.stat, false);
+      const { files, directories, bytes } = done;
+      const links = done.links.length - outside.length;
+      const after: State = { type: "tree", entries: files + directories + links, bytes };
+      await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
+      await guard.move(join(dirname(to), hidden), to);
+      const skipped = [...outside, ...done.skipped].sort();
+      const counts = { files, directories, links, bytes, skipped };
+      return {
+        path: from,
+        destination: to,
+        type: "directory",
+        ...counts,
+        replaced: undefined,
+        receipt: recording.receipt(),
+      };
+    } finally {
+      await target.close();
+    }
+  });
+}
+
+/** Runs `work` with the opened parent of `to` and a hidden name in it; what is left under that name is removed. */
+async function intoPlace(
+  context: ChangeContext,
+  to: string,
+  work: (folder: Folder, hidden: string, parent: GuardedDirectory) => Promise<Copied>,
+): Promise<Copied> {
+  const place = await context.guard.place(to, { write: true });
+  const folder = guardedFolder(context.guard, place.parent);
+  const hidden = hiddenName();
+  try {
+    return await work(folder, hidden, place.parent);
+  } finally {
+    await discard(folder, hidden);
+    await place.parent.close();
+  }
+}
+
+/**
+ * Removes the copies of links that lead out of the bound or nowhere, seen from the original or from the copy.
+ *
+ * @returns their paths, relative to the directory.
+ */
+async function dropOutsideLinks(
+  guard: PathGuard,
+  from: string,
+  copied: string,
+  done: Transferred,
+): Promise<string[]> {
+  const dropped: string[] = [];
+  for (const path of done.links) {
+    const inside =
+      (await guard.readLink(join(from, path))).inside && (await guard.readLink(join(copied, path))).inside;
+    if (inside) continue;
+    const place = await guard.place(join(copied, path), { write: true });
+    try {
+      await unlink(place.entry);
+    } finally {
+      await place.parent.close();
+    }
+    dropped.push(path);
+  }
+  return dropped;
+}
+
+function intoItself(from: string, to: string): ToolError {
+  return new ToolError(
+    "invalid",
+    `"${oneLine(from)}" cannot be copied to "${oneLine(to)}", which lies in itself.`,
+    {
+      hint: "Choose a destination outside of the directory that is copied.",
+    },
+  );
+}

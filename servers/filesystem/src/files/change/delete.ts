@@ -1,0 +1,162 @@
+import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { type Receipt, Recording, tooLarge } from "../journal/recording.ts";
+import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
+import { type Content, contentOf, entriesOf, openFolder } from "./open-folder.ts";
+import { demandOrdinary, takeAway } from "./set-aside.ts";
+
+/** What a deletion would take away. */
+export interface DeletePlan {
+  readonly path: string;
+  readonly type: "file" | "directory" | "link";
+  /** Of a directory: what is below it. */
+  readonly content: Content | undefined;
+  /** Bytes of all files. */
+  readonly bytes: number;
+  /** Why it could not be undone; undefined where it could. */
+  readonly final: string | undefined;
+  /** What the user must be asked first; undefined where nothing needs to be. */
+  readonly question: string | undefined;
+}
+
+export interface Deleted {
+  readonly plan: DeletePlan;
+  readonly receipt: Receipt;
+  /** Where something of it is left that the system did not let us delete. */
+  readonly leftover: string | undefined;
+}
+
+/**
+ * Looks at what deleting `path` would take away; nothing is changed.
+ *
+ * @throws ToolError `conflict` for a directory that is not empty without `recursive`, `too_large` beyond a million
+ * entries.
+ */
+export async function planDelete(
+  context: ChangeContext,
+  path: string,
+  options: { recursive: boolean; signal?: AbortSignal | undefined },
+): Promise<DeletePlan> {
+  const { guard, journal } = context;
+  const place = await guard.place(path, { write: true });
+  await place.parent.close();
+  const { stat } = place;
+  await demandThere(guard, place);
+  demandOrdinary(place);
+  const type = stat?.isDirectory() ? "directory" : stat?.isSymbolicLink() ? "link" : "file";
+  const content = type === "directory" ? await countBelow(context, place.path, options.signal) : undefined;
+  const entries = content === undefined ? 0 : entriesOf(content);
+  if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
+  const bytes = content?.bytes ?? (type === "file" ? (stat?.size ?? 0) : 0);
+  const opened = await journal.open();
+  const final =
+    "reason" in opened
+      ? opened.reason
+      : bytes > journal.mostImageBytes
+        ? tooLarge(bytes, journal.mostImageBytes)
+        : undefined;
+  const ask = entries > 0 || (final !== undefined && type !== "directory");
+  const question = ask ? questionOf(place.path, content, bytes, final) : undefined;
+  return { path: place.path, type, content, bytes, final, question };
+}
+
+/**
+ * Deletes what was planned: into the journal, or for good where `final` says so.
+ *
+ * @throws ToolError `conflict` where more is there now than in the plan.
+ */
+export async function deletePlanned(
+  context: ChangeContext,
+  plan: DeletePlan,
+  signal?: AbortSignal,
+): Promise<Deleted> {
+  const key = await entryPath(context.guard, plan.path);
+  return context.locks.hold(
+    [key],
+    async () => {
+      const now = await planDelete(context, plan.path, { recursive: plan.content !== undefined, signal });
+      if (
+        now.type !== plan.type ||
+        now.bytes > plan.bytes ||
+        entriesIn(now) > entriesIn(plan) ||
+        now.final !== plan.final
+      ) {
+        throw new ToolError(
+          "conflict",
+          `"${oneLine(plan.path)}" has changed since it was looked at; nothing was deleted.`,
+          {
+            hint: "Repeat the call to see what would go now.",
+          },
+        );
+      }
+      const recording = await Recording.start(context.journal, { action: "delete", path: plan.path });
+      const image = recording.imageFor(plan.bytes);
+      await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
+      try {
+        const leftover = await takeAway(context.guard, plan.path, image, signal);
+        return { plan, receipt: recording.receipt(), leftover };
+      } catch (error) {
+        await recording.drop();
+        throw error;
+      }
+    },
+    signal,
+  );
+}
+
+function entriesIn(plan: DeletePlan): number {
+  return plan.content === undefined ? 0 : entriesOf(plan.content);
+}
+
+async function countBelow(
+  context: ChangeContext,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Content> {
+  const folder = await openFolder(context.guard, path);
+  try {
+    return await contentOf(folder, { signal });
+  } finally {
+    await folder.close();
+  }
+}
+
+function notEmpty(path: string, entries: number): ToolError {
+  return new ToolError("conflict", `"${oneLine(path)}" is a directory with ${grouped(entries)} entries.`, {
+    hint: "Pass recursive: true to delete it with all of them; the user is asked first.",
+  });
+}
+
+function questionOf(
+  path: string,
+  content: Content | undefined,
+  bytes: number,
+  final: string | undefined,
+): string {
+  const what = content === undefined ? `(${sized(bytes)})` : `with everything below it: ${describe(content)}`;
+  const undo = final === undefined ? "undo_change can bring it back." : `It is lost for good: ${final}.`;
+  return `Delete "${oneLine(path)}" ${what}? ${undo}`;
+}
+
+/** What a plan takes away, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
+export function describePlan({ type, content, bytes }: DeletePlan): string {
+  if (content !== undefined)
+    return entriesOf(content) === 0 ? "an empty directory" : `a directory with ${describe(content)}`;
+  return type === "link" ? "a link" : `1 file (${sized(bytes)})`;
+}
+
+/** `12 files (1.2 MiB), 3 directories, 1 link`. */
+export function describe(content: Content): string {
+  const parts = [
+    content.files > 0 || entriesOf(content) === 0
+      ? `${counted(content.files, "file", "files")} (${sized(content.bytes)})`
+      : "",
+    content.directories > 0 ? counted(content.directories, "directory", "directories") : "",
+    content.links > 0 ? counted(content.links, "link", "links") : "",
+    content.others > 0 ? counted(content.others, "special file", "special files") : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

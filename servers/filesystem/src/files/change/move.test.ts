@@ -1,0 +1,104 @@
+import { lstat, mkdir, readlink, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+
+describe("move", () => {
+  it("renames files and directories and moves links as links", async () => {
+    const { files, at, put, read, list } = await scratch();
+    await put("a", "a");
+    await put("dir/x", "x");
+    await symlink("dir/x", at("link"));
+    expect(await files.move({ source: at("a"), destination: at("b"), overwrite: false })).toMatchObject({
+      path: at("a"),
+      destination: at("b"),
+      type: "file",
+      replaced: undefined,
+    });
+    expect(await files.move({ source: at("dir"), destination: at("dir2"), overwrite: false })).toMatchObject({
+      type: "directory",
+    });
+    expect(
+      await files.move({ source: at("link"), destination: at("link2"), overwrite: false }),
+    ).toMatchObject({ type: "link" });
+    expect(await readlink(at("link2"))).toBe("dir/x");
+    expect(await read("dir2/x")).toBe("x");
+    expect(await list()).toEqual(["b", "dir2", "link2"]);
+  });
+
+  it("replaces nothing without overwrite, and never a directory", async () => {
+    const { files, at, put, read } = await scratch();
+    await put("a", "a");
+    await put("b", "b");
+    await mkdir(at("dir"));
+    await expect(
+      files.move({ source: at("a"), destination: at("b"), overwrite: false }),
+    ).rejects.toMatchObject({
+      kind: "conflict",
+      hint: expect.stringContaining("overwrite"),
+    });
+    await expect(
+      files.move({ source: at("a"), destination: at("dir"), overwrite: true }),
+    ).rejects.toMatchObject({ kind: "conflict" });
+    expect(await read("b")).toBe("b");
+    expect(await files.move({ source: at("a"), destination: at("b"), overwrite: true })).toMatchObject({
+      replaced: 1,
+    });
+    expect(await read("b")).toBe("a");
+  });
+
+  it("refuses what makes no sense or leads out", async () => {
+    const { files, at, put, outside, root } = await scratch();
+    await put("dir/a", "a");
+    const move = (source: string, destination: string) =>
+      files.move({ source, destination, overwrite: false });
+    await expect(move(at("none"), at("x"))).rejects.toMatchObject({ kind: "not_found" });
+    await expect(move(at("dir"), at("dir/sub"))).rejects.toMatchObject({ kind: "invalid" });
+    await expect(move(at("dir"), at("dir"))).rejects.toMatchObject({ kind: "invalid" });
+    await expect(move(at("dir"), at("none/sub"))).rejects.toMatchObject({ kind: "not_found" });
+    await expect(move(at("dir/a"), join(outside, "a"))).rejects.toMatchObject({ kind: "denied" });
+    await expect(move(root, at("x"))).rejects.toMatchObject({ kind: "denied" });
+    await symlink(outside, at("out"));
+    await expect(move(at("dir/a"), at("out/a"))).rejects.toMatchObject({ kind: "denied" });
+  });
+
+  it("lets one of two win that move onto one name, 300 times, and loses nothing", async () => {
+    const { files, another, at, put, read, list } = await scratch();
+    // Two servers, so that not the lock in one process but the file system decides.
+    const second = another();
+    for (let round = 0; round < 300; round++) {
+      const target = `target${round}`;
+      await put("one", `one ${round}`);
+      await put("two", `two ${round}`);
+      const outcomes = await Promise.allSettled([
+        files.move({ source: at("one"), destination: at(target), overwrite: false }),
+        (round % 2 === 0 ? files : second).move({
+          source: at("two"),
+          destination: at(target),
+          overwrite: false,
+        }),
+      ]);
+      const won = outcomes.filter(({ status }) => status === "fulfilled");
+      expect(won).toHaveLength(1);
+      const winner = outcomes[0].status === "fulfilled" ? "one" : "two";
+      expect(await read(target)).toBe(`${winner} ${round}`);
+      const loser = winner === "one" ? "two" : "one";
+      expect(await read(loser)).toBe(`${loser} ${round}`);
+      expect(await lstat(at(winner)).catch(() => "gone")).toBe("gone");
+    }
+    expect((await list()).filter((name) => name.startsWith("target"))).toHaveLength(300);
+    const { changes } = await files.changes({ maxChars: 1_000_000, limit: 1000 });
+    expect(changes).toHaveLength(300);
+  });
+
+  it("asks before it replaces what no journal keeps", async () => {
+    const { files, another, at, put } = await scratch();
+    await put("a", "a");
+    await put("b", "bb");
+    const request = { source: at("a"), destination: at("b"), overwrite: true };
+    expect(await files.moveQuestion(request)).toBeUndefined();
+    expect(await another({ journal: false }).moveQuestion(request)).toBe(
+      `Replace "${at("b")}"? Its present content (2 B) is lost for good: the journal is off (--no-journal).`,
+    );
+  });
+});

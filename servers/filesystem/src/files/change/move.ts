@@ -1,0 +1,108 @@
+import { readlink } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { State } from "../journal/change-record.ts";
+import { movedState } from "../journal/file-state.ts";
+import { type Receipt, Recording } from "../journal/recording.ts";
+import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
+import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
+import { demandOrdinary } from "./set-aside.ts";
+
+export interface MoveRequest {
+  readonly source: string;
+  readonly destination: string;
+  /** Replaces a file or link that stands at the destination; a directory is never replaced. */
+  readonly overwrite: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Moved {
+  readonly path: string;
+  readonly destination: string;
+  readonly type: "file" | "directory" | "link";
+  /** Bytes of what was replaced, if anything was. */
+  readonly replaced: number | undefined;
+  readonly receipt: Receipt;
+}
+
+/** The question to ask before a move that loses what stands at the destination. */
+export async function moveQuestion(
+  context: ChangeContext,
+  request: MoveRequest,
+): Promise<string | undefined> {
+  return displaceQuestion(context, request.destination, request.overwrite);
+}
+
+/**
+ * Moves or renames a file, a directory or a link (as a link), atomically.
+ *
+ * @throws ToolError `conflict` where something stands at the destination, decided by the file system; `not_found`.
+ */
+export async function move(context: ChangeContext, request: MoveRequest): Promise<Moved> {
+  const from = await context.guard.resolve(request.source);
+  const to = await context.guard.resolve(request.destination);
+  const recording = await Recording.start(context.journal, { action: "move", path: from, destination: to });
+  const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
+  if (keys[0] === keys[1]) {
+    throw new ToolError("invalid", `"${oneLine(from)}" cannot be moved onto itself.`, {
+      hint: "Give another destination.",
+    });
+  }
+  return context.locks.hold(keys, () => moveRecorded(context, recording, from, to, request), request.signal);
+}
+
+/**
+ * A move whose recording has begun; the caller holds the locks of both places.
+ *
+ * @param options.afterwards runs when the move is done; where it fails the move is taken back.
+ */
+export async function moveRecorded(
+  context: ChangeContext,
+  recording: Recording,
+  from: string,
+  to: string,
+  options: { overwrite: boolean; afterwards?(): Promise<void>; signal?: AbortSignal | undefined },
+): Promise<Moved> {
+  const { type, size, after, renamesOnly } = await look(context, from, to);
+  const uncovered = options.afterwards !== undefined;
+  try {
+    const replaced = renamesOnly
+      ? undefined
+      : await keepDisplaced(context, recording, to, { ...options, links: "keep" });
+    await recording.write(
+      { kind: "moved", from, to, after, displaced: replaced !== undefined, uncovered },
+      { before: replaced, after: size },
+    );
+    await context.guard.move(from, to, { overwrite: options.overwrite });
+    await options.afterwards?.().catch(async (error: unknown) => {
+      await context.guard.move(to, from);
+      throw error;
+    });
+    return { path: from, destination: to, type, replaced, receipt: recording.receipt() };
+  } catch (error) {
+    await recording.drop();
+    throw error;
+  }
+}
+
+async function look(context: ChangeContext, from: string, to: string) {
+  const source = await context.guard.place(from, { write: true });
+  try {
+    await demandThere(context.guard, source);
+    demandOrdinary(source);
+    const stat = source.stat;
+    const link = stat?.isSymbolicLink() ? await readlink(source.entry) : undefined;
+    const after: State = link === undefined ? movedState(stat) : { type: "link", target: link };
+    const type: Moved["type"] = link !== undefined ? "link" : stat?.isDirectory() ? "directory" : "file";
+    const target = await context.guard.place(to, { write: true });
+    await target.parent.close();
+    // "readme" to "README" where the file system takes both for one name.
+    const renamesOnly =
+      target.stat !== undefined &&
+      target.stat.ino === stat?.ino &&
+      target.stat.dev === stat.dev &&
+      from.toLowerCase() === to.toLowerCase();
+    return { type, after, size: type === "file" ? stat?.size : undefined, renamesOnly };
+  } finally {
+    await source.parent.close();
+  }
+}

@@ -1,0 +1,130 @@
+import type { Stats } from "node:fs";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile } from "@refmcp/core/boundary";
+import type { Action } from "../journal/change-record.ts";
+import { type Receipt, Recording } from "../journal/recording.ts";
+import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";
+import { type ChangeContext, openIfThere, withParents } from "./change-context.ts";
+
+/** A file's content as it was read before it is changed. */
+export interface Before {
+  readonly stat: Stats;
+  /** Undefined where the file is too large to hold. */
+  readonly bytes: Buffer | undefined;
+  /** Known where the bytes are, or where it was asked for. */
+  readonly hash: string | undefined;
+}
+
+/**
+ * Reads what stands at `path`; undefined where nothing does.
+ *
+ * @param options.most bytes; a larger content is only hashed, and only where `hash` asks for it.
+ */
+export async function readBefore(
+  context: ChangeContext,
+  path: string,
+  options: { most: number; hash: boolean; signal?: AbortSignal | undefined },
+): Promise<Before | undefined> {
+  const file = await openIfThere(context.guard, path);
+  if (file === undefined) return undefined;
+  try {
+    const { stat } = file;
+    if (stat.size <= options.most) {
+      const bytes = await readAt(file, 0, stat.size);
+      return { stat, bytes, hash: hashOf(bytes) };
+    }
+    return {
+      stat,
+      bytes: undefined,
+      hash: options.hash ? await hashOfFile(file, options.signal) : undefined,
+    };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/**
+ * Compares a content with the hash that the caller expects.
+ *
+ * @throws ToolError `conflict` where it is another, or where there is none.
+ */
+export function checkExpected(path: string, before: Before | undefined, expected: string | undefined): void {
+  if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash))) return;
+  const now = before === undefined ? "it does not exist now" : `its hash is ${before.hash ?? "unknown"} now`;
+  throw new ToolError(
+    "conflict",
+    `"${oneLine(path)}" is not what expected_hash ${oneLine(expected)} names: ${now}.`,
+    {
+      hint: "Read it again with read_text_file, then repeat the change with the new hash.",
+    },
+  );
+}
+
+export interface Replacement {
+  readonly action: Action;
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  /** What was read there; the file must still be the same when it is replaced. */
+  readonly before: Before | undefined;
+  readonly createParents: boolean;
+  /** Bytes at the front of the new content that are the whole old one (append): then no image is needed. */
+  readonly kept?: number;
+  readonly undoes?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Puts a new content into place, atomically and journaled. The caller holds the path's lock.
+ *
+ * @throws ToolError `conflict` where another program changed the file since it was read.
+ */
+export async function replaceContent(
+  context: ChangeContext,
+  change: Replacement,
+): Promise<Receipt & { hash: string }> {
+  const { path, bytes, before } = change;
+  const recording = await Recording.start(context.journal, {
+    action: change.action,
+    path,
+    undoes: change.undoes,
+  });
+  const hash = hashOf(bytes);
+  const after = { type: "file", hash, size: bytes.length } as const;
+  const sizes = { before: before?.stat.size, after: bytes.length };
+  try {
+    await withParents(context.guard, path, change.createParents, async (parents) => {
+      await context.guard.writeFile(path, bytes, {
+        mode: before === undefined ? "create" : "overwrite",
+        check: async (existing) => {
+          checkSame(path, before, existing);
+          change.signal?.throwIfAborted();
+          if (existing === undefined) {
+            await recording.write({ kind: "created", path, after, parents }, sizes);
+            return;
+          }
+          if (change.kept === undefined) {
+            await (before?.bytes === undefined
+              ? recording.keepFile(existing, change.signal)
+              : recording.keepBytes(before.bytes));
+          }
+          const kept = change.kept === undefined ? {} : { kept: change.kept };
+          await recording.write({ kind: "replaced", path, after, ...kept }, sizes);
+        },
+      });
+    });
+  } catch (error) {
+    await recording.drop();
+    throw error;
+  }
+  return { ...recording.receipt(), hash };
+}
+
+function checkSame(path: string, before: Before | undefined, existing: GuardedFile | undefined): void {
+  const then = before?.stat;
+  const now = existing?.stat;
+  if (then?.ino === now?.ino && then?.size === now?.size && then?.mtimeMs === now?.mtimeMs) return;
+  throw new ToolError("conflict", `"${oneLine(path)}" was changed by another program in this moment.`, {
+    hint: "Read it again, then repeat the change.",
+  });
+}

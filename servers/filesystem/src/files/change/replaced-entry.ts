@@ -1,0 +1,84 @@
+import { readlink, symlink } from "node:fs/promises";
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { type Recording, tooLarge } from "../journal/recording.ts";
+import type { ChangeContext } from "./change-context.ts";
+
+/**
+ * Keeps what stands at `path` as the image of a change that is going to replace it.
+ *
+ * @returns its bytes, or undefined where nothing stands there.
+ * @throws ToolError `conflict` where it may not be replaced: without `overwrite`, a directory, or a link that is
+ * refused.
+ */
+export async function keepDisplaced(
+  context: ChangeContext,
+  recording: Recording,
+  path: string,
+  options: { overwrite: boolean; links: "keep" | "refuse"; signal?: AbortSignal | undefined },
+): Promise<number | undefined> {
+  const place = await context.guard.place(path, { write: true });
+  try {
+    const { stat } = place;
+    if (stat === undefined) return undefined;
+    if (!options.overwrite || stat.isDirectory()) throw taken(path, stat.isDirectory());
+    if (stat.isSymbolicLink()) {
+      if (options.links === "refuse") throw isLink(path);
+      const image = recording.imageFor(0);
+      if (image !== undefined) await symlink(await readlink(place.entry), image);
+      return 0;
+    }
+  } finally {
+    await place.parent.close();
+  }
+  const file = await context.guard.openFile(path);
+  try {
+    await recording.keepFile(file, options.signal);
+    return file.stat.size;
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** The question to ask before a file at `path` is replaced for good; undefined where the journal keeps it. */
+export async function displaceQuestion(
+  context: ChangeContext,
+  path: string,
+  overwrite: boolean,
+): Promise<string | undefined> {
+  if (!overwrite) return undefined;
+  const place = await context.guard.place(path, { write: true });
+  await place.parent.close();
+  if (place.stat === undefined || place.stat.isDirectory() || place.stat.size === 0) return undefined;
+  return lossQuestion(context, "Replace", place.path, place.stat.size);
+}
+
+/** `Overwrite "…"? Its present content is lost for good: …`, or undefined where the journal keeps so many bytes. */
+export async function lossQuestion(
+  context: ChangeContext,
+  verb: string,
+  path: string,
+  bytes: number,
+): Promise<string | undefined> {
+  const opened = await context.journal.open();
+  const most = context.journal.mostImageBytes;
+  const reason = "reason" in opened ? opened.reason : bytes > most ? tooLarge(bytes, most) : undefined;
+  if (reason === undefined) return undefined;
+  return `${verb} "${oneLine(path)}"? Its present content (${sized(bytes)}) is lost for good: ${reason}.`;
+}
+
+function taken(path: string, directory: boolean): ToolError {
+  if (directory) {
+    return new ToolError("conflict", `"${oneLine(path)}" exists already and is a directory.`, {
+      hint: "Name a path in it, choose another name, or move or delete it first.",
+    });
+  }
+  return new ToolError("conflict", `"${oneLine(path)}" exists already.`, {
+    hint: "Choose another name, or set overwrite to replace it.",
+  });
+}
+
+function isLink(path: string): ToolError {
+  return new ToolError("conflict", `"${oneLine(path)}" exists already and is a link.`, {
+    hint: "Name the file that it leads to, or delete the link first.",
+  });
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, rename, rm, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import { codeOf } from "../journal/journal-directory.ts";
+import { inWords } from "./change-context.ts";
+import { copyFileEntry, copyFolder, copyLinkEntry, removeEntry, takeMode } from "./copy-folder.ts";
+import { type Folder, guardedFolder, ownFolder } from "./open-folder.ts";
+
+/** A name for something of ours that is about to get its own name or to vanish; the same form as the guard's. */
+export function hiddenName(): string {
+  return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
+}
+
+/**
+ * Takes what stands at `path` away in one step: to the place `image` outside the bound, or for good. A link goes
+ * itself. After a failure everything is where it was, and `image` holds nothing that is not there too.
+ *
+ * @returns the path of what could not be deleted of it in the end, if anything.
+ * @throws ToolError `not_found`, and what the guard throws.
+ */
+export async function takeAway(
+  guard: PathGuard,
+  path: string,
+  image: string | undefined,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const place = await guard.place(path, { write: true });
+  try {
+    demandOrdinary(place);
+    if (image !== undefined && (await renamed(place.entry, image))) return undefined;
+    if (image === undefined && place.stat?.isDirectory() !== true) {
+      await unlink(place.entry);
+      return undefined;
+    }
+    return await takeAwayByCopy(guard, place, image, signal);
+  } catch (error) {
+    throw inWords(error, path);
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** Under a hidden name it is gone for everybody at once, however long the rest takes. */
+async function takeAwayByCopy(
+  guard: PathGuard,
+  place: GuardedPlace,
+  image: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { parent, path } = place;
+  const hidden = hiddenName();
+  await rename(place.entry, parent.entry(hidden));
+  const hiddenPath = join(parent.path, hidden);
+  const folder = guardedFolder(guard, parent);
+  if (image !== undefined) {
+    try {
+      await copyEntry(folder, hidden, ownFolder(dirname(image)), basename(image), signal);
+    } catch (error) {
+      await rm(image, { recursive: true, force: true }).catch(() => {});
+      await guard.move(hiddenPath, path);
+      throw error;
+    }
+  }
+  try {
+    await removeEntry(folder, hidden, place.stat?.isDirectory() === true);
+    return undefined;
+  } catch {
+    return hiddenPath;
+  }
+}
+
+/**
+ * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may stand at `path`.
+ *
+ * @throws ToolError `conflict` where something stands there; then the image stays.
+ */
+export async function bringBack(
+  guard: PathGuard,
+  image: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const place = await guard.place(path, { write: true });
+  const hidden = hiddenName();
+  const hiddenPath = join(place.parent.path, hidden);
+  const folder = guardedFolder(guard, place.parent);
+  try {
+    if (place.stat !== undefined) throw inTheWay(path);
+    const moved = await renamed(image, place.parent.entry(hidden));
+    try {
+      if (!moved) await copyEntry(ownFolder(dirname(image)), basename(image), folder, hidden, signal);
+      await guard.move(hiddenPath, path);
+    } catch (error) {
+      if (moved) await rename(place.parent.entry(hidden), image);
+      else await discard(folder, hidden);
+      throw error;
+    }
+    if (!moved) await rm(image, { recursive: true, force: true });
+  } catch (error) {
+    throw inWords(error, path);
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** Removes something of ours that may or may not be there. */
+export async function discard(folder: Folder, name: string): Promise<void> {
+  try {
+    const stat = await lstat(folder.entry(name));
+    await removeEntry(folder, name, stat.isDirectory());
+  } catch {
+    // Not there, or in use: it has a name that nobody takes for his own.
+  }
+}
+
+/** Renames, or returns false where the places lie on different file systems. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EXDEV") return false;
+    throw error;
+  }
+}
+
+/** Copies a file, link or directory with modes and times. What was copied before a failure stays. */
+async function copyEntry(
+  from: Folder,
+  name: string,
+  to: Folder,
+  newName: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const options = { times: true, signal };
+  const stat = await lstat(from.entry(name));
+  if (stat.isSymbolicLink()) await copyLinkEntry(from, name, to, newName);
+  else if (!stat.isDirectory()) await copyFileEntry(from, name, to, newName, options);
+  else {
+    await mkdir(to.entry(newName), { mode: 0o700 });
+    const [source, target] = [await from.child(name), await to.child(newName)];
+    try {
+      await copyFolder(source, target, options);
+      await takeMode(target, stat, true);
+    } finally {
+      await source.close();
+      await target.close();
+    }
+  }
+}
+
+/** Only files, directories and links are moved or deleted. */
+export function demandOrdinary(place: GuardedPlace): void {
+  const { stat, path } = place;
+  if (stat === undefined)
+    throw new ToolError("not_found", `"${oneLine(path)}" does not exist.`, {
+      hint: "List its directory to see what is there.",
+    });
+  if (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) return;
+  throw new ToolError(
+    "denied",
+    `"${oneLine(path)}" is a device, a FIFO or a socket; only files, directories and links are touched.`,
+    {
+      hint: "Choose another path.",
+    },
+  );
+}
+
+function inTheWay(path: string): ToolError {
+  return new ToolError("conflict", `"${oneLine(path)}" exists already.`, {
+    hint: "Move or delete what is there first.",
+  });
+}

@@ -1,0 +1,158 @@
+import { chmod, link, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import { hashOf } from "../read/source.ts";
+import type { WriteRequest } from "./write.ts";
+
+function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
+  return { path, content, mode: "overwrite", createParents: false, ...more };
+}
+
+describe("write", () => {
+  it("creates, overwrites and appends, and tells what changed", async () => {
+    const { files, at, read } = await scratch();
+    const created = await files.write(request(at("a.txt"), "one\ntwo\n"));
+    expect(created).toMatchObject({
+      created: true,
+      size: 8,
+      lines: { added: 2, removed: 0 },
+      encoding: "utf-8",
+    });
+    expect(created.receipt).toEqual({ changeId: expect.any(String), final: undefined });
+    const over = await files.write(request(at("a.txt"), "one\nthree\nfour\n"));
+    expect(over).toMatchObject({ created: false, sizeBefore: 8, lines: { added: 2, removed: 1 } });
+    const more = await files.write(request(at("a.txt"), "five\n", { mode: "append" }));
+    expect(more).toMatchObject({
+      lines: { added: 1, removed: 0 },
+      hash: hashOf(Buffer.from("one\nthree\nfour\nfive\n")),
+    });
+    expect(await read("a.txt")).toBe("one\nthree\nfour\nfive\n");
+    const same = await files.write(request(at("a.txt"), "one\nthree\nfour\nfive\n"));
+    expect(same).toMatchObject({ receipt: undefined, lines: { added: 0, removed: 0 } });
+  });
+
+  it("creates parents only where asked, and takes them back after a failure", async () => {
+    const { files, at, list, read } = await scratch();
+    await expect(files.write(request(at("x/y/a.txt"), "a"))).rejects.toMatchObject({ kind: "not_found" });
+    await files.write(request(at("x/y/a.txt"), "a", { createParents: true }));
+    expect(await read("x/y/a.txt")).toBe("a");
+    const long = "n".repeat(300);
+    await expect(files.write(request(at("z", long), "a", { createParents: true }))).rejects.toMatchObject({
+      kind: "invalid",
+    });
+    expect(await list()).toEqual(["x"]);
+  });
+
+  it("refuses to create over something", async () => {
+    const { files, put, read } = await scratch();
+    const path = await put("a.txt", "old");
+    await expect(files.write(request(path, "new", { mode: "create" }))).rejects.toMatchObject({
+      kind: "conflict",
+    });
+    expect(await read("a.txt")).toBe("old");
+  });
+
+  it("refuses where the content is not the expected one", async () => {
+    const { files, put, read, at } = await scratch();
+    const path = await put("a.txt", "old");
+    const part = await files.readText(path, { maxChars: 1000 });
+    await put("a.txt", "new");
+    await expect(files.write(request(path, "mine", { expectedHash: part.hash }))).rejects.toMatchObject({
+      kind: "conflict",
+      hint: expect.stringContaining("read_text_file"),
+    });
+    expect(await read("a.txt")).toBe("new");
+    const now = await files.readText(path, { maxChars: 1000 });
+    await files.write(request(path, "mine", { expectedHash: now.hash }));
+    expect(await read("a.txt")).toBe("mine");
+    await expect(files.write(request(at("none"), "x", { expectedHash: now.hash }))).rejects.toThrow(
+      "does not exist now",
+    );
+  });
+
+  it("appends in the file's own encoding and line ends", async () => {
+    const { files, put, bytes } = await scratch();
+    const wide = await put("wide", Buffer.from("\ufeffa\r\n", "utf16le"));
+    await files.write(request(wide, "é\n", { mode: "append" }));
+    expect((await bytes("wide")).equals(Buffer.from("\ufeffa\r\né\r\n", "utf16le"))).toBe(true);
+    const latin = await put("latin", Buffer.from("caf\xe9\n", "latin1"));
+    await files.write(request(latin, "naïve €\n", { mode: "append" }));
+    expect((await bytes("latin")).equals(Buffer.from("caf\xe9\nna\xefve \x80\n", "latin1"))).toBe(true);
+    await expect(files.write(request(latin, "日本\n", { mode: "append" }))).rejects.toThrow("U+65E5");
+    const binary = await put("binary", Buffer.from([0, 1, 2, 3]));
+    await expect(files.write(request(binary, "x", { mode: "append" }))).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  it("tells when overwriting changes the encoding", async () => {
+    const { files, put } = await scratch();
+    const path = await put("wide", Buffer.from("\ufeffwords\n", "utf16le"));
+    expect(await files.write(request(path, "words\n"))).toMatchObject({
+      encoding: "utf-8",
+      encodingBefore: "utf-16le",
+    });
+  });
+
+  it("keeps the mode, writes through a link inside and never through one that leads out", async () => {
+    const { files, put, at, outside, read } = await scratch();
+    const path = await put("a.sh", "old");
+    await chmod(path, 0o750);
+    await files.write(request(path, "new"));
+    expect((await stat(path)).mode & 0o777).toBe(0o750);
+    await symlink("a.sh", at("link"));
+    await files.write(request(at("link"), "through"));
+    expect((await lstat(at("link"))).isSymbolicLink()).toBe(true);
+    expect(await read("a.sh")).toBe("through");
+    await symlink(outside, at("out"));
+    await expect(files.write(request(at("out/x"), "x"))).rejects.toMatchObject({ kind: "denied" });
+    await symlink(join(outside, "x"), at("dangling"));
+    await expect(files.write(request(at("dangling"), "x"))).rejects.toMatchObject({ kind: "denied" });
+    expect(await readdir(outside)).toEqual([]);
+  });
+
+  it("leaves the name of a hard link elsewhere alone", async () => {
+    const { files, put, at, read } = await scratch();
+    const path = await put("a", "old");
+    await link(path, at("b"));
+    await files.write(request(path, "new"));
+    expect(await read("b")).toBe("old");
+  });
+
+  it("refuses directories and read-only places", async () => {
+    const { files, at } = await scratch();
+    await mkdir(at("dir"));
+    await expect(files.write(request(at("dir"), "x"))).rejects.toMatchObject({ kind: "invalid" });
+    const fixed = await scratch({ writable: false });
+    await expect(fixed.files.write(request(fixed.at("x"), "x"))).rejects.toMatchObject({ kind: "denied" });
+  });
+
+  it("loses none of 20 appends at the same time", async () => {
+    const { files, put, read } = await scratch();
+    const path = await put("log", "");
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => files.write(request(path, `${index}\n`, { mode: "append" }))),
+    );
+    const lines = (await read("log")).trim().split("\n").map(Number);
+    expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  });
+
+  it("asks before an overwriting that nothing can take back, and only then", async () => {
+    const { files, put, at, another } = await scratch();
+    const path = await put("a.txt", "old");
+    await put("empty.txt", "");
+    expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
+    const without = another({ journal: false });
+    expect(await without.overwriteQuestion(path, "overwrite")).toBe(
+      `Overwrite "${path}"? Its present content (3 B) is lost for good: the journal is off (--no-journal).`,
+    );
+    expect(await without.overwriteQuestion(path, "append")).toBeUndefined();
+    expect(await without.overwriteQuestion(at("empty.txt"), "overwrite")).toBeUndefined();
+    expect(await without.overwriteQuestion(at("new.txt"), "overwrite")).toBeUndefined();
+    expect((await without.write(request(path, "new"))).receipt).toEqual({
+      changeId: undefined,
+      final: "the journal is off (--no-journal)",
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { countLines, type LineCounts } from "../edit/diff.ts";
+import { withEnds } from "../edit/line-endings.ts";
+import type { Receipt } from "../journal/recording.ts";
+import { binary } from "../read/read-text.ts";
+import { decode, detect, type Encoding, encode } from "../read/text-encoding.ts";
+import { type ChangeContext, lockPath } from "./change-context.ts";
+import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
+import { lossQuestion } from "./replaced-entry.ts";
+
+/** The largest file that is appended to, or whose lines are compared, in bytes: it is held in memory. */
+const MOST_HELD_BYTES = 32 * 1024 * 1024;
+
+export type WriteMode = "overwrite" | "create" | "append";
+
+export interface WriteRequest {
+  readonly path: string;
+  readonly content: string;
+  readonly mode: WriteMode;
+  readonly createParents: boolean;
+  readonly expectedHash?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Written {
+  readonly path: string;
+  readonly created: boolean;
+  /** Bytes. */
+  readonly size: number;
+  readonly sizeBefore: number | undefined;
+  /** Lines added and removed; unknown where the content before was binary or very large. */
+  readonly lines: LineCounts | undefined;
+  readonly hash: string;
+  readonly encoding: Encoding;
+  /** The encoding before, where it was another. */
+  readonly encodingBefore: Encoding | undefined;
+  /** Undefined where the file had this content already. */
+  readonly receipt: Receipt | undefined;
+}
+
+/**
+ * Writes a whole file, or appends to one, atomically. New content is UTF-8; what is appended takes the file's
+ * encoding and line ends.
+ *
+ * @throws ToolError `conflict` where the file is not the expected one, exists (`create`) or changes meanwhile,
+ * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
+ */
+export async function write(context: ChangeContext, request: WriteRequest): Promise<Written> {
+  const path = await context.guard.resolve(request.path);
+  const key = await lockPath(context.guard, path);
+  return context.locks.hold([key], () => writeLocked(context, path, request), request.signal);
+}
+
+/**
+ * The question to ask before an overwriting that nothing can take back; undefined where the journal can, or where
+ * nothing is lost.
+ */
+export async function overwriteQuestion(
+  context: ChangeContext,
+  path: string,
+  mode: WriteMode,
+): Promise<string | undefined> {
+  if (mode !== "overwrite") return undefined;
+  const before = await readBefore(context, path, { most: 0, hash: false });
+  if (before === undefined || before.stat.size === 0) return undefined;
+  return lossQuestion(context, "Overwrite", path, before.stat.size);
+}
+
+async function writeLocked(context: ChangeContext, path: string, request: WriteRequest): Promise<Written> {
+  const { mode, expectedHash, signal } = request;
+  const before = await readBefore(context, path, {
+    most: MOST_HELD_BYTES,
+    hash: expectedHash !== undefined,
+    signal,
+  });
+  if (mode === "create" && before !== undefined) throw exists(path);
+  checkExpected(path, before, expectedHash);
+  const form = before?.bytes === undefined ? undefined : detect(before.bytes, { whole: true });
+  const next =
+    mode === "append" && before !== undefined
+      ? appended(path, before, request.content)
+      : fresh(request.content);
+  const outcome = {
+    path,
+    created: before === undefined,
+    size: next.bytes.length,
+    sizeBefore: before?.stat.size,
+    lines: linesOf(before, next),
+    encoding: next.encoding,
+    encodingBefore:
+      form === undefined || form.encoding === next.encoding || before?.stat.size === 0
+        ? undefined
+        : form.encoding,
+  };
+  if (before?.bytes?.equals(next.bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
+  const { hash, ...receipt } = await replaceContent(context, {
+    action: before === undefined ? "create" : mode === "append" ? "append" : "overwrite",
+    path,
+    bytes: next.bytes,
+    before,
+    createParents: request.createParents,
+    ...(next.kept === undefined ? {} : { kept: next.kept }),
+    signal,
+  });
+  return { ...outcome, hash, receipt };
+}
+
+interface Next {
+  readonly bytes: Buffer;
+  readonly encoding: Encoding;
+  /** The bytes in front that were there before. */
+  readonly kept?: number;
+}
+
+function fresh(content: string): Next {
+  return { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
+}
+
+function appended(path: string, before: Before, content: string): Next {
+  if (before.bytes === undefined) {
+    throw new ToolError(
+      "too_large",
+      `"${oneLine(path)}" has ${sized(before.stat.size)}; at most ${sized(MOST_HELD_BYTES)} are appended to.`,
+      {
+        hint: "Write the addition to a file of its own.",
+      },
+    );
+  }
+  const form = detect(before.bytes, { whole: true });
+  if (form === undefined) throw binary(path);
+  const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
+  const addition = encode(ends, { ...form, bom: false });
+  return {
+    bytes: Buffer.concat([before.bytes, addition]),
+    encoding: form.encoding,
+    kept: before.bytes.length,
+  };
+}
+
+function linesOf(before: Before | undefined, next: Next): LineCounts | undefined {
+  if (before === undefined) return countLines("", next.bytes.toString("utf8"));
+  if (before.bytes === undefined) return undefined;
+  const was = detect(before.bytes, { whole: true });
+  if (was === undefined) return undefined;
+  const form = { ...was, encoding: next.encoding, bom: next.kept !== undefined && was.bom };
+  return countLines(decode(before.bytes, was), decode(next.bytes, form));
+}
+
+function exists(path: string): ToolError {
+  return new ToolError("conflict", `"${oneLine(path)}" exists already; mode create writes new files only.`, {
+    hint: "Choose another name, or use mode overwrite or append.",
+  });
+}

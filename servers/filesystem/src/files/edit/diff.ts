@@ -1,0 +1,237 @@
+import { clip, grouped, oneLine } from "@refmcp/core/answer";
+import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
+import { difference, type Region } from "./changed-ranges.ts";
+
+/** Unchanged lines around a change. */
+const CONTEXT = 3;
+/** The longest edit script that is looked for; beyond it a whole stretch counts as replaced. */
+const MOST_EDITS = 1000;
+/** Longer lines are cut in a diff. */
+const MOST_LINE_CHARS = 1000;
+
+type Hunk = StructuredPatch["hunks"][number];
+
+export interface LineCounts {
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** How many lines an overwriting adds and removes. */
+export function countLines(before: string, after: string): LineCounts {
+  const region = difference(before, after);
+  const [excerpt] = region === undefined ? [] : excerptsOf(before, after, [region], 0);
+  return excerpt === undefined ? { added: 0, removed: 0 } : countsOf(hunksOf(excerpt, 0));
+}
+
+export interface Diff extends LineCounts {
+  /** Unified, with 3 lines of context. */
+  readonly text: string;
+  /** Hunks that did not fit. */
+  readonly hiddenHunks: number;
+}
+
+/**
+ * The unified diff of two texts that differ in `regions` (sorted) only. Just the surroundings of the regions are
+ * compared, so the cost does not grow with the texts.
+ *
+ * @param maxChars of the diff as JSON text; at least one hunk is given, however long.
+ */
+export function unifiedDiff(
+  path: string,
+  before: string,
+  after: string,
+  regions: readonly Region[],
+  maxChars: number,
+): Diff {
+  const name = oneLine(path);
+  const shown: Hunk[] = [];
+  let added = 0;
+  let removed = 0;
+  let hiddenHunks = 0;
+  let room = maxChars;
+  for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
+    if (hiddenHunks > 0) {
+      // Nothing of it will be seen, so counting its lines is enough.
+      hiddenHunks += 1;
+      added += excerpt.touched.added;
+      removed += excerpt.touched.removed;
+      continue;
+    }
+    for (const hunk of hunksOf(excerpt, CONTEXT)) {
+      const counts = countsOf([hunk]);
+      added += counts.added;
+      removed += counts.removed;
+      const lines = fitting(hunk.lines.map(cutLine), shown.length === 0 ? Math.max(room, 1000) : room);
+      room -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
+      if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
+      else {
+        hiddenHunks += 1;
+        if (shown.length === 0) shown.push({ ...hunk, lines: [...lines, " …"] });
+      }
+    }
+  }
+  const patch = {
+    oldFileName: name,
+    newFileName: name,
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks: shown,
+  };
+  return {
+    text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY),
+    added,
+    removed,
+    hiddenHunks,
+  };
+}
+
+function fitting(lines: readonly string[], room: number): string[] {
+  let used = 0;
+  const count = lines.findIndex((line) => {
+    used += JSON.stringify(line).length;
+    return used > room;
+  });
+  return count === -1 ? [...lines] : lines.slice(0, count);
+}
+
+function cutLine(line: string): string {
+  if (line.length <= MOST_LINE_CHARS) return line;
+  return `${clip(line, MOST_LINE_CHARS)}… (${grouped(line.length - MOST_LINE_CHARS)} more characters)`;
+}
+
+/** A stretch of whole lines of both texts around one or more regions. */
+interface Excerpt {
+  readonly before: string;
+  readonly after: string;
+  /** Number of its first line, from 1. */
+  readonly oldLine: number;
+  readonly newLine: number;
+  /** Lines that the regions touch, counted without comparing what is inside. */
+  readonly touched: LineCounts;
+}
+
+/** Regions whose surroundings meet come in one excerpt. */
+function* excerptsOf(
+  before: string,
+  after: string,
+  regions: readonly Region[],
+  context: number,
+): Generator<Excerpt> {
+  let line = 1;
+  let counted = 0;
+  let shift = 0;
+  for (let index = 0; index < regions.length; ) {
+    let core = coreOf(before, after, regions[index]);
+    const start = linesBack(before, core.oldStart, context);
+    let end = linesOn(before, core.oldEnd, context);
+    const newStart = core.newStart - (core.oldStart - start);
+    let added = 0;
+    let removed = 0;
+    for (let next = core; ; core = next) {
+      added += linesIn(after.slice(next.newStart, next.newEnd));
+      removed += linesIn(before.slice(next.oldStart, next.oldEnd));
+      end = linesOn(before, next.oldEnd, context);
+      const following = regions[++index];
+      if (following === undefined) break;
+      next = coreOf(before, after, following);
+      if (linesBack(before, next.oldStart, context) > end) break;
+    }
+    line += linesIn(before.slice(counted, start));
+    counted = start;
+    const excerpt = {
+      before: before.slice(start, end),
+      after: after.slice(newStart, core.newEnd + (end - core.oldEnd)),
+      oldLine: line,
+      newLine: line + shift,
+      touched: { added, removed },
+    };
+    shift += linesIn(excerpt.after) - linesIn(excerpt.before);
+    yield excerpt;
+  }
+}
+
+/** The region widened to whole lines of both texts. */
+function coreOf(before: string, after: string, region: Region | undefined): Region {
+  if (region === undefined) return { oldStart: 0, oldEnd: 0, newStart: 0, newEnd: 0 };
+  const { oldStart, oldEnd, newStart, newEnd } = region;
+  const front = oldStart - linesBack(before, oldStart, 0);
+  const closed = startsLine(before, oldEnd) && startsLine(after, newEnd);
+  const back = closed ? 0 : linesOn(before, oldEnd, 1) - oldEnd;
+  return {
+    oldStart: oldStart - front,
+    oldEnd: oldEnd + back,
+    newStart: newStart - front,
+    newEnd: newEnd + back,
+  };
+}
+
+function startsLine(text: string, at: number): boolean {
+  return at === 0 || text.charCodeAt(at - 1) === 10;
+}
+
+/** The start of the line at `at`, or of the one that is `count` lines further up. */
+function linesBack(text: string, at: number, count: number): number {
+  let start = at;
+  for (let left = count; ; left--) {
+    start = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1;
+    if (left === 0 || start === 0) return start;
+    start -= 1;
+  }
+}
+
+/** The end of the `count`th line from `at` on. */
+function linesOn(text: string, at: number, count: number): number {
+  let end = at;
+  for (let left = count; left > 0 && end < text.length; left--) {
+    const next = text.indexOf("\n", end);
+    end = next === -1 ? text.length : next + 1;
+  }
+  return end;
+}
+
+/** How many lines a text has; one without a line end counts. */
+function linesIn(text: string): number {
+  let lines = 0;
+  let at = text.indexOf("\n");
+  while (at !== -1) {
+    lines += 1;
+    at = text.indexOf("\n", at + 1);
+  }
+  return text === "" || text.endsWith("\n") ? lines : lines + 1;
+}
+
+/** The hunks of an excerpt, their line numbers those of the whole texts. */
+function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number): Hunk[] {
+  const patch = structuredPatch("", "", before, after, undefined, undefined, {
+    context,
+    maxEditLength: MOST_EDITS,
+  });
+  const hunks = patch?.hunks ?? [replacingHunk(before, after)];
+  return hunks.map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + oldLine - 1,
+    newStart: hunk.newStart + newLine - 1,
+  }));
+}
+
+/** A hunk that takes all away and puts all in. */
+function replacingHunk(before: string, after: string): Hunk {
+  const lines = [...marked("-", before), ...marked("+", after)];
+  return { oldStart: 1, oldLines: linesIn(before), newStart: 1, newLines: linesIn(after), lines };
+}
+
+function marked(mark: string, text: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n").map((line) => mark + line);
+  if (text.endsWith("\n")) lines.pop();
+  else lines.push("\\ No newline at end of file");
+  return lines;
+}
+
+function countsOf(hunks: readonly Hunk[]): LineCounts {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return {
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
+  };
+}

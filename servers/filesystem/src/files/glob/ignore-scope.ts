@@ -1,0 +1,198 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { Entry, WalkedDirectory } from "../tree/open-below.ts";
+import {
+  compileIgnoreLines,
+  formatIgnoreLine,
+  type IgnoreLine,
+  type IgnoreRules,
+  linesBelow,
+  parseIgnoreLines,
+} from "./gitignore.ts";
+
+/** Files with ignore rules. A later one wins over those before it, at whatever depth it stands, as in ripgrep. */
+const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"] as const;
+type IgnoreFile = (typeof IGNORE_FILES)[number];
+
+function isIgnoreFile(name: string): name is IgnoreFile {
+  return name === ".gitignore" || name === ".ignore" || name === ".rgignore";
+}
+
+/** Larger ignore files are not read, in bytes. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Rules and how many characters of a path lead to the directory of their file. */
+interface Level {
+  readonly skip: number;
+  readonly rules: IgnoreRules;
+}
+
+/** For each kind of file the rules in force, the deepest first. */
+type Levels = Readonly<Record<IgnoreFile, readonly Level[]>>;
+
+const NONE: Levels = { ".gitignore": [], ".ignore": [], ".rgignore": [] };
+
+/** The rules in force in one directory of a walk. */
+export class IgnoreScope {
+  readonly #levels: Levels;
+  readonly #outer: IgnoreRules;
+  /** The rules from above the walk's start as text, for another program that walks the same tree. */
+  readonly outerText: string;
+
+  private constructor(levels: Levels, outer: IgnoreRules, outerText: string) {
+    this.#levels = levels;
+    this.#outer = outer;
+    this.outerText = outerText;
+  }
+
+  /**
+   * The rules that hold at `root` before its own files are read: `extra` (patterns of the `--ignore` option) and
+   * the ignore files of its parents up to the repository's root or the allowed directory. They give way to the
+   * rules below.
+   */
+  static async above(
+    guard: PathGuard,
+    root: GuardedDirectory,
+    extra: readonly string[],
+  ): Promise<IgnoreScope> {
+    const lines = parseIgnoreLines(extra.join("\n"));
+    for (const parent of await parentsOf(guard, root)) {
+      const below = relative(parent, root.realPath).split(sep);
+      for (const name of IGNORE_FILES) {
+        lines.push(...(await linesBelow(await guardedLines(guard, join(parent, name)), below)));
+      }
+    }
+    const text = lines.map((line) => `${formatIgnoreLine(line)}\n`).join("");
+    return new IgnoreScope(NONE, await compileIgnoreLines(lines), text);
+  }
+
+  /**
+   * The rules in force for the entries of `directory`, once its own ignore files are read.
+   *
+   * @param prefix the directory's path below the walk's start, "" or ending in `/`.
+   */
+  enter(
+    directory: WalkedDirectory,
+    entries: readonly Entry[],
+    prefix: string,
+  ): IgnoreScope | Promise<IgnoreScope> {
+    const found: IgnoreFile[] = [];
+    for (const { name, type } of entries) {
+      // In the order of names nothing of interest comes after.
+      if (name > ".rgignore") break;
+      if (type === "file" && isIgnoreFile(name)) found.push(name);
+    }
+    return found.length === 0 ? this : this.#read(directory, found, prefix.length);
+  }
+
+  async #read(directory: WalkedDirectory, names: readonly IgnoreFile[], skip: number): Promise<IgnoreScope> {
+    let levels = this.#levels;
+    for (const name of names) {
+      const text = readBounded(directory.entry(name));
+      if (text === undefined) continue;
+      const rules = await compileIgnoreLines(parseIgnoreLines(text));
+      levels = { ...levels, [name]: [{ skip, rules }, ...levels[name]] };
+    }
+    return new IgnoreScope(levels, this.#outer, this.outerText);
+  }
+
+  /** @param path below the walk's start. */
+  hides(path: string, name: string, isDirectory: boolean): boolean {
+    return (
+      verdictOf(this.#levels[".rgignore"], path, name, isDirectory) ??
+      verdictOf(this.#levels[".ignore"], path, name, isDirectory) ??
+      verdictOf(this.#levels[".gitignore"], path, name, isDirectory) ??
+      this.#outer.verdict(path, name, isDirectory) ??
+      false
+    );
+  }
+}
+
+function verdictOf(
+  levels: readonly Level[],
+  path: string,
+  name: string,
+  isDirectory: boolean,
+): boolean | undefined {
+  for (const { skip, rules } of levels) {
+    const verdict = rules.verdict(skip === 0 ? path : path.slice(skip), name, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+/** The directories above `root`, outermost first, from the repository's root or the allowed directory on. */
+async function parentsOf(guard: PathGuard, root: GuardedDirectory): Promise<string[]> {
+  const top = root.directory.realPath;
+  const parents: string[] = [];
+  let path = root.realPath;
+  while (path !== top && dirname(path) !== path && !(await isThere(guard, join(path, ".git")))) {
+    path = dirname(path);
+    parents.unshift(path);
+  }
+  return parents;
+}
+
+async function isThere(guard: PathGuard, path: string): Promise<boolean> {
+  return (
+    (await ifPresent(async () => {
+      const place = await guard.place(path);
+      await place.parent.close();
+      return place.stat !== undefined;
+    })) ?? false
+  );
+}
+
+async function guardedLines(guard: PathGuard, path: string): Promise<IgnoreLine[]> {
+  const text = await ifPresent(async () => {
+    const file = await guard.openFile(path);
+    try {
+      return readDescriptor(file.handle.fd);
+    } finally {
+      await file.handle.close();
+    }
+  });
+  return text === undefined ? [] : parseIgnoreLines(text);
+}
+
+/** An ignore file that is missing, a link that leads out or not readable says nothing. */
+async function ifPresent<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ToolError) return undefined;
+    throw error;
+  }
+}
+
+/** Never through a link, as git does it, and never waiting for a FIFO. */
+const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+function readBounded(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, FILE_FLAGS);
+  } catch {
+    return undefined;
+  }
+  try {
+    return readDescriptor(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readDescriptor(fd: number): string | undefined {
+  const stat = fstatSync(fd);
+  if (!stat.isFile() || stat.size > MOST_BYTES) return undefined;
+  const buffer = Buffer.alloc(stat.size);
+  let filled = 0;
+  while (filled < buffer.length) {
+    const read = readSync(fd, buffer, filled, buffer.length - filled, filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return buffer.toString("utf8", 0, filled);
+}

@@ -1,0 +1,77 @@
+import { chmod, chown, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { DirectoryBound } from "@refmcp/core/boundary";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import { openStateDirectory, stateDirectories } from "./journal-directory.ts";
+
+function bound(...paths: string[]): DirectoryBound {
+  return new DirectoryBound({
+    configured: paths.map((path) => ({ path, source: "argument" })),
+    mode: "narrow",
+  });
+}
+
+describe("the state directory", () => {
+  it("is the user's, by platform", () => {
+    expect(stateDirectories({ XDG_STATE_HOME: "/var/me" }, "linux")[0]).toBe("/var/me/refmcp/filesystem");
+    expect(stateDirectories({ XDG_STATE_HOME: "relative" }, "linux")[0]).toMatch(
+      /\.local\/state\/refmcp\/filesystem$/,
+    );
+    expect(stateDirectories({}, "darwin")[0]).toMatch(/Library\/Application Support\/refmcp\/filesystem$/);
+    expect(stateDirectories({ LOCALAPPDATA: "C:\\Users\\me\\Local" }, "win32")[0]).toContain(
+      "C:\\Users\\me\\Local",
+    );
+  });
+
+  it("is never inside a root, nor around one", async () => {
+    const { root, outside, at } = await scratch();
+    const first = await openStateDirectory([at("state"), join(outside, "state")], bound(root));
+    expect(first).toEqual({ directory: join(outside, "state", "journal") });
+    expect(await readdir(root)).toEqual([]);
+    await symlink(root, join(outside, "alias"));
+    expect(await openStateDirectory([join(outside, "alias", "x")], bound(root))).toMatchObject({
+      reason: expect.stringContaining("lies in an allowed directory"),
+    });
+    expect(await openStateDirectory([join(root, "..")], bound(root))).toHaveProperty("reason");
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "is closed to others, and a directory that the user named stays as it is",
+    async () => {
+      const { root, outside } = await scratch();
+      await chmod(outside, 0o755);
+      await mkdir(join(outside, "journal"), { mode: 0o755 });
+      expect(await openStateDirectory([outside], bound(root))).toEqual({
+        directory: join(outside, "journal"),
+      });
+      expect((await lstat(outside)).mode & 0o777).toBe(0o755);
+      expect((await lstat(join(outside, "journal"))).mode & 0o777).toBe(0o700);
+    },
+  );
+
+  it("is not taken from another user", async (context) => {
+    if (process.getuid?.() !== 0) context.skip("needs root");
+    const { root, outside } = await scratch();
+    await chown(outside, 65_534, 65_534);
+    expect(await openStateDirectory([outside], bound(root))).toEqual({
+      reason: `${outside} cannot be used (it belongs to another user)`,
+    });
+    await chown(outside, 0, 0);
+    await symlink("/tmp", join(outside, "journal"));
+    expect(await openStateDirectory([outside], bound(root))).toEqual({
+      reason: `${outside} cannot be used (not a directory)`,
+    });
+  });
+
+  it("is not made before the first change", async () => {
+    const { files, put, journalDirectory } = await scratch();
+    await files.readText(await put("a", "x"), { maxChars: 10 });
+    expect(await files.changes({ limit: 10, maxChars: 1000 })).toEqual({
+      changes: [],
+      nextCursor: undefined,
+    });
+    await expect(files.undo("000000000-000000")).rejects.toMatchObject({ kind: "not_found" });
+    await expect(stat(journalDirectory)).rejects.toThrow("ENOENT");
+  });
+});

@@ -1,0 +1,136 @@
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import { Locks } from "../change/path-locks.ts";
+import { type WriteRequest, write } from "../change/write.ts";
+import { Journal } from "./journal.ts";
+import { undo } from "./undo.ts";
+
+function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
+  return { path, content, mode: "overwrite", createParents: false, ...more };
+}
+
+function bound(...paths: string[]): DirectoryBound {
+  return new DirectoryBound({
+    configured: paths.map((path) => ({ path, source: "argument" })),
+    mode: "narrow",
+  });
+}
+
+describe("the journal", () => {
+  it("keeps what was there before, for the user alone", async () => {
+    const { files, put, journalDirectory } = await scratch();
+    const path = await put("a.txt", "old");
+    const { receipt } = await files.write(request(path, "new"));
+    expect((await stat(journalDirectory)).mode & 0o777).toBe(0o700);
+    const names = await readdir(journalDirectory);
+    expect(names.sort()).toEqual([`${receipt?.changeId}.3.json`, `${receipt?.changeId}.image`]);
+    for (const name of names) expect((await stat(join(journalDirectory, name))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(journalDirectory, `${receipt?.changeId}.image`), "utf8")).toBe("old");
+  });
+
+  it("lists changes newest first, in pages, and by path", async () => {
+    const { files, at } = await scratch();
+    await files.createDirectory(at("sub"));
+    for (const name of ["a", "sub/b", "c"]) await files.write(request(at(name), name));
+    const all = await files.changes({ maxChars: 80_000, limit: 10 });
+    expect(all.changes.map(({ change }) => [change.action, change.path])).toEqual([
+      ["create", at("c")],
+      ["create", at("sub/b")],
+      ["create", at("a")],
+      ["create_directory", at("sub")],
+    ]);
+    expect(all.nextCursor).toBeUndefined();
+    const first = await files.changes({ maxChars: 80_000, limit: 3 });
+    const second = await files.changes({ maxChars: 80_000, limit: 3, cursor: first.nextCursor });
+    expect([...first.changes, ...second.changes]).toEqual(all.changes);
+    const below = await files.changes({ maxChars: 80_000, limit: 10, path: at("sub") });
+    expect(below.changes.map(({ change }) => change.path)).toEqual([at("sub/b"), at("sub")]);
+    await expect(files.changes({ maxChars: 80_000, limit: 3, cursor: "nonsense" })).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  it("survives a restart, and is shared by two servers at once", async () => {
+    const { files, another, at } = await scratch();
+    const second = another();
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        (index % 2 === 0 ? files : second).write(request(at(`${index}`), "x")),
+      ),
+    );
+    const seen = await another().changes({ maxChars: 80_000, limit: 100 });
+    expect(new Set(seen.changes.map(({ change }) => change.path)).size).toBe(60);
+    expect(seen.changes.every(({ change }) => change.effect?.kind === "created")).toBe(true);
+  });
+
+  it("shows a server nothing of other roots", async () => {
+    const { files, at, state, outside } = await scratch();
+    const { receipt } = await files.write(request(at("secret.txt"), "x"));
+    const other = new Journal({ directories: [state], bound: bound(outside), enabled: true });
+    expect(await other.list({ limit: 10 })).toEqual([]);
+    await expect(other.get(receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "not_found" });
+  });
+
+  it("drops the oldest beyond its bounds, and the rest of a crash", async () => {
+    const { root, at, state } = await scratch();
+    const journal = new Journal({
+      directories: [state],
+      bound: bound(root),
+      enabled: true,
+      mostEntries: 30,
+      mostBytes: 1000,
+    });
+    const opened = await journal.open();
+    if ("reason" in opened) throw new Error(opened.reason);
+    const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.image`;
+    await writeFile(join(opened.directory, orphan), "left over");
+    await writeFile(join(opened.directory, "0zzzzzzzz-aaaaaa.5.json"), "{ damaged");
+    for (let index = 0; index < 100; index++) {
+      const change = {
+        id: journal.newId(),
+        time: new Date().toISOString(),
+        action: "edit",
+        path: at("f"),
+      } as const;
+      await writeFile(journal.imagePath(opened.directory, change.id), "x".repeat(50));
+      await journal.write(opened.directory, change, 50);
+    }
+    expect((await journal.list({ limit: 1000 })).length).toBeLessThanOrEqual(40);
+    const names = await readdir(opened.directory);
+    expect(names).not.toContain(orphan);
+    expect(names.filter((name) => name.endsWith(".image")).length * 50).toBeLessThanOrEqual(2000);
+  });
+
+  it("journals what is too large as final, and says so", async () => {
+    const { root, at, put, state } = await scratch();
+    const guard = createPathGuard(bound(root));
+    const journal = new Journal({
+      directories: [state],
+      bound: guard.bound,
+      enabled: true,
+      mostImageBytes: 10,
+    });
+    const path = await put("a.txt", "more than ten bytes");
+    const context = { guard, locks: new Locks(), journal };
+    const written = await write(context, request(path, "new"));
+    expect(written.receipt?.final).toContain("more than the 10 B that the journal keeps");
+    const [change] = await journal.list({ limit: 1 });
+    expect(change).toMatchObject({ path: at("a.txt"), final: written.receipt?.final });
+    await expect(undo(context, change?.id ?? "")).rejects.toMatchObject({ kind: "denied" });
+  });
+});
+
+describe("without a journal", () => {
+  it("nothing is kept, and undo says why", async () => {
+    const { files, at, journalDirectory } = await scratch({ journal: false });
+    await files.write(request(at("a"), "a"));
+    await expect(stat(journalDirectory)).rejects.toThrow("ENOENT");
+    await expect(files.changes({ maxChars: 80_000, limit: 10 })).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    await expect(files.undo("000000000-000000")).rejects.toThrow("--no-journal");
+  });
+});

@@ -1,0 +1,148 @@
+import { open, writeFile } from "node:fs/promises";
+import { sized, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile } from "@refmcp/core/boundary";
+import { copyBytes } from "../change/copy-folder.ts";
+import type { Action, Effect } from "./change-record.ts";
+import type { Journal } from "./journal.ts";
+import { codeOf } from "./journal-directory.ts";
+
+/** What the caller learns about the journal from a change. */
+export interface Receipt {
+  /** For `undo_change`; undefined where there is no journal. */
+  readonly changeId: string | undefined;
+  /** Why it cannot be undone; undefined where it can. */
+  readonly final: string | undefined;
+}
+
+export interface Subject {
+  readonly action: Action;
+  /** Absolute. */
+  readonly path: string;
+  readonly destination?: string;
+  /** The change that this one takes back. */
+  readonly undoes?: string | undefined;
+}
+
+/**
+ * One change on its way into the journal: first its image (what stands there now), then its entry, then the caller
+ * makes the change, and calls `drop` where that fails. Without a journal nothing is kept and `final` says why.
+ */
+export class Recording {
+  readonly #journal: Journal;
+  readonly #subject: Subject;
+  readonly #directory: string | undefined;
+  readonly id: string;
+  #final: string | undefined;
+  #imageBytes = 0;
+  #written = false;
+
+  private constructor(
+    journal: Journal,
+    subject: Subject,
+    opened: { directory: string } | { reason: string },
+  ) {
+    this.#journal = journal;
+    this.#subject = subject;
+    this.id = journal.newId();
+    this.#directory = "directory" in opened ? opened.directory : undefined;
+    this.#final = "reason" in opened ? opened.reason : undefined;
+  }
+
+  static async start(journal: Journal, subject: Subject): Promise<Recording> {
+    return new Recording(journal, subject, await journal.open());
+  }
+
+  /** Where to put the image, if it may have `bytes` bytes; undefined where it is not kept, and `final` says why. */
+  imageFor(bytes: number): string | undefined {
+    if (this.#directory === undefined) return undefined;
+    if (bytes > this.#journal.mostImageBytes) {
+      this.#final = tooLarge(bytes, this.#journal.mostImageBytes);
+      return undefined;
+    }
+    this.#imageBytes = bytes;
+    return this.#journal.imagePath(this.#directory, this.id);
+  }
+
+  /** Keeps the content of an open file. */
+  async keepFile(file: GuardedFile, signal?: AbortSignal): Promise<void> {
+    const image = this.imageFor(file.stat.size);
+    if (image === undefined) return;
+    await this.#guarded(copyTo(image, file, signal), signal);
+  }
+
+  /** Keeps a content that is in memory. */
+  async keepBytes(bytes: Uint8Array): Promise<void> {
+    const image = this.imageFor(bytes.length);
+    if (image !== undefined) await this.#guarded(writeFile(image, bytes, { flag: "wx", mode: 0o600 }));
+  }
+
+  /** Writes the entry; from now on the change counts as made. */
+  async write(
+    effect: Effect,
+    sizes: { before?: number | undefined; after?: number | undefined } = {},
+  ): Promise<void> {
+    if (this.#directory === undefined) return;
+    const { undoes, ...subject } = this.#subject;
+    this.#written = true;
+    await this.#guarded(
+      this.#journal.write(
+        this.#directory,
+        {
+          id: this.id,
+          time: new Date().toISOString(),
+          ...subject,
+          ...(undoes === undefined ? {} : { undoes }),
+          ...(this.#final === undefined ? { effect } : { final: this.#final }),
+          ...(sizes.before === undefined ? {} : { size_before: sizes.before }),
+          ...(sizes.after === undefined ? {} : { size_after: sizes.after }),
+        },
+        this.#imageBytes,
+      ),
+    );
+  }
+
+  /** Forgets a change that was not made. */
+  async drop(): Promise<void> {
+    if (this.#directory === undefined || (!this.#written && this.#imageBytes === 0)) return;
+    await this.#journal.drop(this.#directory, this.id);
+  }
+
+  /** Why the change cannot be undone, as far as it is known now. */
+  get final(): string | undefined {
+    return this.#final;
+  }
+
+  receipt(): Receipt {
+    return { changeId: this.#directory === undefined ? undefined : this.id, final: this.#final };
+  }
+
+  /** A change that cannot be journaled is not made: the caller was promised an undo. */
+  async #guarded(work: Promise<void>, signal?: AbortSignal): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      await this.drop().catch(() => {});
+      // No fault of the journal's: the caller took the call back.
+      if (signal?.aborted) throw error;
+      throw new ToolError(
+        "unavailable",
+        `The change was not made: it could not be journaled in ${this.#directory ?? "the journal"} (${codeOf(error)}).`,
+        { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause: error },
+      );
+    }
+  }
+}
+
+async function copyTo(image: string, file: GuardedFile, signal: AbortSignal | undefined): Promise<void> {
+  const target = await open(image, "wx", 0o600);
+  try {
+    await copyBytes(file.handle, target, { signal });
+  } finally {
+    await target.close();
+  }
+}
+
+/** The sentence part about something that is too large for the journal. */
+export function tooLarge(bytes: number, most: number): string {
+  return `it has ${sized(bytes)}, more than the ${sized(most)} that the journal keeps of one change`;
+}

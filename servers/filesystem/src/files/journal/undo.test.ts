@@ -1,0 +1,195 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, readdir, rm, stat, symlink, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
+import { describe, expect, it } from "vitest";
+import { scratch } from "../../../test/scratch.ts";
+import type { WriteRequest } from "../change/write.ts";
+import { Files } from "../files.ts";
+
+function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
+  return { path, content, mode: "overwrite", createParents: false, ...more };
+}
+
+function bound(...paths: string[]): DirectoryBound {
+  return new DirectoryBound({
+    configured: paths.map((path) => ({ path, source: "argument" })),
+    mode: "narrow",
+  });
+}
+
+describe("undo", () => {
+  it("takes writing, appending, editing and creating back, and does them again", async () => {
+    const { files, at, put, read, list } = await scratch();
+    const path = await put("a.txt", "one\n");
+    const steps = [
+      async () => (await files.write(request(path, "two\n"))).receipt,
+      async () => (await files.write(request(path, "more\n", { mode: "append" }))).receipt,
+      async () =>
+        (
+          await files.edit({
+            path,
+            edits: [{ oldText: "more", newText: "less" }],
+            replaceAll: false,
+            dryRun: false,
+            maxChars: 1000,
+          })
+        ).receipt,
+      async () => (await files.write(request(at("x/y/new.txt"), "n", { createParents: true }))).receipt,
+    ];
+    const contents: string[] = [];
+    const ids: string[] = [];
+    const look = async () => `${await read("a.txt")}|${(await list()).join()}`;
+    for (const step of steps) {
+      contents.push(await look());
+      ids.push((await step())?.changeId ?? "");
+    }
+    const last = await look();
+    const undos: string[] = [];
+    for (const id of ids.toReversed()) {
+      undos.push((await files.undo(id)).receipt.changeId ?? "");
+      expect(await look()).toBe(contents[ids.indexOf(id)]);
+    }
+    for (const id of undos.toReversed()) await files.undo(id);
+    expect(await look()).toBe(last);
+    expect(await read("x/y/new.txt")).toBe("n");
+  });
+
+  it("refuses where the file changed since, and says how to go on", async () => {
+    const { files, put, read } = await scratch();
+    const path = await put("a.txt", "one");
+    const { receipt } = await files.write(request(path, "two"));
+    await put("a.txt", "by somebody else");
+    await expect(files.undo(receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+    expect(await read("a.txt")).toBe("by somebody else");
+    await put("a.txt", "two");
+    await files.undo(receipt?.changeId ?? "");
+    await expect(files.undo(receipt?.changeId ?? "")).rejects.toThrow("was undone already, by change");
+    await expect(files.undo("000000000-000000")).rejects.toMatchObject({ kind: "not_found" });
+  });
+
+  it("refuses to take away a created file that changed, and keeps parents in use", async () => {
+    const { files, at, put, list } = await scratch();
+    const { receipt } = await files.write(request(at("x/a.txt"), "a", { createParents: true }));
+    await put("x/b.txt", "b");
+    await files.undo(receipt?.changeId ?? "");
+    expect(await list("x")).toEqual(["b.txt"]);
+  });
+
+  it("brings back deleted files, links and directories with modes and times", async () => {
+    const { files, at, put, list, read } = await scratch();
+    await put("dir/sub/a.sh", "a");
+    await chmod(at("dir/sub/a.sh"), 0o750);
+    await utimes(at("dir/sub/a.sh"), 1000, 2000);
+    await symlink("sub/a.sh", at("dir/link"));
+    const plan = await files.planDelete(at("dir"), { recursive: true });
+    const { receipt } = await files.delete(plan);
+    expect(await list()).toEqual([]);
+    const undone = await files.undo(receipt.changeId ?? "");
+    expect(undone.done).toBe(`"${at("dir")}" is back.`);
+    expect(await read("dir/link")).toBe("a");
+    const back = await stat(at("dir/sub/a.sh"));
+    expect(back.mode & 0o777).toBe(0o750);
+    expect(back.mtimeMs).toBe(2_000_000);
+    await files.undo(undone.receipt.changeId ?? "");
+    expect(await list()).toEqual([]);
+  });
+
+  it("does not bring a file back over another", async () => {
+    const { files, put, read } = await scratch();
+    const path = await put("a.txt", "first");
+    const { receipt } = await files.delete(await files.planDelete(path, { recursive: false }));
+    await put("a.txt", "second");
+    await expect(files.undo(receipt.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+    expect(await read("a.txt")).toBe("second");
+    const again = await files.delete(await files.planDelete(path, { recursive: false }));
+    await files.undo(receipt.changeId ?? "");
+    expect(await read("a.txt")).toBe("first");
+    expect(again.receipt.changeId).toBeDefined();
+  });
+
+  it("takes moves back, with what they replaced, and does them again", async () => {
+    const { files, at, put, read, list } = await scratch();
+    await put("a", "moved");
+    await put("b", "replaced");
+    const moved = await files.move({ source: at("a"), destination: at("b"), overwrite: true });
+    expect(await list()).toEqual(["b"]);
+    const undone = await files.undo(moved.receipt.changeId ?? "");
+    expect([await read("a"), await read("b")]).toEqual(["moved", "replaced"]);
+    const redone = await files.undo(undone.receipt.changeId ?? "");
+    expect([await list(), await read("b")]).toEqual([["b"], "moved"]);
+    await files.undo(redone.receipt.changeId ?? "");
+    expect([await read("a"), await read("b")]).toEqual(["moved", "replaced"]);
+  });
+
+  it("takes copies and created directories back", async () => {
+    const { files, at, put, list } = await scratch();
+    await put("dir/a", "a");
+    const copied = await files.copy({ source: at("dir"), destination: at("copy"), overwrite: false });
+    const made = await files.createDirectory(at("x/y/z"));
+    const undone = await files.undo(copied.receipt.changeId ?? "");
+    expect(await list()).toEqual(["dir", "x"]);
+    await files.undo(undone.receipt.changeId ?? "");
+    expect(await list("copy")).toEqual(["a"]);
+    const unmade = await files.undo(made.receipt?.changeId ?? "");
+    expect(await list()).toEqual(["copy", "dir"]);
+    await files.undo(unmade.receipt.changeId ?? "");
+    expect(await list("x/y")).toEqual(["z"]);
+    await put("x/y/z/f", "in use");
+    await expect(files.undo(made.receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+  });
+
+  it("is recorded as a change that names the one it took back", async () => {
+    const { files, at } = await scratch();
+    const { receipt } = await files.write(request(at("a"), "a"));
+    const { receipt: undone } = await files.undo(receipt?.changeId ?? "");
+    const { changes } = await files.changes({ maxChars: 80_000, limit: 10 });
+    expect(changes[0]?.change).toMatchObject({
+      id: undone.changeId,
+      action: "undo",
+      undoes: receipt?.changeId,
+    });
+    expect(changes[1]).toMatchObject({ change: { id: receipt?.changeId }, undoneBy: undone.changeId });
+  });
+});
+
+describe("a journal on another file system", () => {
+  it.runIf(process.platform === "linux")(
+    "takes and gives back files and directories by copying",
+    async () => {
+      const { root, at, put, list, read } = await scratch();
+      const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
+      const other = await mkdtemp(join(parent, "refmcp-journal-"));
+      try {
+        expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
+        const files = new Files({
+          guard: createPathGuard(bound(root)),
+          journal: true,
+          journalDirectories: [join(other, "state")],
+          maxReadChars: 80_000,
+        });
+        await put("dir/sub/a.sh", "a");
+        await chmod(at("dir/sub/a.sh"), 0o710);
+        await utimes(at("dir/sub/a.sh"), 1000, 2000);
+        await symlink("sub", at("dir/link"));
+        await promisify(execFile)("mkfifo", [at("dir/pipe")]);
+        const { receipt } = await files.delete(await files.planDelete(at("dir"), { recursive: true }));
+        expect(await list()).toEqual([]);
+        await files.undo(receipt.changeId ?? "");
+        expect(await list("dir")).toEqual(["link", "sub"]);
+        const back = await stat(at("dir/sub/a.sh"));
+        expect([back.mode & 0o777, back.mtimeMs]).toEqual([0o710, 2_000_000]);
+        const file = await files.delete(await files.planDelete(at("dir/sub/a.sh"), { recursive: false }));
+        await files.undo(file.receipt.changeId ?? "");
+        expect(await read("dir/sub/a.sh")).toBe("a");
+        expect(await readdir(join(other, "state", "journal"))).not.toContainEqual(
+          expect.stringMatching(/\.image$/),
+        );
+      } finally {
+        await rm(other, { recursive: true, force: true });
+      }
+    },
+  );
+});

@@ -1,0 +1,265 @@
+import { lstat, readFile } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import {
+  type ChangeContext,
+  entryPath,
+  lockPath,
+  removeEmpty,
+  withParents,
+} from "../change/change-context.ts";
+import { moveRecorded } from "../change/move.ts";
+import { contentOf, openFolder } from "../change/open-folder.ts";
+import { readBefore, replaceContent } from "../change/replace-content.ts";
+import { bringBack, takeAway } from "../change/set-aside.ts";
+import type { Change, Effect } from "./change-record.ts";
+import { sameState, stateAt, stateOfImage } from "./file-state.ts";
+import { type Receipt, Recording } from "./recording.ts";
+
+export interface Undone {
+  /** The change that was taken back. */
+  readonly change: Change;
+  /** One sentence: what was done. */
+  readonly done: string;
+  readonly receipt: Receipt;
+}
+
+type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
+
+/**
+ * Takes a change back. The undo is a change of its own, so undoing it does the first change again.
+ *
+ * @throws ToolError `conflict` where what the change left is not there any more as it was, `denied` for a change that
+ * nothing can take back, `not_found` for an unknown id.
+ */
+export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {
+  const { directory, change } = await context.journal.get(id);
+  if (change.effect === undefined) {
+    throw new ToolError(
+      "denied",
+      `Change ${id} cannot be undone: ${change.final ?? "nothing was kept of it"}.`,
+      {
+        hint: "list_changes shows which changes can be.",
+      },
+    );
+  }
+  const again = (await context.journal.undone()).get(id);
+  try {
+    return await undoEffect(
+      { context, change, image: context.journal.imagePath(directory, id), signal },
+      change.effect,
+    );
+  } catch (error) {
+    if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
+    throw new ToolError("conflict", `Change ${id} was undone already, by change ${again}.`, {
+      hint: `To do it again, undo ${again}.`,
+      cause: error,
+    });
+  }
+}
+
+interface Undoing {
+  readonly context: ChangeContext;
+  readonly change: Change;
+  /** Where the image of the change lies. */
+  readonly image: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function undoEffect(undoing: Undoing, effect: Effect): Promise<Undone> {
+  switch (effect.kind) {
+    case "replaced":
+      return undoReplaced(undoing, effect);
+    case "created":
+      return undoCreated(undoing, effect);
+    case "removed":
+      return undoRemoved(undoing, effect);
+    case "moved":
+      return undoMoved(undoing, effect);
+    case "made":
+      return undoMade(undoing, effect);
+    case "unmade":
+      return undoUnmade(undoing, effect);
+  }
+}
+
+async function undoReplaced(
+  { context, change, image, signal }: Undoing,
+  effect: Kind<"replaced">,
+): Promise<Undone> {
+  const { path, after, kept } = effect;
+  const key = await lockPath(context.guard, path);
+  return context.locks.hold(
+    [key],
+    async () => {
+      // Only an appended file's own bytes are needed; any other content is hashed piece by piece.
+      const most = kept === undefined ? 0 : context.journal.mostImageBytes;
+      const now = await readBefore(context, path, { most, hash: true, signal });
+      if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
+      const bytes = kept === undefined ? await readImage(image, change) : now.bytes?.subarray(0, kept);
+      if (bytes === undefined) throw changed(change, path);
+      const receipt = await replaceContent(context, {
+        action: "undo",
+        path,
+        bytes,
+        before: now,
+        createParents: false,
+        undoes: change.id,
+        signal,
+      });
+      return { change, done: `${said(path)} has its content from before again.`, receipt };
+    },
+    signal,
+  );
+}
+
+async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"created">): Promise<Undone> {
+  const { path, after, parents } = effect;
+  const key = await entryPath(context.guard, path);
+  return context.locks.hold(
+    [key],
+    async () => {
+      const now = await stateAt(context.guard, path, after.type, signal);
+      if (!sameState(after, now)) throw changed(change, path);
+      const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
+      const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
+      const image = recording.imageFor(bytes);
+      if (image === undefined) throw notKept(path, recording.final ?? "");
+      await recording.write({ kind: "removed", path }, { before: bytes });
+      try {
+        await takeAway(context.guard, path, image, signal);
+      } catch (error) {
+        await recording.drop();
+        throw error;
+      }
+      await removeEmpty(context.guard, parents);
+      return { change, done: `${said(path)} is gone again.`, receipt: recording.receipt() };
+    },
+    signal,
+  );
+}
+
+async function undoRemoved(
+  { context, change, image, signal }: Undoing,
+  effect: Kind<"removed">,
+): Promise<Undone> {
+  const { path } = effect;
+  const key = await entryPath(context.guard, path);
+  return context.locks.hold(
+    [key],
+    async () => {
+      await demandImage(image, change);
+      const after = await stateOfImage(image, signal);
+      const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
+      await withParents(context.guard, path, true, async (parents) => {
+        await recording.write({ kind: "created", path, after, parents });
+        await bringBack(context.guard, image, path, signal);
+      }).catch(async (error: unknown) => {
+        await recording.drop();
+        throw error;
+      });
+      return { change, done: `${said(path)} is back.`, receipt: recording.receipt() };
+    },
+    signal,
+  );
+}
+
+async function undoMoved(
+  { context, change, image, signal }: Undoing,
+  effect: Kind<"moved">,
+): Promise<Undone> {
+  const { from, to, after, displaced, uncovered } = effect;
+  const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
+  return context.locks.hold(
+    keys,
+    async () => {
+      if (!sameState(after, await stateAt(context.guard, to, after.type, signal))) throw changed(change, to);
+      if (displaced) await demandImage(image, change);
+      const subject = { action: "undo", path: to, destination: from, undoes: change.id } as const;
+      const recording = await Recording.start(context.journal, subject);
+      const moved = await moveRecorded(context, recording, to, from, {
+        // The move that is taken back had given a file back; that one goes into the journal again.
+        overwrite: uncovered,
+        ...(displaced
+          ? { afterwards: async () => void (await bringBack(context.guard, image, to, signal)) }
+          : {}),
+        signal,
+      });
+      const back = displaced ? `, and what stood at ${said(to)} before too` : "";
+      return { change, done: `${said(from)} is back where it was${back}.`, receipt: moved.receipt };
+    },
+    signal,
+  );
+}
+
+async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Promise<Undone> {
+  const innermost = effect.directories.at(-1) ?? change.path;
+  const folder = await openFolder(context.guard, innermost).catch(() => undefined);
+  const content = folder === undefined ? undefined : await contentOf(folder).finally(() => folder.close());
+  if (content === undefined || content.files + content.directories + content.links + content.others > 0) {
+    throw changed(change, innermost);
+  }
+  const recording = await Recording.start(context.journal, {
+    action: "undo",
+    path: change.path,
+    undoes: change.id,
+  });
+  const directories = await removeEmpty(context.guard, effect.directories);
+  if (directories.length === 0) throw changed(change, innermost);
+  await recording.write({ kind: "unmade", directories });
+  return { change, done: `${directories.map(said).join(", ")}: gone again.`, receipt: recording.receipt() };
+}
+
+async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">): Promise<Undone> {
+  const recording = await Recording.start(context.journal, {
+    action: "undo",
+    path: change.path,
+    undoes: change.id,
+  });
+  const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
+  if (directories.length === 0) throw changed(change, change.path);
+  await recording.write({ kind: "made", directories });
+  return { change, done: `${directories.map(said).join(", ")}: there again.`, receipt: recording.receipt() };
+}
+
+async function readImage(image: string, change: Change): Promise<Buffer> {
+  try {
+    return await readFile(image);
+  } catch (error) {
+    throw imageGone(change, error);
+  }
+}
+
+async function demandImage(image: string, change: Change): Promise<void> {
+  try {
+    await lstat(image);
+  } catch (error) {
+    throw imageGone(change, error);
+  }
+}
+
+function said(path: string): string {
+  return `"${oneLine(path)}"`;
+}
+
+function changed(change: Change, path: string): ToolError {
+  return new ToolError(
+    "conflict",
+    `${said(path)} has changed since change ${change.id}; it was left as it is.`,
+    {
+      hint: "Undo the later changes first (list_changes with this path shows them), or write the content that you want.",
+    },
+  );
+}
+
+function imageGone(change: Change, cause: unknown): ToolError {
+  return new ToolError("conflict", `What was kept of change ${change.id} is no longer there.`, {
+    hint: "list_changes shows what can still be undone.",
+    cause,
+  });
+}
+
+function notKept(path: string, reason: string): ToolError {
+  return new ToolError("denied", `${said(path)} was not taken away: ${reason}.`, {
+    hint: "Use delete_file, which asks the user first.",
+  });
+}

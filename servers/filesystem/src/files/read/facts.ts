@@ -1,0 +1,69 @@
+import { grouped, sized } from "@refmcp/core/answer";
+import type { TextPart } from "./read-text.ts";
+import type { Eol } from "./text-encoding.ts";
+
+const EOL_WORDS: Readonly<Record<Eol, string>> = {
+  lf: "LF line ends",
+  crlf: "CRLF line ends",
+  cr: "CR line ends",
+  mixed: "mixed line ends",
+  none: "no line ends",
+};
+
+/**
+ * The server's own line about a text that was read: what is shown, how to go on, and the file's form. It is one
+ * line in square brackets. A file can hold a line like it, but not as the last one of the answer.
+ */
+export function factsLine(part: TextPart): string {
+  return `[${partFacts(part, true)}]`;
+}
+
+/** The same without brackets. `full` adds the warnings and the file's size, encoding, line ends and hash. */
+export function partFacts(part: TextPart, full: boolean): string {
+  const facts = [shown(part), goOn(part)];
+  if (full) {
+    const encoding = part.bom ? `${part.encoding} with byte order mark` : part.encoding;
+    const file = [sized(part.size), encoding, EOL_WORDS[part.eol]];
+    if (part.hash !== undefined) file.push(`hash ${part.hash}`);
+    facts.push(...warnings(part), `File: ${file.join(", ")}.`);
+  }
+  return facts.filter((text) => text !== "").join(" ");
+}
+
+function shown(part: TextPart): string {
+  const { startLine, lines, totalLines, missing } = part;
+  if (lines === 0) return "The file is empty.";
+  const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
+  if (missing !== undefined) {
+    const chars = `${missing.exact ? "" : "more than "}${grouped(missing.chars)}`;
+    return part.next === undefined
+      ? `The end of the last line${of}; ${chars} characters of it are missing in front.`
+      : `A part of line ${grouped(part.next.offset)}${of}; ${chars} characters of it are missing behind.`;
+  }
+  if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
+  const end = startLine + lines - 1;
+  if (startLine === 1 && end === totalLines)
+    return lines === 1 ? "The only line." : `All ${grouped(lines)} lines.`;
+  return lines === 1 ? `Line ${grouped(end)}${of}.` : `Lines ${grouped(startLine)}–${grouped(end)}${of}.`;
+}
+
+function goOn({ next, leftOut, startLine }: TextPart): string {
+  if (next !== undefined) {
+    return `Continue with offset=${next.offset}${next.column > 1 ? ` column=${next.column}` : ""}.`;
+  }
+  if (leftOut === undefined) return "";
+  const from = startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
+  return `${grouped(leftOut)} more lines before them did not fit.${from}`;
+}
+
+function warnings(part: TextPart): string[] {
+  const found: string[] = [];
+  if (part.closed === false) found.push("The last line has no line end.");
+  if (part.damaged) found.push("Some bytes are no UTF-8 and show as U+FFFD; edit_file keeps them.");
+  return found;
+}
+
+/** Text as it stands in an answer before a line of ours: it ends with a line end. */
+export function onItsOwn(text: string): string {
+  return text === "" || text.endsWith("\n") ? "" : "\n";
+}

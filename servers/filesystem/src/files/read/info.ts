@@ -1,0 +1,143 @@
+import type { Stats } from "node:fs";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import { demandThere } from "../change/change-context.ts";
+import { Lines } from "./lines.ts";
+import { typeOf } from "./media.ts";
+import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
+import type { TextForm } from "./text-encoding.ts";
+
+/** Files up to this size are hashed for their information, in bytes. */
+const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+
+export type EntryType = "file" | "directory" | "link" | "fifo" | "socket" | "device";
+
+export interface FileInfo {
+  readonly path: string;
+  /** What the path leads to; `link` for one that leads out of the bound or nowhere. */
+  readonly type: EntryType;
+  /** Where the path is a link: its text, and whether it leads to something inside. */
+  readonly link: { readonly target: string; readonly inside: boolean } | undefined;
+  readonly stat: Stats;
+  /** Of files. */
+  readonly mime: string | undefined;
+  /** Of texts. */
+  readonly form: TextForm | undefined;
+  /** Of texts up to 8 MiB. */
+  readonly lines: number | undefined;
+  /** Of files up to 64 MiB. */
+  readonly hash: string | undefined;
+  /** Whether its directory may be written. */
+  readonly writable: boolean;
+}
+
+/**
+ * Tells what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
+ * out, and of FIFOs, sockets and devices, only the entry itself is looked at: nothing is opened.
+ */
+export async function getInfo(guard: PathGuard, path: string, signal?: AbortSignal): Promise<FileInfo> {
+  const place = await placeOf(guard, path);
+  if (place === undefined) return directoryInfo(guard, path, undefined);
+  try {
+    await demandThere(guard, place);
+    const stat = place.stat;
+    if (stat === undefined)
+      throw new ToolError("conflict", `"${oneLine(place.path)}" appeared in this moment.`, {
+        hint: "Retry.",
+      });
+    const link = stat.isSymbolicLink() ? await guard.readLink(place.path) : undefined;
+    if (stat.isDirectory()) return await directoryInfo(guard, place.path, link);
+    if (stat.isFile() || link?.inside) return await followed(guard, place.path, link, signal);
+    const plain = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
+    return {
+      path: place.path,
+      type: typeName(stat),
+      link,
+      stat,
+      ...plain,
+      writable: place.parent.directory.writable,
+    };
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** The place of an entry; undefined for an allowed directory, whose parent is nobody's business. */
+async function placeOf(guard: PathGuard, path: string): Promise<GuardedPlace | undefined> {
+  const absolute = await guard.resolve(path);
+  try {
+    return await guard.place(absolute);
+  } catch (error) {
+    if (error instanceof ToolError && error.kind === "denied") return undefined;
+    throw error;
+  }
+}
+
+async function followed(
+  guard: PathGuard,
+  path: string,
+  link: FileInfo["link"],
+  signal: AbortSignal | undefined,
+): Promise<FileInfo> {
+  let file: GuardedFile;
+  try {
+    file = await guard.openFile(path);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "is_directory") return directoryInfo(guard, path, link);
+    throw error;
+  }
+  try {
+    return {
+      path,
+      type: "file",
+      link,
+      stat: file.stat,
+      ...(await contentFacts(file, signal)),
+      writable: file.directory.writable,
+    };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) {
+  const { mime, text } = await typeOf(file);
+  const source = await sourceOf(file);
+  const form = text ? await formOf(source) : undefined;
+  const lines =
+    form === undefined || source.whole === undefined ? undefined : await new Lines(source, form).count();
+  const hash =
+    source.whole !== undefined
+      ? hashOf(source.whole)
+      : file.stat.size <= MOST_HASHED_BYTES
+        ? await hashOfFile(file, signal)
+        : undefined;
+  return { mime, form, lines, hash };
+}
+
+async function directoryInfo(guard: PathGuard, path: string, link: FileInfo["link"]): Promise<FileInfo> {
+  const directory = await guard.openDirectory(path);
+  try {
+    const plain = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
+    const { writable } = directory.directory;
+    return { path: directory.path, type: "directory", link, stat: directory.stat, ...plain, writable };
+  } finally {
+    await directory.close();
+  }
+}
+
+/** What a directory entry is, by its stat. */
+export function typeName(stat: Stats): EntryType {
+  if (stat.isFile()) return "file";
+  if (stat.isDirectory()) return "directory";
+  if (stat.isSymbolicLink()) return "link";
+  if (stat.isFIFO()) return "fifo";
+  return stat.isSocket() ? "socket" : "device";
+}
+
+/** Permissions in the form of `ls`: `rw-r--r--`. */
+export function permissionsOf(stat: Stats): string {
+  return Array.from({ length: 9 }, (_, index) =>
+    (stat.mode >> (8 - index)) & 1 ? "rwx"[index % 3] : "-",
+  ).join("");
+}

@@ -1,0 +1,211 @@
+import { isUtf8 } from "node:buffer";
+import { clip, grouped, sized, ToolError } from "@refmcp/core/answer";
+import { CHUNK_BYTES, type Source } from "./source.ts";
+import { bomOf, decode, type Encoding, encode, type TextForm, withoutCutCharacter } from "./text-encoding.ts";
+
+/** How far a file is searched for line ends before we give up, in bytes: about a second of reading. */
+const SCAN_BYTES = 1024 ** 3;
+/** How far the rest of an overlong line is measured, in bytes. */
+const MEASURE_BYTES = 4 * CHUNK_BYTES;
+/** How much is read at a time backwards from the end, in bytes. */
+const TAIL_CHUNK_BYTES = 16_384;
+
+/** The lines of a text in `source`. A line's end belongs to it; a lone CR ends lines only where nothing else does. */
+export class Lines {
+  readonly #source: Source;
+  readonly #form: TextForm;
+  readonly #signal: AbortSignal | undefined;
+  /** What ends a line, as a character and in bytes. */
+  readonly #end: string;
+  readonly #endBytes: Buffer;
+  /** Where the text begins: behind a byte order mark. */
+  readonly start: number;
+
+  constructor(source: Source, form: TextForm, signal?: AbortSignal) {
+    this.#source = source;
+    this.#form = form;
+    this.#signal = signal;
+    this.#end = form.eol === "cr" ? "\r" : "\n";
+    this.#endBytes = encode(this.#end, { ...form, bom: false });
+    this.start = form.bom ? bomOf(form.encoding).length : 0;
+  }
+
+  /**
+   * Goes forward over `count` lines.
+   *
+   * @returns the byte behind them and how many there were; fewer where the text ends before.
+   * @throws ToolError `too_large` beyond 1 GiB.
+   */
+  async skip(position: number, count: number): Promise<{ position: number; lines: number }> {
+    const width = this.#endBytes.length;
+    let lines = 0;
+    let at = position;
+    while (lines < count) {
+      this.#signal?.throwIfAborted();
+      if (at - position >= SCAN_BYTES) throw this.#tooFar(lines);
+      const chunk = await this.#source.read(at, CHUNK_BYTES);
+      if (chunk.length === 0) return { position: at, lines: lines + (await this.#openLine(position)) };
+      let next = 0;
+      for (
+        let found = this.#indexOf(chunk, 0);
+        found !== -1 && lines < count;
+        found = this.#indexOf(chunk, next)
+      ) {
+        lines += 1;
+        next = found + width;
+      }
+      at += lines < count ? chunk.length : next;
+    }
+    return { position: at, lines };
+  }
+
+  /** How many lines the whole text has. */
+  async count(): Promise<number> {
+    return (await this.skip(this.start, Number.POSITIVE_INFINITY)).lines;
+  }
+
+  /**
+   * The byte where the last `count` lines begin, found from the end of the file.
+   *
+   * @returns `complete: false` where they take more than `mostBytes`; then `position` lies that far before the end.
+   */
+  async last(count: number, mostBytes: number): Promise<{ position: number; complete: boolean }> {
+    const width = this.#endBytes.length;
+    const { size } = this.#source;
+    // The end of the last line begins no further line.
+    let high = size - (size % width) - width;
+    let found = 0;
+    while (high > this.start) {
+      this.#signal?.throwIfAborted();
+      if (size - high >= mostBytes) return { position: high, complete: false };
+      const low = Math.max(this.start, high - TAIL_CHUNK_BYTES);
+      const chunk = await this.#source.read(low, high - low);
+      for (let at = this.#lastIndexOf(chunk, chunk.length); at !== -1; at = this.#lastIndexOf(chunk, at)) {
+        found += 1;
+        if (found === count) return { position: low + at + width, complete: true };
+      }
+      high = low;
+    }
+    return { position: this.start, complete: true };
+  }
+
+  /** At least `chars` characters of text from `position`, fewer only at the end; `ends` tells that it is reached. */
+  async text(position: number, chars: number): Promise<{ text: string; ends: boolean }> {
+    const length = (chars + 2) * mostBytesPerChar(this.#form.encoding);
+    const bytes = await this.#source.read(position, length);
+    const ends = position + bytes.length >= this.#source.size;
+    return { text: this.#decode(bytes, ends), ends };
+  }
+
+  /**
+   * Goes forward over `chars` characters of the line at `position`.
+   *
+   * @throws ToolError `invalid` where the line is shorter.
+   */
+  async column(position: number, chars: number, line: number): Promise<number> {
+    let left = chars;
+    let at = position;
+    while (left > 0) {
+      this.#signal?.throwIfAborted();
+      const { text, ends } = await this.text(at, Math.min(left, CHUNK_BYTES));
+      const end = text.indexOf(this.#end);
+      const available = end === -1 ? text.length : end;
+      if (available >= left) return at + this.#bytes(clip(text, left));
+      if (end !== -1 || ends || text === "") throw shortLine(line, chars - left + available);
+      left -= text.length;
+      at += this.#bytes(text);
+    }
+    return at;
+  }
+
+  /**
+   * The characters of the line from `position` to its end.
+   *
+   * @returns `exact: false` where the line is too long to measure; then at least so many.
+   */
+  async restOfLine(position: number): Promise<{ chars: number; exact: boolean }> {
+    let chars = 0;
+    let at = position;
+    while (at - position < MEASURE_BYTES) {
+      this.#signal?.throwIfAborted();
+      const { text, ends } = await this.text(at, CHUNK_BYTES / 4);
+      const end = text.indexOf(this.#end);
+      if (end !== -1) return { chars: chars + end, exact: true };
+      chars += text.length;
+      if (ends) return { chars, exact: true };
+      at += this.#bytes(text);
+    }
+    return { chars, exact: false };
+  }
+
+  /** The lines of `text`, at most `most`; `whole: false` for one without an end. */
+  *split(text: string, most: number): Generator<{ line: string; whole: boolean }> {
+    let at = 0;
+    for (let count = 0; count < most && at < text.length; count++) {
+      const end = text.indexOf(this.#end, at);
+      const next = end === -1 ? text.length : end + 1;
+      yield { line: text.slice(at, next), whole: end !== -1 };
+      at = next;
+    }
+  }
+
+  /** Whether the text's last line has an end. */
+  async closed(): Promise<boolean> {
+    return (await this.#openLine(this.start)) === 0;
+  }
+
+  /** 1 where the last line lacks an end and begins at or behind `from`, else 0. */
+  async #openLine(from: number): Promise<0 | 1> {
+    const width = this.#endBytes.length;
+    const { size } = this.#source;
+    if (size <= from) return 0;
+    const last = await this.#source.read(size - (size % width) - width, width);
+    return last.equals(this.#endBytes) ? 0 : 1;
+  }
+
+  #decode(bytes: Buffer, ends: boolean): string {
+    const { encoding } = this.#form;
+    if (encoding !== "utf-8") return decode(bytes, { encoding, bom: false, damaged: false });
+    const complete = ends ? bytes : withoutCutCharacter(bytes);
+    // A sample from the front says nothing about this place of a large file.
+    return decode(complete, { encoding, bom: false, damaged: !isUtf8(complete) });
+  }
+
+  #bytes(text: string): number {
+    const { encoding } = this.#form;
+    if (encoding === "utf-8" && text.isWellFormed()) return Buffer.byteLength(text);
+    return encode(text, { encoding, bom: false, damaged: true }).length;
+  }
+
+  #indexOf(chunk: Buffer, from: number): number {
+    let at = chunk.indexOf(this.#endBytes, from);
+    while (at !== -1 && at % this.#endBytes.length !== 0) at = chunk.indexOf(this.#endBytes, at + 1);
+    return at;
+  }
+
+  #lastIndexOf(chunk: Buffer, before: number): number {
+    const width = this.#endBytes.length;
+    let at = before < width ? -1 : chunk.lastIndexOf(this.#endBytes, before - width);
+    while (at > 0 && at % width !== 0) at = chunk.lastIndexOf(this.#endBytes, at - 1);
+    return at;
+  }
+
+  #tooFar(lines: number): ToolError {
+    return new ToolError(
+      "too_large",
+      `The line is too far in: the first ${sized(SCAN_BYTES)} of the file hold ${grouped(lines)} lines.`,
+      { hint: "Read the end with tail, or find the place with search_text." },
+    );
+  }
+}
+
+function shortLine(line: number, chars: number): ToolError {
+  return new ToolError("invalid", `Line ${grouped(line)} has only ${grouped(chars)} characters.`, {
+    hint: "Use a smaller column, or leave it out.",
+  });
+}
+
+/** Bytes per UTF-16 code unit at most: a pair of two units takes four bytes in UTF-8, any other unit up to three. */
+function mostBytesPerChar(encoding: Encoding): number {
+  return encoding === "utf-8" ? 3 : encoding === "windows-1252" ? 1 : 2;
+}

@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { parallel } from "../tree/parallel.ts";
+import { onItsOwn, partFacts } from "./facts.ts";
+import { readText, type TextPart } from "./read-text.ts";
+
+/** Files read at the same time. */
+const AT_ONCE = 16;
+/** Characters that all files together may take before they are cut to their shares. */
+const HELD_CHARS = 16_000_000;
+/** A file is shown with at least so many characters (or all that it has), else it waits for another call. */
+const WORTH_SHOWING = 200;
+/** With more files than this, each one's line is kept short. */
+const FULL_FACTS_FILES = 20;
+/** What a file's line takes at most apart from its path, with all facts and in short. */
+const FULL_FRAME_CHARS = 400;
+const SHORT_FRAME_CHARS = 200;
+/** What the first and the last line of the answer take at most. */
+const ENDS_CHARS = 250;
+
+export interface ReadManyOptions {
+  /** Characters of the whole answer at most. */
+  readonly maxChars: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One file of several: its text, or why it could not be read. */
+export type OneOfMany =
+  | { readonly path: string; readonly part: TextPart; readonly error?: undefined }
+  | { readonly path: string; readonly part?: undefined; readonly error: ToolError };
+
+export interface ManyTexts {
+  /** In the order asked for. */
+  readonly files: readonly OneOfMany[];
+  /** How many of the last paths did not fit at all. */
+  readonly hidden: number;
+}
+
+/**
+ * Reads several text files. A file that cannot be read does not spoil the others. The room is shared fairly: what
+ * short files leave over goes to the longer ones, and each of these gets the same.
+ */
+export async function readMany(
+  guard: PathGuard,
+  paths: readonly string[],
+  options: ReadManyOptions,
+): Promise<ManyTexts> {
+  const most = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
+  const files = await parallel(paths, AT_ONCE, async (path): Promise<OneOfMany> => {
+    options.signal?.throwIfAborted();
+    try {
+      return { path, part: await readText(guard, path, { maxChars: most, signal: options.signal }) };
+    } catch (error) {
+      if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
+      return { path, error };
+    }
+  });
+  const frameChars = frameCharsOf(paths.length);
+  const count = howMany(files, options.maxChars - ENDS_CHARS, frameChars);
+  const shown = files.slice(0, count);
+  const room = shown.reduce((left, file) => left - frameChars(file), options.maxChars - ENDS_CHARS);
+  const shares = sharesOf(shown.map(charsOf), Math.max(0, room));
+  return {
+    files: shown.map((file, index) =>
+      file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
+    ),
+    hidden: files.length - count,
+  };
+}
+
+/** How many of the first files can be shown at all. */
+function howMany(
+  files: readonly OneOfMany[],
+  maxChars: number,
+  frameChars: (file: OneOfMany) => number,
+): number {
+  let used = 0;
+  const tooMany = files.findIndex((file) => {
+    used += frameChars(file) + Math.min(charsOf(file), WORTH_SHOWING);
+    return used > maxChars;
+  });
+  return tooMany === -1 ? files.length : Math.max(1, tooMany);
+}
+
+function charsOf(file: OneOfMany): number {
+  return file.part?.text.length ?? 0;
+}
+
+function frameCharsOf(files: number): (file: OneOfMany) => number {
+  const frame = files <= FULL_FACTS_FILES ? FULL_FRAME_CHARS : SHORT_FRAME_CHARS;
+  return ({ path, error }) =>
+    frame + oneLine(path).length + (error === undefined ? 0 : errorText(error).length);
+}
+
+function errorText(error: ToolError): string {
+  return oneLine(`Error: ${error.message} ${error.hint ?? ""}`).trim();
+}
+
+/** Shares `room` so that nobody gets more than it wants and all that want more get the same. */
+export function sharesOf(wants: readonly number[], room: number): number[] {
+  const shares = wants.map(() => 0);
+  const order = [...wants.entries()].sort(([, a], [, b]) => a - b);
+  let left = room;
+  for (const [place, [index, want]] of order.entries()) {
+    const share = Math.min(want, Math.floor(left / (order.length - place)));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}
+
+/** The part cut to its first lines that have at most `most` characters, or to the front of its first line. */
+function shortened(part: TextPart, most: number): TextPart {
+  if (part.text.length <= most) return part;
+  const end = part.eol === "cr" ? "\r" : "\n";
+  const cut = part.text.lastIndexOf(end, most - 1) + 1;
+  if (cut > 0) {
+    const text = part.text.slice(0, cut);
+    const lines = text.split(end).length - 1;
+    return {
+      ...part,
+      text,
+      lines,
+      ends: false,
+      closed: undefined,
+      next: { offset: lines + 1, column: 1 },
+      missing: undefined,
+    };
+  }
+  const text = clip(part.text, Math.max(2, most));
+  const lineEnd = part.text.indexOf(end);
+  const rest = (lineEnd === -1 ? part.text.length : lineEnd) - text.length;
+  const beyond = lineEnd === -1 ? part.missing : undefined;
+  return {
+    ...part,
+    text,
+    lines: 1,
+    ends: false,
+    closed: undefined,
+    next: { offset: 1, column: text.length + 1 },
+    missing: { chars: rest + (beyond?.chars ?? 0), exact: beyond?.exact ?? true },
+  };
+}
+
+/**
+ * The answer about several files: before each file's text a line of the server's own. Those lines begin with a tag
+ * made from all the contents, so that no file can hold a line that begins with it.
+ */
+export function framed({ files, hidden }: ManyTexts): string {
+  const hash = createHash("sha256");
+  for (const { part } of files) hash.update(`${part?.text.length ?? -1}\n`).update(part?.text ?? "");
+  const tag = `=== ${hash.digest("hex").slice(0, 16)}`;
+  const total = files.length + hidden;
+  const full = total <= FULL_FACTS_FILES;
+  const lines = files.map(({ path, part, error }, index) => {
+    const head = `${tag} ${index + 1}/${total} ${oneLine(path)}`;
+    if (part === undefined) return `${head} [${errorText(error)}]\n`;
+    return `${head} [${partFacts(part, full)}]\n${part.text}${onItsOwn(part.text)}`;
+  });
+  const more =
+    hidden === 0
+      ? ""
+      : ` [${grouped(hidden)} more files did not fit. Ask for them in another call, or raise max_chars.]`;
+  return `[Lines that begin with "${tag}" are the server's, before each file's text.]\n${lines.join("")}${tag} end${more}`;
+}

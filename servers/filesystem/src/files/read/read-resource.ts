@@ -1,0 +1,63 @@
+import { readdir } from "node:fs/promises";
+import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { MOST_MEDIA_BYTES, typeOf } from "./media.ts";
+import { formOf, readAt, sourceOf } from "./source.ts";
+import { decode } from "./text-encoding.ts";
+
+/** The longest text that is a resource as a whole, in bytes. */
+const MOST_TEXT_BYTES = 1024 * 1024;
+/** Entries of a directory that are listed as a resource. */
+const MOST_ENTRIES = 1000;
+
+/** Something on the disk as a whole, for a reader that cannot ask for a part. */
+export type Whole =
+  | { readonly text: string; readonly mime: string }
+  | { readonly bytes: Buffer; readonly mime: string };
+
+/**
+ * Reads a whole file, or the names in a directory (one a line, directories with a slash behind them).
+ *
+ * @throws ToolError `too_large` for more than 1 MiB of text or 3.75 MB of bytes, and what the guard throws.
+ */
+export async function readWhole(guard: PathGuard, path: string): Promise<Whole> {
+  const names = await namesIn(guard, path);
+  if (names !== undefined) return { text: names, mime: "inode/directory" };
+  const file = await guard.openFile(path);
+  try {
+    const { mime, text } = await typeOf(file);
+    const most = text ? MOST_TEXT_BYTES : MOST_MEDIA_BYTES;
+    if (file.stat.size > most) throw tooLarge(file, most);
+    const form = text ? await formOf(await sourceOf(file)) : undefined;
+    const bytes = await readAt(file, 0, file.stat.size);
+    return form === undefined ? { bytes, mime } : { text: decode(bytes, form), mime };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** The names in a directory, sorted; undefined where the path is a file. */
+async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
+  const directory = await guard.openDirectory(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.code === "not_directory") return undefined;
+    throw error;
+  });
+  if (directory === undefined) return undefined;
+  try {
+    const entries = await readdir(directory.entry(""), { withFileTypes: true });
+    const names = entries.map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : "")).sort();
+    const more = names.length - MOST_ENTRIES;
+    const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];
+    return [...names.slice(0, MOST_ENTRIES), ...note].join("\n");
+  } finally {
+    await directory.close();
+  }
+}
+
+function tooLarge(file: GuardedFile, most: number): ToolError {
+  return new ToolError(
+    "too_large",
+    `"${oneLine(file.path)}" has ${sized(file.stat.size)}; as a resource at most ${sized(most)} are read.`,
+    { hint: "Use read_text_file with offset and limit." },
+  );
+}

@@ -1,0 +1,231 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { open, truncate, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { type Scratch, scratch } from "../../../test/scratch.ts";
+import { factsLine } from "./facts.ts";
+import type { ReadTextOptions } from "./read-text.ts";
+
+const LINES = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
+const TEXT = `${LINES.join("\n")}\n`;
+
+function read(files: Scratch["files"], path: string, options: Partial<ReadTextOptions> = {}) {
+  return files.readText(path, { maxChars: 20_000, ...options });
+}
+
+describe("readText", () => {
+  it("reads a small file whole and tells its form", async () => {
+    const { files, put } = await scratch();
+    const path = await put("a.txt", "one\r\ntwo\r\n");
+    const part = await read(files, path);
+    expect(part).toEqual({
+      path,
+      text: "one\r\ntwo\r\n",
+      size: 10,
+      encoding: "utf-8",
+      bom: false,
+      damaged: false,
+      eol: "crlf",
+      hash: createHash("sha256").update("one\r\ntwo\r\n").digest("hex").slice(0, 16),
+      startLine: 1,
+      lines: 2,
+      totalLines: 2,
+      ends: true,
+      closed: true,
+      next: undefined,
+      missing: undefined,
+      leftOut: undefined,
+    });
+    expect(factsLine(part)).toBe(`[All 2 lines. File: 10 B, utf-8, CRLF line ends, hash ${part.hash}.]`);
+  });
+
+  it("reads head, tail and a range", async () => {
+    const { files, put } = await scratch();
+    const path = await put("a.txt", TEXT);
+    expect(await read(files, path, { head: 2 })).toMatchObject({
+      text: "line 1\nline 2\n",
+      next: { offset: 3 },
+    });
+    expect(await read(files, path, { tail: 2 })).toMatchObject({
+      text: "line 999\nline 1000\n",
+      startLine: 999,
+    });
+    const middle = await read(files, path, { offset: 500, limit: 3 });
+    expect(middle).toMatchObject({
+      text: "line 500\nline 501\nline 502\n",
+      startLine: 500,
+      totalLines: 1000,
+    });
+    expect(factsLine(middle)).toMatch(/^\[Lines 500–502 of 1,000\. Continue with offset=503\. /);
+    expect((await read(files, path, { offset: 999, lineNumbers: true })).text).toBe(
+      "999\tline 999\n1000\tline 1000\n",
+    );
+    expect((await read(files, path, { tail: 1, lineNumbers: true })).text).toBe("1000\tline 1000\n");
+    expect((await read(files, path, { tail: 5000 })).text).toBe(TEXT);
+  });
+
+  it("goes through the whole file by following next", async () => {
+    const { files, put } = await scratch();
+    const content = `${TEXT}${"x".repeat(5000)}\n${"😀".repeat(3000)}\nend without a line end`;
+    const path = await put("a.txt", content);
+    let text = "";
+    let range: Partial<ReadTextOptions> | undefined = {};
+    for (let calls = 0; range !== undefined && calls < 100; calls++) {
+      const part = await read(files, path, { ...range, maxChars: 1001 });
+      expect(part.text.length).toBeLessThanOrEqual(1001);
+      expect(part.text.isWellFormed()).toBe(true);
+      text += part.text;
+      range = part.next;
+    }
+    expect(text).toBe(content);
+  });
+
+  it("says how much of a long line is missing", async () => {
+    const { files, put } = await scratch();
+    const path = await put("a.txt", `${"x".repeat(5000)}\nnext\n`);
+    const part = await read(files, path, { maxChars: 1000 });
+    expect(part).toMatchObject({
+      lines: 1,
+      next: { offset: 1, column: 1001 },
+      missing: { chars: 4000, exact: true },
+    });
+    expect(factsLine(part)).toMatch(
+      /^\[A part of line 1 of 2; 4,000 characters of it are missing behind\. Continue with offset=1 column=1001\. /,
+    );
+    const end = await read(files, path, { maxChars: 1000, tail: 1, offset: undefined });
+    expect(end.text).toBe("next\n");
+    const cut = await read(files, await put("b.txt", "y".repeat(3000)), { tail: 1, maxChars: 1000 });
+    expect(cut).toMatchObject({ text: "y".repeat(1000), missing: { chars: 2000 } });
+  });
+
+  it("names what tail had to leave out", async () => {
+    const { files, put } = await scratch();
+    const part = await read(files, await put("a.txt", TEXT), { tail: 500, maxChars: 1000 });
+    expect(part.text.endsWith("line 1000\n")).toBe(true);
+    expect(part.lines + (part.leftOut ?? 0)).toBe(500);
+    expect(factsLine(part)).toContain("Read them with offset=501.");
+  });
+
+  it("handles empty files, missing line ends and CR line ends", async () => {
+    const { files, put } = await scratch();
+    const empty = await read(files, await put("empty", ""));
+    expect(empty).toMatchObject({ text: "", lines: 0, totalLines: 0, ends: true });
+    expect(factsLine(empty)).toMatch(/^\[The file is empty\. /);
+    expect(await read(files, await put("open", "a\nb"))).toMatchObject({ totalLines: 2, closed: false });
+    expect(await read(files, await put("mac", "a\rb\rc\r"), { offset: 2, limit: 1 })).toMatchObject({
+      text: "b\r",
+      totalLines: 3,
+    });
+    expect(await read(files, await put("one", "\n"), { tail: 1 })).toMatchObject({ text: "\n", lines: 1 });
+  });
+
+  it("decodes UTF-16 and windows-1252, ranges included", async () => {
+    const { files, put } = await scratch();
+    const wide = await put("wide", Buffer.from(`\ufeff${"grüße\r\n".repeat(50)}ende`, "utf16le"));
+    expect(await read(files, wide, { offset: 51 })).toMatchObject({
+      text: "ende",
+      encoding: "utf-16le",
+      bom: true,
+    });
+    expect((await read(files, wide, { tail: 2 })).text).toBe("grüße\r\nende");
+    const latin = await put("latin", Buffer.from("a\ncaf\xe9 \x80\n", "latin1"));
+    expect(await read(files, latin, { tail: 1 })).toMatchObject({
+      text: "café €\n",
+      encoding: "windows-1252",
+    });
+    expect((await read(files, latin, { encoding: "utf-8" })).damaged).toBe(true);
+  });
+
+  it("refuses binary files, contradictions and offsets behind the end", async () => {
+    const { files, put } = await scratch();
+    const binary = await put("x.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
+    await expect(read(files, binary)).rejects.toMatchObject({
+      kind: "invalid",
+      hint: expect.stringContaining("read_media_file"),
+    });
+    const path = await put("a.txt", TEXT);
+    await expect(read(files, path, { head: 1, tail: 1 })).rejects.toThrow("head and tail");
+    await expect(read(files, path, { tail: 1, limit: 1 })).rejects.toThrow("tail and offset");
+    await expect(read(files, path, { offset: 1001 })).rejects.toThrow("the file has 1,000 lines");
+    await expect(read(files, path, { offset: 5, column: 20 })).rejects.toThrow(
+      "Line 5 has only 6 characters",
+    );
+    await expect(read(files, path, { encoding: "utf-16le", head: 1 })).resolves.toBeDefined();
+  });
+
+  it("stops when it is cancelled", async () => {
+    const { files, at } = await scratch();
+    const path = at("sparse");
+    await writeFile(path, "text\n".repeat(20_000));
+    await truncate(path, 2 ** 33);
+    const cancel = new AbortController();
+    const reading = read(files, path, { offset: 1_000_000, signal: cancel.signal });
+    setTimeout(() => cancel.abort(), 20);
+    await expect(reading).rejects.toThrow("abort");
+  });
+});
+
+describe("very large files", () => {
+  it("are read without being held: 300 MB", async () => {
+    const { files, at } = await scratch();
+    const path = at("large.log");
+    const piece = Buffer.from("2026-01-01 00:00:00 something happened again\n".repeat(20_000));
+    const file = await open(path, "w");
+    const times = Math.ceil(300e6 / piece.length);
+    for (let index = 0; index < times; index++) await file.write(piece);
+    await file.write("the last line\n");
+    await file.close();
+    const before = process.memoryUsage().arrayBuffers;
+    const head = await read(files, path);
+    expect(head.text.length).toBeLessThanOrEqual(20_000);
+    expect(head).toMatchObject({ startLine: 1, totalLines: undefined, hash: undefined, ends: false });
+    expect((await read(files, path, { head: 10 })).lines).toBe(10);
+    expect((await read(files, path, { tail: 2 })).text.endsWith("again\nthe last line\n")).toBe(true);
+    const deep = await read(files, path, { offset: times * 20_000, limit: 2 });
+    expect(deep).toMatchObject({ lines: 2, ends: true, totalLines: times * 20_000 + 1 });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100e6);
+  });
+
+  it("are read without being held: one line of 100 MB", async () => {
+    const { files, at } = await scratch();
+    const path = at("line");
+    await writeFile(path, Buffer.alloc(100e6, "abcdefghij"));
+    const first = await read(files, path);
+    expect(first).toMatchObject({ missing: { exact: false }, next: { offset: 1, column: 20_001 } });
+    expect(factsLine(first)).toContain("more than ");
+    const deep = await read(files, path, { offset: 1, column: 50_000_002, maxChars: 10 });
+    expect(deep.text).toBe("bcdefghija");
+    expect((await read(files, path, { tail: 1, maxChars: 12 })).text).toBe("ijabcdefghij");
+  });
+
+  it("are refused or capped at once: 8 GB with nothing in it", async () => {
+    const { files, at, put } = await scratch();
+    await writeFile(at("zeros"), "");
+    await truncate(at("zeros"), 2 ** 33);
+    await expect(read(files, at("zeros"))).rejects.toThrow("binary");
+    const path = await put("text", "words and lines\n".repeat(10_000));
+    await truncate(path, 2 ** 33);
+    expect((await read(files, path)).text.length).toBeLessThanOrEqual(20_000);
+    expect((await read(files, path, { tail: 3, maxChars: 100 })).text.length).toBeLessThanOrEqual(100);
+    await expect(read(files, path, { offset: 20_000 })).rejects.toMatchObject({ kind: "too_large" });
+  });
+});
+
+describe.skipIf(process.platform === "win32")("special files", () => {
+  it("are refused at once: FIFO, socket, device", async () => {
+    const { files, at } = await scratch();
+    await promisify(execFile)("mkfifo", [at("pipe")]);
+    await expect(read(files, at("pipe"))).rejects.toMatchObject({ kind: "denied" });
+    const server = createServer().listen(at("socket"));
+    try {
+      await new Promise((resolve) => server.once("listening", resolve));
+      await expect(read(files, at("socket"))).rejects.toMatchObject({ kind: "denied" });
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+    await expect(read(files, join("/dev", "zero"))).rejects.toMatchObject({ kind: "denied" });
+  });
+});

@@ -1,0 +1,280 @@
+import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { Lines } from "./lines.ts";
+import { formOf, hashOf, type Source, sourceOf } from "./source.ts";
+import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
+
+/** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
+export interface TextRange {
+  readonly head?: number | undefined;
+  readonly tail?: number | undefined;
+  /** First line, from 1. */
+  readonly offset?: number | undefined;
+  /** Lines at most. */
+  readonly limit?: number | undefined;
+  /** First character of the line at `offset`, from 1: the way through a line longer than an answer. */
+  readonly column?: number | undefined;
+}
+
+/** Few lines are looked for in so many characters each first, before as much is read as the answer could hold. */
+const LIKELY_LINE_CHARS = 200;
+
+export interface ReadTextOptions extends TextRange {
+  readonly lineNumbers?: boolean | undefined;
+  /** What the file is read as; by default it is detected. */
+  readonly encoding?: Encoding | undefined;
+  /** Characters of text at most. */
+  readonly maxChars: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TextPart {
+  /** Absolute path as asked for. */
+  readonly path: string;
+  /** The file's own text (line numbers in front where asked for), line ends as they are, without a byte order mark. */
+  readonly text: string;
+  /** Bytes of the whole file. */
+  readonly size: number;
+  readonly encoding: Encoding;
+  readonly bom: boolean;
+  readonly damaged: boolean;
+  readonly eol: Eol;
+  /** Of the whole file; known up to 8 MiB. */
+  readonly hash: string | undefined;
+  /** Number of the first line shown; unknown at the end of a large file. */
+  readonly startLine: number | undefined;
+  /** How many lines are shown. */
+  readonly lines: number;
+  /** Lines of the whole file; known up to 8 MiB or where the end was reached. */
+  readonly totalLines: number | undefined;
+  /** Whether the end of the file is shown. */
+  readonly ends: boolean;
+  /** Whether the file's last line has a line end; known where the end is shown. */
+  readonly closed: boolean | undefined;
+  /** Where to go on; undefined at the end of the file. */
+  readonly next: { readonly offset: number; readonly column: number } | undefined;
+  /** How much of the line that was cut is missing: at its end, or at its start for `tail`. */
+  readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
+  /** For `tail`: how many of the lines asked for did not fit in front; undefined where all did. */
+  readonly leftOut: number | undefined;
+}
+
+/**
+ * Reads a part of a text file. Memory and time are bounded by `maxChars`, not by the file's size; only an
+ * `offset` deep in a large file must be searched for.
+ *
+ * @throws ToolError `invalid` for a binary file, an offset behind the end or a contradictory range; `too_large`
+ * for an offset more than 1 GiB into the file; and what `PathGuard.openFile` throws.
+ */
+export async function readText(guard: PathGuard, path: string, options: ReadTextOptions): Promise<TextPart> {
+  checkRange(options);
+  const file = await guard.openFile(path);
+  try {
+    return await readOpened(file, options);
+  } finally {
+    await file.handle.close();
+  }
+}
+
+async function readOpened(file: GuardedFile, options: ReadTextOptions): Promise<TextPart> {
+  const source = await sourceOf(file);
+  const form = await formOf(source, options.encoding);
+  if (form === undefined) throw binary(file.path);
+  const lines = new Lines(source, form, options.signal);
+  const totalLines = source.whole === undefined ? undefined : await lines.count();
+  const part =
+    options.tail === undefined
+      ? await forward(lines, source, totalLines, options)
+      : await backward(lines, source, totalLines, options.tail, options);
+  return {
+    path: file.path,
+    size: source.size,
+    encoding: form.encoding,
+    bom: form.bom,
+    damaged: form.damaged,
+    eol: form.eol,
+    hash: source.whole === undefined ? undefined : hashOf(source.whole),
+    ...part,
+  };
+}
+
+type Part = Omit<TextPart, "path" | "size" | "hash" | keyof TextForm>;
+
+async function forward(
+  lines: Lines,
+  source: Source,
+  totalLines: number | undefined,
+  options: ReadTextOptions,
+): Promise<Part> {
+  const offset = options.offset ?? 1;
+  const column = options.column ?? 1;
+  const limit = options.head ?? options.limit ?? Number.POSITIVE_INFINITY;
+  const skipped = await lines.skip(lines.start, offset - 1);
+  if (offset > 1 && skipped.position >= source.size) throw beyondEnd(offset, totalLines ?? skipped.lines);
+  const from = await lines.column(skipped.position, column - 1, offset);
+  const window = await windowFor(lines, from, limit, options.maxChars);
+  const budget = new Budget(options.maxChars, options.lineNumbers === true ? offset : undefined);
+  let shown = 0;
+  let consumed = 0;
+  let missing: TextPart["missing"];
+  for (const { line, whole } of lines.split(window.text, limit)) {
+    if ((whole || window.ends) && budget.add(line)) {
+      shown += 1;
+      consumed += line.length;
+      continue;
+    }
+    if (shown > 0) break;
+    // A single line longer than the answer.
+    const head = budget.cut(line);
+    const rest = await lines.restOfLine(await lines.column(from, head.length, offset));
+    missing = rest;
+    shown = 1;
+    consumed = head.length;
+    break;
+  }
+  const ends = window.ends && consumed === window.text.length;
+  const next = ends
+    ? undefined
+    : missing === undefined
+      ? { offset: offset + shown, column: 1 }
+      : { offset, column: column + consumed };
+  return {
+    text: budget.text,
+    startLine: offset,
+    lines: shown,
+    totalLines: totalLines ?? (ends ? offset + shown - 1 : undefined),
+    ends,
+    closed: ends ? await lines.closed() : undefined,
+    next,
+    missing,
+    leftOut: undefined,
+  };
+}
+
+/** The text at `from`, enough of it for `limit` lines or `maxChars` characters. */
+async function windowFor(lines: Lines, from: number, limit: number, maxChars: number) {
+  const likely = limit * LIKELY_LINE_CHARS;
+  if (likely < maxChars) {
+    const window = await lines.text(from, likely);
+    if (window.ends || [...lines.split(window.text, limit + 1)].length > limit) return window;
+  }
+  return lines.text(from, maxChars);
+}
+
+async function backward(
+  lines: Lines,
+  source: Source,
+  totalLines: number | undefined,
+  tail: number,
+  options: ReadTextOptions,
+): Promise<Part> {
+  const numbered = options.lineNumbers === true;
+  const total = totalLines ?? (numbered ? await lines.count() : undefined);
+  // Three bytes are the most that a character takes, so the first of the characters kept is read whole.
+  const found = await lines.last(tail, 3 * options.maxChars + 64);
+  const { text } = await lines.text(found.position, source.size - found.position);
+  const all = [...lines.split(text, Number.POSITIVE_INFINITY)].map(({ line }) => line);
+  const kept: string[] = [];
+  let room = options.maxChars;
+  for (const line of all.toReversed()) {
+    const number = total === undefined ? 0 : total - kept.length;
+    const shown = numbered ? `${number}\t${line}` : line;
+    if (shown.length > room) break;
+    room -= shown.length;
+    kept.unshift(shown);
+  }
+  let missing: TextPart["missing"];
+  const last = all.at(-1);
+  if (kept.length === 0 && last !== undefined) {
+    const end = clipStart(last, options.maxChars);
+    kept.push(end);
+    missing = { chars: last.length - end.length, exact: found.complete || all.length > 1 };
+  }
+  return {
+    text: kept.join(""),
+    startLine:
+      total === undefined ? (found.complete && all.length < tail ? 1 : undefined) : total - kept.length + 1,
+    lines: kept.length,
+    totalLines: total,
+    ends: true,
+    closed: text === "" ? undefined : await lines.closed(),
+    next: undefined,
+    missing,
+    leftOut:
+      kept.length < Math.min(tail, found.complete ? all.length : tail) ? tail - kept.length : undefined,
+  };
+}
+
+/** Collects lines up to a number of characters, numbered from `first` where it is given. */
+class Budget {
+  #room: number;
+  #number: number | undefined;
+  #parts: string[] = [];
+
+  constructor(room: number, first: number | undefined) {
+    this.#room = room;
+    this.#number = first;
+  }
+
+  get text(): string {
+    return this.#parts.join("");
+  }
+
+  add(line: string): boolean {
+    const shown = this.#numbered(line);
+    if (shown.length > this.#room) return false;
+    this.#room -= shown.length;
+    this.#parts.push(shown);
+    if (this.#number !== undefined) this.#number += 1;
+    return true;
+  }
+
+  /** Adds the front of `line` and returns it. */
+  cut(line: string): string {
+    const label = this.#numbered("");
+    const head = clip(line, Math.max(2, this.#room - label.length));
+    this.#parts.push(label + head);
+    return head;
+  }
+
+  #numbered(line: string): string {
+    return this.#number === undefined ? line : `${this.#number}\t${line}`;
+  }
+}
+
+/** The last `most` characters, without splitting a surrogate pair. */
+function clipStart(text: string, most: number): string {
+  const end = text.slice(Math.max(0, text.length - most));
+  const first = end.charCodeAt(0);
+  return first >= 0xdc00 && first <= 0xdfff && end.length < text.length ? end.slice(1) : end;
+}
+
+function checkRange({ head, tail, offset, limit, column }: TextRange): void {
+  const ways = [
+    head === undefined ? undefined : "head",
+    tail === undefined ? undefined : "tail",
+    (offset ?? limit ?? column) === undefined ? undefined : "offset, limit or column",
+  ].filter((way) => way !== undefined);
+  if (ways.length < 2) return;
+  throw new ToolError("invalid", `${ways.join(" and ")} name different parts of the file.`, {
+    hint: "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",
+  });
+}
+
+function beyondEnd(offset: number, total: number): ToolError {
+  return new ToolError(
+    "invalid",
+    `offset ${grouped(offset)} is behind the end: the file has ${grouped(total)} lines.`,
+    {
+      hint:
+        total === 0 ? "The file is empty." : `Use an offset from 1 to ${total}, or tail for the last lines.`,
+    },
+  );
+}
+
+/** The refusal of binary content. */
+export function binary(path: string): ToolError {
+  return new ToolError("invalid", `"${oneLine(path)}" is not text (its bytes look binary).`, {
+    hint: "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text all the same.",
+  });
+}

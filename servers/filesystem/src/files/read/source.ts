@@ -1,0 +1,86 @@
+import { createHash, type Hash, hash } from "node:crypto";
+import type { GuardedFile } from "@refmcp/core/boundary";
+import { detect, type Encoding, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
+
+/** Files up to this size are read whole: their lines are counted and their content is hashed. */
+export const WHOLE_BYTES = 8 * 1024 * 1024;
+/** How much is read at a time from a larger file. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+/** The bytes of an opened file: in memory where it is small, read piece by piece where it is not. */
+export interface Source {
+  /** Bytes. */
+  readonly size: number;
+  /** The whole content of a small file. */
+  readonly whole: Buffer | undefined;
+  /** Up to `length` bytes from `position`; fewer only at the end of the file. */
+  read(position: number, length: number): Promise<Buffer>;
+}
+
+/** The bytes of `file`, as many as it had when it was opened. */
+export async function sourceOf(file: GuardedFile): Promise<Source> {
+  if (file.stat.size > WHOLE_BYTES) {
+    const size = file.stat.size;
+    return {
+      size,
+      whole: undefined,
+      read: (position, length) => readAt(file, position, Math.min(length, size - position)),
+    };
+  }
+  const whole = await readAt(file, 0, file.stat.size);
+  return {
+    size: whole.length,
+    whole,
+    read: async (position, length) => whole.subarray(position, position + length),
+  };
+}
+
+type Opened = Pick<GuardedFile, "handle">;
+
+/** Reads up to `length` bytes; a file that has shrunk since gives fewer. */
+export async function readAt(file: Opened, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, length));
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.handle.read(buffer, filled, buffer.length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** The form of the text in `source`, or undefined for binary content. */
+export async function formOf(source: Source, encoding?: Encoding): Promise<TextForm | undefined> {
+  const bytes = source.whole ?? (await source.read(0, SAMPLE_BYTES));
+  return detect(bytes, { whole: source.whole !== undefined, encoding });
+}
+
+/** How many hexadecimal digits of the SHA-256 name a content in answers. */
+const HASH_DIGITS = 16;
+
+/** The form of a finished SHA-256 in answers. */
+export function shortHash(hash: Hash): string {
+  return hash.digest("hex").slice(0, HASH_DIGITS);
+}
+
+/** The hash of a content as answers show it and `expected_hash` takes it: the first 16 hex digits of its SHA-256. */
+export function hashOf(bytes: Uint8Array): string {
+  return hash("sha256", bytes).slice(0, HASH_DIGITS);
+}
+
+/** Whether `expected`, from a caller, names the content with this hash; the full 64 digits name it too. */
+export function sameHash(expected: string, hash: string): boolean {
+  return expected.toLowerCase().startsWith(hash);
+}
+
+/** The hash of a whole file, read piece by piece. */
+export async function hashOfFile(file: Opened, signal?: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  for (let position = 0; ; ) {
+    signal?.throwIfAborted();
+    const bytes = await readAt(file, position, CHUNK_BYTES);
+    if (bytes.length === 0) return shortHash(hash);
+    hash.update(bytes);
+    position += bytes.length;
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { decode, detect, encode, eolOf } from "./text-encoding.ts";
+
+function formOf(bytes: Buffer) {
+  const form = detect(bytes, { whole: true });
+  if (form === undefined) throw new Error("taken for binary");
+  return form;
+}
+
+/** Decodes and encodes; the bytes must be the same. */
+function roundTrip(bytes: Buffer): string {
+  const form = formOf(bytes);
+  const text = decode(bytes, form);
+  expect(encode(text, form).equals(bytes)).toBe(true);
+  return text;
+}
+
+const WORDS = "Grüße aus Köln, 20 € – naïve café\n";
+
+describe("detect", () => {
+  it("tells the encodings apart", () => {
+    expect(formOf(Buffer.from(WORDS))).toMatchObject({ encoding: "utf-8", bom: false, damaged: false });
+    expect(formOf(Buffer.from(`\ufeff${WORDS}`))).toMatchObject({ encoding: "utf-8", bom: true });
+    expect(formOf(Buffer.from(`\ufeff${WORDS}`, "utf16le"))).toMatchObject({
+      encoding: "utf-16le",
+      bom: true,
+    });
+    expect(formOf(Buffer.from(`\ufeff${WORDS}`, "utf16le").swap16())).toMatchObject({
+      encoding: "utf-16be",
+      bom: true,
+    });
+    expect(formOf(Buffer.from("plain words\n", "utf16le"))).toMatchObject({
+      encoding: "utf-16le",
+      bom: false,
+    });
+    expect(formOf(Buffer.from("plain words\n", "utf16le").swap16())).toMatchObject({ encoding: "utf-16be" });
+    expect(formOf(Buffer.from("caf\xe9 na\xefve\n", "latin1"))).toMatchObject({ encoding: "windows-1252" });
+    expect(formOf(Buffer.alloc(0))).toMatchObject({ encoding: "utf-8", eol: "none" });
+  });
+
+  it("takes mostly valid UTF-8 with a stray byte for damaged UTF-8", () => {
+    const bytes = Buffer.concat([
+      Buffer.from("Grüße, Köln "),
+      Buffer.from([0xff]),
+      Buffer.from(" für alle\n"),
+    ]);
+    expect(formOf(bytes)).toMatchObject({ encoding: "utf-8", damaged: true });
+  });
+
+  it("tells how lines end", () => {
+    expect(eolOf(Buffer.from("a\nb\n"), "utf-8")).toBe("lf");
+    expect(eolOf(Buffer.from("a\r\nb\r\n"), "utf-8")).toBe("crlf");
+    expect(eolOf(Buffer.from("a\rb\r"), "utf-8")).toBe("cr");
+    expect(eolOf(Buffer.from("a\r\nb\n"), "utf-8")).toBe("mixed");
+    expect(eolOf(Buffer.from("\na\r\n"), "utf-8")).toBe("mixed");
+    expect(eolOf(Buffer.from("a\rb\n"), "utf-8")).toBe("mixed");
+    expect(eolOf(Buffer.from("ab"), "utf-8")).toBe("none");
+    expect(eolOf(Buffer.from("a\r\nb\r\n", "utf16le"), "utf-16le")).toBe("crlf");
+    // U+0D0A is a letter of Malayalam, no line end.
+    expect(eolOf(Buffer.from("\u0d0a\n", "utf16le"), "utf-16le")).toBe("lf");
+  });
+
+  it("finds binary content", () => {
+    const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+    const numbers = Buffer.from(Uint16Array.from({ length: 2000 }, (_, index) => (index % 250) + 1).buffer);
+    const utf32 = Buffer.from("fffe00004100000042000000", "hex");
+    const gzip = Buffer.from("1f8b08080102030405060708ff9c8d8e8f90", "hex");
+    for (const bytes of [
+      png,
+      numbers,
+      utf32,
+      gzip,
+      Buffer.from("%PDF-1.7\nplain so far"),
+      Buffer.alloc(64),
+    ]) {
+      expect(detect(bytes, { whole: true })).toBeUndefined();
+    }
+    expect(detect(png, { whole: true, encoding: "windows-1252" })).toMatchObject({
+      encoding: "windows-1252",
+    });
+  });
+
+  it("does not mind a character cut off at the end of a sample", () => {
+    const bytes = Buffer.from("ein großes Ö");
+    expect(detect(bytes.subarray(0, -1), { whole: false })).toMatchObject({
+      encoding: "utf-8",
+      damaged: false,
+    });
+    expect(detect(bytes.subarray(0, -1), { whole: true })).toMatchObject({
+      damaged: false,
+      encoding: "windows-1252",
+    });
+  });
+});
+
+describe("decode and encode", () => {
+  it("give the same bytes back", () => {
+    expect(roundTrip(Buffer.from(WORDS))).toBe(WORDS);
+    expect(roundTrip(Buffer.from(`\ufeff${WORDS}`))).toBe(WORDS);
+    expect(roundTrip(Buffer.from(`\ufeff${WORDS}`, "utf16le"))).toBe(WORDS);
+    expect(roundTrip(Buffer.from(`\ufeff${WORDS}`, "utf16le").swap16())).toBe(WORDS);
+    expect(roundTrip(Buffer.from("a\r\nb\rc\n"))).toBe("a\r\nb\rc\n");
+    expect(roundTrip(Buffer.from("\ufeff\ufeffx"))).toBe("\ufeffx");
+  });
+
+  it("keep every byte of windows-1252", () => {
+    const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const form = { encoding: "windows-1252", bom: false, damaged: false } as const;
+    const text = decode(all, form);
+    expect(text.slice(0x80, 0x86)).toBe("€\u0081‚ƒ„…");
+    expect(encode(text, form).equals(all)).toBe(true);
+  });
+
+  it("keep stray bytes, surrogates in CESU-8 and overlong forms of damaged UTF-8", () => {
+    const stray = Buffer.from("c0afeda080f5ff80", "hex");
+    const bytes = Buffer.concat([Buffer.from("Ä😀ö ü ß é è à\n"), stray, Buffer.from("😀\n")]);
+    const form = { encoding: "utf-8", bom: false, damaged: true } as const;
+    const text = decode(bytes, form);
+    expect(text.startsWith("Ä😀ö")).toBe(true);
+    expect(text.endsWith("😀\n")).toBe(true);
+    expect(encode(text, form).equals(bytes)).toBe(true);
+  });
+
+  it("say which character an encoding lacks", () => {
+    const form = { encoding: "windows-1252", bom: false, damaged: false } as const;
+    expect(encode("€", form)).toEqual(Buffer.from([0x80]));
+    expect(() => encode("日", form)).toThrow("U+65E5");
+    expect(() => encode("😀", form)).toThrow("U+1F600");
+  });
+});

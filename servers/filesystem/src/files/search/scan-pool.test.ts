@@ -1,0 +1,98 @@
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeTree } from "../../../test/tree.ts";
+import { ScanPool } from "./scan-pool.ts";
+import type { ScanRequest } from "./scan-protocol.ts";
+import { textPattern } from "./text-pattern.ts";
+
+/** Enough work for an hour: the same file over and over. */
+const forever = Array.from({ length: 100_000 }, () => "large");
+
+/** Waits until this process has worked for so long: this thread only waits, so its other threads have. */
+async function worked(milliseconds: number): Promise<void> {
+  const before = process.cpuUsage();
+  const used = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  await expect.poll(used, { interval: 20 }).toBeGreaterThan(milliseconds);
+}
+
+const never = new AbortController().signal;
+
+async function poolWith(files: Record<string, string>, regex: string) {
+  const tree = await makeTree(files);
+  const pool = new ScanPool();
+  onTestFinished(() => pool.close());
+  const pattern = await textPattern(regex, { literal: false, ignoreCase: false });
+  const request = (paths: string[]): ScanRequest => ({
+    kind: "count",
+    pattern,
+    at: tree.root,
+    realPath: tree.root,
+    paths,
+  });
+  return { tree, pool, request };
+}
+
+/** Patterns that would keep a backtracking engine busy for good, and a text that they nearly match. */
+const BOMBS = [
+  "(a+)+$",
+  "(a|aa)+b",
+  "(.*a){20}x",
+  "(a?){50}a{50}b",
+  "([a-z]+)*!",
+  "(x+x+)+y",
+  "[ab]{1,1000}c",
+  "a.{900}b",
+];
+
+describe("ScanPool", () => {
+  it("counts in many requests at once and in their order", async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]));
+    const { pool, request } = await poolWith(files, "x");
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => pool.run(request([`f${i}`, "missing"]), never)),
+    );
+    expect(answers).toEqual(Array.from({ length: 40 }, (_, i) => ({ counts: [i, 0] })));
+  });
+
+  it.each(BOMBS)("leaves the event loop free while %s is matched", async (bomb) => {
+    const { pool, request } = await poolWith({ large: `${"a".repeat(200_000)}\n`.repeat(5) }, bomb);
+    const controller = new AbortController();
+    const running = pool.run(request(forever), controller.signal);
+    const ended = expect(running).rejects.toThrow("taken back");
+    await worked(300);
+    controller.abort(new Error("taken back"));
+    await ended;
+  });
+
+  it("ends a thread by force when the caller gives up, and goes on with another", async () => {
+    const { tree, pool, request } = await poolWith({ small: "x" }, "(?i)(\\pL|\\pN|[^\\x00-\\x7f]){300}q");
+    await writeFile(tree.at("large"), "é".repeat(400_000));
+    const controller = new AbortController();
+    const running = Array.from({ length: pool.width + 2 }, () =>
+      pool.run(request(forever), controller.signal),
+    );
+    const ended = Promise.allSettled(running);
+    await worked(300);
+    controller.abort(new Error("taken back"));
+    const results = await ended;
+    expect(
+      results.map((result) => (result.status === "rejected" ? result.reason.message : "answered")),
+    ).toEqual(running.map(() => "taken back"));
+    expect(await pool.run(request(["small"]), never)).toEqual({ counts: [0] });
+    await expect(pool.run(request(["small"]), AbortSignal.abort(new Error("too late")))).rejects.toThrow(
+      "too late",
+    );
+  });
+
+  it("fails what waits when it is closed", async () => {
+    const { tree, pool, request } = await poolWith({}, "(?i)(\\pL|\\pN|[^\\x00-\\x7f]){300}q");
+    await writeFile(tree.at("large"), "é".repeat(400_000));
+    const running = expect(pool.run(request(forever), never)).rejects.toThrow("ended");
+    await worked(300);
+    await pool.close();
+    await running;
+  });
+});

@@ -1,0 +1,244 @@
+import { execFileSync } from "node:child_process";
+import { open, readdir } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { keepSwapping } from "../../../test/swapper.ts";
+import { ENGINES, lines, searcherOf, utf16 } from "../../../test/text-search.ts";
+import { makeTree, type TreeContent } from "../../../test/tree.ts";
+import type { TextSearch } from "./search-text.ts";
+
+describe.each(ENGINES)("text search, by %s", (engine) => {
+  it("finds lines, with numbers, context and totals", async () => {
+    const tree = await makeTree({
+      "a.txt": "one\ntwo needle\nthree\nfour\nfive needle\nsix\n",
+      "sub/b.txt": "needle",
+      "c.txt": "nothing\n",
+    });
+    const search = searcherOf(tree, engine);
+    expect(await search({ pattern: "needle" })).toEqual({
+      files: [
+        {
+          path: tree.at("a.txt"),
+          matches: [
+            { line: 2, text: "two needle" },
+            { line: 5, text: "five needle" },
+          ],
+        },
+        { path: tree.at("sub/b.txt"), matches: [{ line: 1, text: "needle" }] },
+      ],
+      total_files: 2,
+      total_lines: 3,
+    });
+    const { files } = await search({ pattern: "needle", context: 2, path: "a.txt" });
+    expect(files).toEqual([
+      {
+        path: tree.at("a.txt"),
+        matches: [
+          { line: 2, text: "two needle", before: ["one"], after: ["three", "four"] },
+          { line: 5, text: "five needle", after: ["six"] },
+        ],
+      },
+    ]);
+    const inOne = await search({ pattern: "needle", path: "a.txt" });
+    expect(inOne).toMatchObject({ total_files: 1, total_lines: 2 });
+  });
+
+  it("lists files and counts", async () => {
+    const tree = await makeTree({ a: "x\nx\n", "b/c": "x\ny\n", d: "y\n" });
+    const search = searcherOf(tree, engine);
+    expect((await search({ mode: "files" })).files).toEqual([
+      { path: tree.at("a") },
+      { path: tree.at("b/c") },
+    ]);
+    expect(await search({ mode: "counts" })).toEqual({
+      files: [
+        { path: tree.at("a"), lines: 2 },
+        { path: tree.at("b/c"), lines: 1 },
+      ],
+      total_files: 2,
+      total_lines: 3,
+    });
+  });
+
+  it("takes literal text, and ignores case where asked", async () => {
+    const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
+    const search = searcherOf(tree, engine);
+    const found = async (request: Partial<TextSearch>) =>
+      lines(tree, await search(request)).map((line) => line.slice(2));
+    expect(await found({ pattern: "f(x)", literal: true })).toEqual(["1:f(x) [a]"]);
+    expect(await found({ pattern: "f(x)", literal: true, ignoreCase: true })).toEqual([
+      "1:f(x) [a]",
+      "2:F(X)",
+    ]);
+    expect(await found({ pattern: "f(x)" })).toEqual(["3:fx"]);
+    expect(await found({ pattern: "Ä", ignoreCase: true })).toEqual(["4:Ärger", "5:ärger"]);
+    expect(await found({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
+  });
+
+  it("searches the files that a glob names", async () => {
+    const tree = await makeTree({
+      "a.ts": "x",
+      "b.md": "x",
+      "src/c.ts": "x",
+      "src/deep/d.ts": "x",
+      "src/e.tsx": "x",
+    });
+    const search = searcherOf(tree, engine);
+    const found = async (glob: string) => lines(tree, await search({ glob }));
+    expect(await found("*.ts")).toEqual(["a.ts:1:x", "src/c.ts:1:x", "src/deep/d.ts:1:x"]);
+    expect(await found("src/*.ts")).toEqual(["src/c.ts:1:x"]);
+    expect(await found("src/**/*.{ts,tsx}")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
+    expect(await found("**/d*")).toEqual(["src/deep/d.ts:1:x"]);
+    expect(await found("src/**")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
+  });
+
+  it("honours ignore rules of every kind, and searches ignored files where asked, never .git", async () => {
+    const tree = await makeTree({
+      ".gitignore": "*.log\n/build/\n",
+      ".ignore": "!keep.log\n",
+      "a.log": "x",
+      "keep.log": "x",
+      "build/a": "x",
+      "src/build/b": "x",
+      "src/.gitignore": "c\n",
+      "src/c": "x",
+      "src/d.tmp": "x",
+      "src/.hidden": "x",
+      ".git/config": "x",
+    });
+    const search = searcherOf(tree, engine, ["*.tmp"]);
+    expect(lines(tree, await search({}))).toEqual(["keep.log:1:x", "src/.hidden:1:x", "src/build/b:1:x"]);
+    expect(lines(tree, await search({ path: "src" }))).toEqual(["src/.hidden:1:x", "src/build/b:1:x"]);
+    expect(lines(tree, await search({ includeIgnored: true, glob: "*[!e]" }))).toEqual([
+      "a.log:1:x",
+      "build/a:1:x",
+      "keep.log:1:x",
+      "src/.hidden:1:x",
+      "src/build/b:1:x",
+      "src/c:1:x",
+      "src/d.tmp:1:x",
+    ]);
+    expect((await search({ pattern: "absent" })).notes).toEqual([
+      expect.stringContaining("include_ignored=true"),
+    ]);
+  });
+
+  it("lets an ignored file be searched that is asked for by its glob only together with include_ignored", async () => {
+    const tree = await makeTree({ ".gitignore": "*.log\n", "a.log": "x" });
+    const search = searcherOf(tree, engine);
+    expect((await search({ glob: "*.log" })).files).toEqual([]);
+    expect((await search({ path: "a.log" })).files.length).toBe(1);
+  });
+
+  it("does not follow links, nor read FIFOs, and survives any name", async () => {
+    const name = "new\nline\u001b[31m\0".slice(0, -1);
+    const tree = await makeTree({
+      [name]: "x",
+      "-e": "x",
+      "outside/secret": "x",
+      "link-dir": { link: "../outside" },
+      "link-file": { link: "../outside/secret" },
+      "link-in": { link: "-e" },
+      loop: { link: "." },
+    });
+    execFileSync("mkfifo", [tree.at("fifo")]);
+    const search = searcherOf(tree, engine);
+    expect((await search({})).files.map(({ path }) => path)).toEqual([tree.at("-e"), tree.at(name)]);
+    await expect(search({ path: "link-file" })).rejects.toMatchObject({ kind: "denied" });
+    await expect(search({ path: "link-dir" })).rejects.toMatchObject({ kind: "denied" });
+    expect((await search({ path: "link-in" })).total_lines).toBe(1);
+  });
+
+  it("shows nothing from outside while a directory is swapped for a link", async () => {
+    const content: Record<string, string> = {};
+    for (let i = 0; i < 50; i++) {
+      content[`victim/d/f${i}`] = "x innocent\n";
+      content[`outside/d/f${i}`] = "x SECRET\n";
+    }
+    const tree = await makeTree(content);
+    await keepSwapping(tree.at("victim"), tree.outside);
+    const search = searcherOf(tree, engine);
+    for (let i = 0; i < 40; i++) {
+      const content = await search({ limit: 1000 });
+      expect(JSON.stringify(content)).not.toContain("SECRET");
+      const secret = await search({ pattern: "SECRET", mode: i % 2 === 0 ? "files" : "counts" });
+      expect(secret.files).toEqual([]);
+      expect(secret.total_files).toBe(0);
+    }
+  });
+
+  it("ends when it is cancelled or the time is up, leaves nothing behind, and can search again", async () => {
+    const tree = await makeTree({});
+    const file = await open(tree.at("big"), "w");
+    const part = Buffer.from("The quick brown fox jumps over the lazy dog.\n".repeat(25_000));
+    for (let i = 0; i < 100; i++) await file.write(part);
+    await file.close();
+    const search = searcherOf(tree, engine);
+    const descriptors = async () => (await readdir("/proc/self/fd")).length;
+    // Slow for both engines.
+    const pattern = "(?:[a-z]{1,30}\\s){3,30}\\d";
+    await search({ pattern: "absent" });
+    const before = await descriptors();
+
+    const controller = new AbortController();
+    const running = expect(search({ pattern, signal: controller.signal })).rejects.toThrow("taken back");
+    // Other calls are answered while it runs.
+    await tree.guard.openDirectory(tree.root).then((directory) => directory.close());
+    controller.abort(new Error("taken back"));
+    await running;
+    await expect(search({ pattern, budgetMs: 100 })).rejects.toMatchObject({
+      kind: "timeout",
+      message: expect.stringContaining("0.1 s"),
+    });
+    await expect.poll(() => childrenOf(process.pid)).not.toContain("rg");
+    await expect.poll(descriptors).toBeLessThanOrEqual(before);
+    expect((await search({ pattern: "lazy dog", limit: 1 })).total_lines).toBe(2_500_000);
+  });
+});
+
+function childrenOf(pid: number): string {
+  return execFileSync("ps", ["-o", "comm=", "--ppid", String(pid)], { encoding: "utf8" });
+}
+
+describe("the engines", () => {
+  it("agree on a tree of every kind of file", async () => {
+    const content: Record<string, TreeContent[string]> = {};
+    const words = ["alpha", "beta", "gamma", "Delta", "épsilon", "zeta()", "eta[0]", "θ"];
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let i = 0; i < 400; i++) {
+      const text = Array.from({ length: random(40) }, () =>
+        Array.from({ length: random(8) }, () => words[random(words.length)]).join(" "),
+      ).join(random(3) === 0 ? "\r\n" : "\n");
+      const bytes = random(20) === 0 ? utf16(text, random(2) === 0) : Buffer.from(text);
+      if (random(25) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(2) * 0xff;
+      content[`d${random(6)}/e${random(6)}/f${i}.${["ts", "md", "log"][random(3)]}`] = bytes;
+    }
+    content[".gitignore"] = "*.log\n!f1*.log\n/d1/e2/\n";
+    content["d2/.gitignore"] = "e1\n*.md\n";
+    content["d2/e3/.ignore"] = "!*.md\nf2*\n";
+    const tree = await makeTree(content);
+    const [byRipgrep, byWorkers] = [
+      searcherOf(tree, "ripgrep", ["f33*"]),
+      searcherOf(tree, "workers", ["f33*"]),
+    ];
+    for (const request of [
+      { pattern: "alpha" },
+      { pattern: "alpha", includeIgnored: true },
+      { pattern: "DELTA", ignoreCase: true, path: "d2" },
+      { pattern: "é\\w+", glob: "*.ts" },
+      { pattern: "zeta()", literal: true, glob: "d[0-3]/**/*.{ts,md}" },
+      { pattern: "^(beta|θ).*gamma$", path: "d3" },
+      { pattern: "^$" },
+      { pattern: "[^a-z ]", context: 1 },
+    ] satisfies Partial<TextSearch>[]) {
+      for (const mode of ["content", "files", "counts"] as const) {
+        const one = await byRipgrep({ ...request, mode, limit: 50 });
+        expect(one).toEqual(await byWorkers({ ...request, mode, limit: 50 }));
+        expect(one.total_files, JSON.stringify(request)).toBeGreaterThan(0);
+      }
+    }
+  });
+});

@@ -1,0 +1,189 @@
+import { ToolError } from "@refmcp/core/answer";
+import { type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
+import { compileGlob } from "../glob/glob.ts";
+import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { comparePaths } from "../tree/path-order.ts";
+import { TopItems } from "../tree/top-items.ts";
+import { locateByRipgrep } from "./find-by-ripgrep.ts";
+import { locateByWorkers } from "./find-by-workers.ts";
+import type { Locate, Located } from "./find-files.ts";
+import { DONE, type FoundFile, TextPages, type TextPosition } from "./result-pages.ts";
+import { findRipgrep } from "./ripgrep-program.ts";
+import { ScanPool } from "./scan-pool.ts";
+import { type TextPattern, textPattern } from "./text-pattern.ts";
+
+export interface TextSearch {
+  /** A directory or a single file. */
+  readonly path: string;
+  readonly pattern: string;
+  /** Takes the pattern as it stands, not as a regular expression. */
+  readonly literal: boolean;
+  readonly ignoreCase: boolean;
+  /** Which files to search; all without it. */
+  readonly glob?: string | undefined;
+  /** Lines, the files that hold any, or how many each holds. */
+  readonly mode: "content" | "files" | "counts";
+  /** How many lines to show before and behind each. */
+  readonly context: number;
+  /** Lines in mode `content`, files in the others. */
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly includeIgnored: boolean;
+  /** How many characters the answer may have. */
+  readonly budget: number;
+  /** How long to search, in milliseconds; default 40 s. */
+  readonly budgetMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface TextFound {
+  files: FoundFile[];
+  /** Over all pages; absent on later pages. */
+  total_files?: number;
+  total_lines?: number;
+  next_cursor?: string;
+  notes?: string[];
+}
+
+/** Which program looks for files: ripgrep where there is one, or threads of ours. */
+export type Engine = "ripgrep" | "workers";
+
+const BUDGET_MS = 40_000;
+
+/**
+ * Searches the text of files. An engine finds the files; what is shown of them is then read by us, each file opened
+ * through the guard, so that no engine can be led to show what lies outside.
+ */
+export class TextSearcher {
+  readonly #guard: PathGuard;
+  readonly #ignored: readonly string[];
+  readonly #engine: Engine | undefined;
+  readonly #pool = new ScanPool();
+  #locate: Promise<Locate> | undefined;
+
+  /**
+   * @param ignored patterns of the `--ignore` option.
+   * @param engine which one to use; ripgrep where there is one by default.
+   */
+  constructor(guard: PathGuard, ignored: readonly string[], engine?: Engine) {
+    this.#guard = guard;
+    this.#ignored = ignored;
+    this.#engine = engine;
+  }
+
+  /**
+   * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard throws.
+   */
+  async search(request: TextSearch): Promise<TextFound> {
+    const { literal, ignoreCase } = request;
+    const pattern = await textPattern(request.pattern, { literal, ignoreCase });
+    const budgetMs = request.budgetMs ?? BUDGET_MS;
+    const { signal, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
+    try {
+      signal.throwIfAborted();
+      const directory = await this.#openDirectory(request.path);
+      if (directory === undefined) return await this.#searchFile(request, pattern, signal);
+      try {
+        return await this.#searchDirectory(directory, request, pattern, signal);
+      } finally {
+        await directory.close();
+      }
+    } finally {
+      end();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  /** Undefined where `path` is a file. */
+  async #openDirectory(path: string): Promise<GuardedDirectory | undefined> {
+    try {
+      return await this.#guard.openDirectory(path);
+    } catch (error) {
+      if (error instanceof ToolError && error.code === "not_directory") return undefined;
+      throw error;
+    }
+  }
+
+  async #searchFile(request: TextSearch, pattern: TextPattern, signal: AbortSignal): Promise<TextFound> {
+    const file = await this.#guard.openFile(request.path);
+    await file.handle.close();
+    const place = { guard: this.#guard, pool: this.#pool, realPath: file.realPath, path: file.path };
+    const pages = new TextPages(place, request, pattern, [], signal);
+    const page = await pages.show([""], false);
+    if (pages.after !== undefined) return page;
+    const lines = await pages.count("");
+    return { ...page, total_files: lines > 0 ? 1 : 0, total_lines: lines };
+  }
+
+  async #searchDirectory(
+    root: GuardedDirectory,
+    request: TextSearch,
+    pattern: TextPattern,
+    signal: AbortSignal,
+  ): Promise<TextFound> {
+    const guard = this.#guard;
+    const { includeIgnored, glob: globText, limit } = request;
+    const glob = globText === undefined ? undefined : await compileGlob(globText);
+    const place = { guard, pool: this.#pool, realPath: root.realPath, path: root.path };
+    const pages = new TextPages(place, request, pattern, [globText, includeIgnored], signal);
+    const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, this.#ignored);
+    const found = new Candidates(limit + 1, pages.after);
+    this.#locate ??= this.#chooseEngine();
+    const locate = await this.#locate;
+    await locate({ guard, root, pattern, glob, globText, ignore, signal }, (one) => found.add(one));
+    await root.verify();
+    const paths = found.top.take().map(({ path }) => path);
+    const page = await pages.show(paths.slice(0, limit), paths.length > limit);
+    if (pages.after !== undefined) return page;
+    const hint = "Files that ignore rules hide were not searched; include_ignored=true searches them.";
+    return {
+      ...page,
+      total_files: found.files,
+      total_lines: found.lines,
+      ...(found.files === 0 && !includeIgnored ? { notes: [hint] } : {}),
+    };
+  }
+
+  async #chooseEngine(): Promise<Locate> {
+    const workers = locateByWorkers(this.#pool);
+    if (this.#engine === "workers") return workers;
+    const program = await findRipgrep(this.#guard);
+    if (program !== undefined) return locateByRipgrep(program, this.#pool, workers);
+    if (this.#engine === "ripgrep") throw new ToolError("unavailable", "There is no ripgrep here.");
+    return workers;
+  }
+}
+
+/** Counts what is found and keeps what the page may show. */
+class Candidates {
+  readonly top: TopItems<Located>;
+  files = 0;
+  lines = 0;
+  readonly #after: TextPosition | undefined;
+
+  constructor(count: number, after: TextPosition | undefined) {
+    this.top = new TopItems<Located>(count, (a, b) => comparePaths(a.path, b.path));
+    this.#after = after;
+  }
+
+  add(located: Located): void {
+    this.files += 1;
+    this.lines += located.lines;
+    if (this.#after !== undefined) {
+      const [path, line] = this.#after;
+      const order = comparePaths(located.path, path);
+      // The file of the cursor may hold more lines.
+      if (order < 0 || (order === 0 && line === DONE)) return;
+    }
+    this.top.add(located);
+  }
+}
+
+function tooLate(budgetMs: number): ToolError {
+  return new ToolError("timeout", `The search was not finished after ${budgetMs / 1000} s.`, {
+    hint: "Search a subdirectory or fewer files (path, glob), or a simpler pattern.",
+  });
+}

@@ -1,0 +1,66 @@
+import { open } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { ENGINES, lines, searcherOf, utf16 } from "../../../test/text-search.ts";
+import { makeTree } from "../../../test/tree.ts";
+
+describe.each(ENGINES)("what counts as text, by %s", (engine) => {
+  it("skips binary files and reads UTF-16 with a byte order mark", async () => {
+    const tree = await makeTree({
+      "binary-begin": Buffer.from("\0x\nneedle\n"),
+      "binary-end": Buffer.concat([Buffer.from("needle\n".repeat(50_000)), Buffer.from([0])]),
+      "le.txt": utf16("eins\nzwei needle 😀\n"),
+      "be.txt": utf16("needle drei\n", true),
+      "bom.txt": "\uFEFFneedle at the begin\n",
+      "no-bom-utf16.txt": Buffer.from("needle", "utf16le"),
+    });
+    const search = searcherOf(tree, engine);
+    const expected = ["be.txt:1:needle drei", "bom.txt:1:needle at the begin", "le.txt:2:zwei needle 😀"];
+    expect(lines(tree, await search({ pattern: "needle" }))).toEqual(expected);
+    expect(lines(tree, await search({ pattern: "^needle" }))).toEqual(expected.slice(0, 2));
+    for (const path of ["binary-begin", "binary-end"]) {
+      expect(await search({ pattern: "needle", path })).toMatchObject({ files: [], total_lines: 0 });
+    }
+  });
+
+  it("matches single lines whatever their ends", async () => {
+    const tree = await makeTree({ crlf: "foo\r\nbar\r\n", open: "foo\nbar", empty: "", blank: "\n\n" });
+    const search = searcherOf(tree, engine);
+    expect(lines(tree, await search({ pattern: "foo$" }))).toEqual(["crlf:1:foo", "open:1:foo"]);
+    expect(lines(tree, await search({ pattern: "bar\\z" }))).toEqual(["crlf:2:bar", "open:2:bar"]);
+    expect(lines(tree, await search({ pattern: "^$" }))).toEqual(["blank:1:", "blank:2:"]);
+    expect(lines(tree, await search({ pattern: "o[^x]+b|foo\\sbar|o(?s).b" }))).toEqual([]);
+    await expect(search({ pattern: "foo\\nbar" })).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("line end"),
+    });
+    await expect(search({ pattern: "foo\nbar", literal: true })).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  it("shows bytes that are not UTF-8 and matches around them", async () => {
+    const tree = await makeTree({ latin: Buffer.from("caf\xe9 needle\na\xffb\n", "latin1") });
+    const search = searcherOf(tree, engine);
+    expect(lines(tree, await search({ pattern: "needle" }))).toEqual(["latin:1:café needle"]);
+    expect(await search({ pattern: "a.b" })).toMatchObject({ files: [], total_lines: 0 });
+    expect(await search({ pattern: "a[^x]b|a\\Wb|a\\Sb" })).toMatchObject({ files: [], total_lines: 0 });
+  });
+
+  it("finds its way in a line of 40 MB, also where parts meet", async () => {
+    const tree = await makeTree({});
+    const file = await open(tree.at("huge"), "w");
+    const part = Buffer.alloc(8 * 1024 * 1024, "a");
+    for (let i = 0; i < 5; i++) {
+      await file.write(part);
+      await file.write(i === 1 ? "needle-one" : i === 4 ? "needle-two\nnext needle" : "");
+    }
+    await file.close();
+    const search = searcherOf(tree, engine);
+    const found = await search({ pattern: "needle(-one)?", context: 1 });
+    expect(found).toMatchObject({ total_files: 1, total_lines: 2 });
+    expect(found.files[0]?.matches?.map(({ line }) => line)).toEqual([1, 2]);
+    expect(found.files[0]?.matches?.[0]?.text).toContain("needle-one");
+    expect((await search({ pattern: "needle", mode: "counts" })).files).toEqual([
+      { path: tree.at("huge"), lines: 2 },
+    ]);
+    expect((await search({ pattern: "a{500}needle-two" })).total_lines).toBe(1);
+  });
+});

@@ -1,0 +1,245 @@
+import { grouped, oneLine } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { compileExclusion, type Exclusion } from "../glob/glob.ts";
+import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { forbiddenMounts } from "./mounts.ts";
+import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { TimeSlices } from "./time-slices.ts";
+
+export interface TreeRequest {
+  readonly path: string;
+  readonly maxDepth: number;
+  readonly maxEntries: number;
+  readonly exclude: readonly string[];
+  readonly includeIgnored: boolean;
+  /** How many characters the answer may have. */
+  readonly budget: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A directory of the tree that is to be shown. */
+interface Branch {
+  readonly path: string;
+  readonly depth: number;
+  readonly ignore: IgnoreScope | undefined;
+  /** What may be shown of it; undefined where it was not or cannot be read. */
+  entries: readonly Entry[] | undefined;
+  /** How many of the entries are shown. */
+  shown: number;
+  readonly branches: Map<string, Branch>;
+}
+
+/** What the lines around the entries have at most, in characters. */
+const FRAME = 1_000;
+
+/**
+ * The directory at `path` as an indented text: directories end in `/`, links in `@`, and `+N more` says how many
+ * entries of a directory are not shown. One line of facts in square brackets follows. A name that could be taken
+ * for a line or mark of ours is written in quotes with escapes.
+ *
+ * The upper levels are shown before the lower ones, and each directory of a level gets a fair share of
+ * `maxEntries`. Only directories that are shown are read, so the size of the whole tree does not matter.
+ *
+ * @param extraIgnored patterns of the `--ignore` option.
+ */
+export async function drawTree(
+  guard: PathGuard,
+  request: TreeRequest,
+  extraIgnored: readonly string[],
+): Promise<string> {
+  const exclude = await compileExclusion(request.exclude);
+  const root = await guard.openDirectory(request.path);
+  try {
+    const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
+    const forbidden = await forbiddenMounts(guard, root.realPath);
+    const grower = new Grower(request, exclude, forbidden, walkedDirectory(root));
+    const trunk = await grower.grow(ignore);
+    await root.verify();
+    return `${oneLine(root.path)}/\n${draw(trunk, 1)}${factsOn(request, grower)}`;
+  } finally {
+    await root.close();
+  }
+}
+
+class Grower {
+  readonly #request: TreeRequest;
+  readonly #exclude: Exclusion;
+  readonly #forbidden: ReadonlySet<string>;
+  readonly #root: WalkedDirectory;
+  readonly #slices: TimeSlices;
+  #entriesLeft: number;
+  #charsLeft: number;
+  shown = 0;
+  hidden = 0;
+  unreadable = 0;
+  /** What cut something off. */
+  readonly cut = { depth: false, entries: false, chars: false };
+
+  constructor(
+    request: TreeRequest,
+    exclude: Exclusion,
+    forbidden: ReadonlySet<string>,
+    root: WalkedDirectory,
+  ) {
+    this.#request = request;
+    this.#exclude = exclude;
+    this.#forbidden = forbidden;
+    this.#root = root;
+    this.#slices = new TimeSlices(request.signal);
+    this.#entriesLeft = request.maxEntries;
+    this.#charsLeft = request.budget - FRAME - this.#root.realPath.length;
+  }
+
+  async grow(ignore: IgnoreScope | undefined): Promise<Branch> {
+    const trunk = await this.#read("", 0, ignore);
+    for (let level = [trunk]; level.length > 0; ) {
+      this.#share(level);
+      level = await this.#nextLevel(level);
+    }
+    return trunk;
+  }
+
+  /** Divides what is left among the directories of a level: small ones are shown whole, large ones equally far. */
+  #share(level: readonly Branch[]): void {
+    const bySize = [...level].sort((a, b) => (a.entries?.length ?? 0) - (b.entries?.length ?? 0));
+    let left = bySize.length;
+    for (const branch of bySize) {
+      const entries = branch.entries ?? [];
+      const share = Math.floor(this.#entriesLeft / left);
+      const chars = Math.floor(this.#charsLeft / left);
+      const most = Math.min(entries.length, share);
+      let used = 0;
+      while (branch.shown < most) {
+        const entry = entries[branch.shown];
+        const cost = entry === undefined ? 0 : costOf(entry, branch.depth + 1);
+        if (used + cost > chars) {
+          this.cut.chars = true;
+          break;
+        }
+        used += cost;
+        branch.shown += 1;
+      }
+      if (most < entries.length) this.cut.entries = true;
+      this.#entriesLeft -= branch.shown;
+      this.#charsLeft -= used;
+      this.shown += branch.shown;
+      left -= 1;
+    }
+  }
+
+  async #nextLevel(level: readonly Branch[]): Promise<Branch[]> {
+    const next: Branch[] = [];
+    for (const branch of level) {
+      for (const { name, type } of branch.entries?.slice(0, branch.shown) ?? []) {
+        if (type !== "directory") continue;
+        if (this.#slices.due()) await this.#slices.rest();
+        const path = branch.path === "" ? name : `${branch.path}/${name}`;
+        if (this.#exclude.hollows(path)) continue;
+        const child = await this.#read(path, branch.depth + 1, branch.ignore);
+        branch.branches.set(name, child);
+        if (child.depth < this.#request.maxDepth) next.push(child);
+        else if ((child.entries?.length ?? 0) > 0) this.cut.depth = true;
+      }
+    }
+    return next;
+  }
+
+  async #read(path: string, depth: number, outer: IgnoreScope | undefined): Promise<Branch> {
+    const opened = this.#open(path);
+    const branch: Branch = { path, depth, ignore: outer, entries: undefined, shown: 0, branches: new Map() };
+    if (opened === undefined) return branch;
+    const { directory, close } = opened;
+    try {
+      const all = directory.entries();
+      if (all === undefined) {
+        this.unreadable += 1;
+        return branch;
+      }
+      const prefix = path === "" ? "" : `${path}/`;
+      const ignore = await outer?.enter(directory, all, prefix);
+      const entries = all.filter(({ name, type }) => {
+        const isDirectory = type === "directory";
+        const hidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
+        if (hidden) this.hidden += 1;
+        return !hidden && !this.#exclude.hides(prefix + name, name, isDirectory);
+      });
+      return { ...branch, ignore, entries };
+    } finally {
+      close();
+    }
+  }
+
+  /** Opens a directory from the root on, component by component, so that no swapped link leads out. */
+  #open(path: string): { directory: WalkedDirectory; close(): void } | undefined {
+    let directory = this.#root;
+    const opened: WalkedDirectory[] = [];
+    const close = () => {
+      for (const one of opened) one.close();
+    };
+    for (const name of path === "" ? [] : path.split("/")) {
+      const child = directory.child(name);
+      if (typeof child === "string" || this.#forbidden.has(child.realPath)) {
+        if (typeof child !== "string") child.close();
+        if (child !== "gone") this.unreadable += 1;
+        close();
+        return undefined;
+      }
+      opened.push(child);
+      directory = child;
+    }
+    return { directory, close };
+  }
+}
+
+function draw(branch: Branch, depth: number): string {
+  let text = "";
+  const entries = branch.entries ?? [];
+  for (const entry of entries.slice(0, branch.shown)) {
+    text += lineOf(entry, depth);
+    const child = branch.branches.get(entry.name);
+    if (child !== undefined) text += draw(child, depth + 1);
+  }
+  const more = entries.length - branch.shown;
+  return more > 0 ? text + moreLine(more, depth) : text;
+}
+
+function lineOf({ name, type }: Entry, depth: number): string {
+  const mark = type === "directory" ? "/" : type === "link" ? "@" : type === "other" ? "=" : "";
+  return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
+}
+
+/** A directory may need a line about what is not shown of it. */
+function costOf(entry: Entry, depth: number): number {
+  const line = lineOf(entry, depth).length;
+  return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;
+}
+
+function moreLine(more: number, depth: number): string {
+  return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
+}
+
+/** Quoted where it is not plainly a name: with control characters, outer spaces, or what our own lines begin and end with. */
+function plainName(name: string): string {
+  const line = oneLine(name);
+  return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;
+}
+
+function factsOn(
+  { maxDepth, maxEntries, includeIgnored }: TreeRequest,
+  { shown, hidden, unreadable, cut }: Grower,
+): string {
+  const facts = [
+    `${grouped(shown)} ${shown === 1 ? "entry" : "entries"} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,
+  ];
+  if (cut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
+  if (cut.chars) facts.push("The answer is full: ask for a subdirectory, or page with list_directory.");
+  else if (cut.entries)
+    facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
+  if (hidden > 0 && !includeIgnored) {
+    facts.push(
+      `${grouped(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
+    );
+  }
+  if (unreadable > 0) facts.push(`${grouped(unreadable)} directories could not be read.`);
+  return `[${facts.join(" ")}]`;
+}

@@ -1,0 +1,196 @@
+import type { Stats } from "node:fs";
+import { lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import * as z from "zod";
+import { type EntryType, typeOf } from "./open-below.ts";
+import { compareText } from "./path-order.ts";
+import { TimeSlices } from "./time-slices.ts";
+import { TopItems } from "./top-items.ts";
+
+export interface ListRequest {
+  readonly path: string;
+  /** Adds sizes, times and their sum. */
+  readonly details: boolean;
+  /** `size` and `mtime` put the largest and the newest first. */
+  readonly sort: "name" | "size" | "mtime";
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** How many characters the answer may have. */
+  readonly budget: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ListedEntry {
+  name: string;
+  type: EntryType;
+  /** What a link points at, as it is written in the link. */
+  target?: string;
+  /** Whether a link leads to something inside the allowed directories. */
+  target_inside?: boolean;
+  /** Bytes, of files. */
+  size?: number;
+  /** Last change, ISO 8601. */
+  modified?: string;
+}
+
+export interface Listing {
+  path: string;
+  entries: ListedEntry[];
+  /** All entries of the directory. */
+  total: number;
+  /** With `details`, on the first page: how many of them are files and directories, and all files' bytes. */
+  total_files?: number;
+  total_directories?: number;
+  total_size?: number;
+  next_cursor?: string;
+  notes?: string[];
+}
+
+interface Found {
+  readonly name: string;
+  readonly type: EntryType;
+  /** What it is sorted by, descending; 0 where it is sorted by name. */
+  readonly key: number;
+}
+
+const position = z.tuple([z.number(), z.string()]);
+
+/** What an answer has besides its entries, in characters. */
+const FRAME = 1_000;
+
+/**
+ * One page of a directory's entries; links are not followed. Names may hold anything, newlines too.
+ *
+ * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
+ */
+export async function listDirectory(guard: PathGuard, request: ListRequest): Promise<Listing> {
+  const directory = await guard.openDirectory(request.path);
+  try {
+    const cursors = cursorsOf(
+      "list_directory",
+      [directory.realPath, request.sort, request.details],
+      position,
+    );
+    const after = cursors.decode(request.cursor);
+    const seen = await look(directory, request, after);
+    const entries = await describe(guard, directory, seen.top.slice(0, request.limit), request);
+    await directory.verify();
+    const shown = entries.slice(0, fitting(entries, request.budget - FRAME - directory.path.length));
+    const last = seen.top[shown.length - 1];
+    const notes = notesOn(shown);
+    return {
+      path: directory.path,
+      entries: shown,
+      total: seen.total,
+      ...(request.details && after === undefined ? seen.sums : {}),
+      ...(last !== undefined && seen.top.length > shown.length
+        ? { next_cursor: cursors.encode([last.key, last.name]) }
+        : {}),
+      ...(notes.length > 0 ? { notes } : {}),
+    };
+  } finally {
+    await directory.close();
+  }
+}
+
+async function look(directory: GuardedDirectory, request: ListRequest, after: [number, string] | undefined) {
+  const all = await entriesOf(directory);
+  const slices = new TimeSlices(request.signal);
+  const top = new TopItems<Found>(request.limit + 1, compareFound);
+  const sums = { total_files: 0, total_directories: 0, total_size: 0 };
+  // Sizes of all are needed for the sum, on the first page, and to sort by them.
+  const sizes = request.sort !== "name" || (request.details && after === undefined);
+  let total = 0;
+  for (const [index, dirent] of all.entries()) {
+    if (index % 64 === 0 && slices.due()) await slices.rest();
+    const type = typeOf(dirent);
+    const stat = sizes ? statOf(directory, dirent.name) : undefined;
+    if (sizes && stat === undefined) continue;
+    total += 1;
+    if (type === "directory") sums.total_directories += 1;
+    if (type === "file") {
+      sums.total_files += 1;
+      sums.total_size += stat?.size ?? 0;
+    }
+    const found = { name: dirent.name, type, key: keyOf(request.sort, type, stat) };
+    if (after === undefined || compareFound(found, { key: after[0], name: after[1] }) > 0) top.add(found);
+  }
+  return { total, sums, top: top.take() };
+}
+
+function keyOf(sort: ListRequest["sort"], type: EntryType, stat: Stats | undefined): number {
+  if (sort === "mtime") return stat?.mtimeMs ?? 0;
+  // A directory's own size says nothing; directories come last.
+  if (sort === "size") return type === "file" ? (stat?.size ?? 0) : -1;
+  return 0;
+}
+
+function compareFound(a: Pick<Found, "key" | "name">, b: Pick<Found, "key" | "name">): number {
+  return b.key - a.key || compareText(a.name, b.name);
+}
+
+async function entriesOf(directory: GuardedDirectory) {
+  try {
+    return await readdir(directory.entry(""), { withFileTypes: true });
+  } catch (error) {
+    throw new ToolError(
+      "denied",
+      `The system does not let this server read ${JSON.stringify(directory.path)}.`,
+      {
+        hint: "Ask the user to change its permissions, or list another directory.",
+        cause: error,
+      },
+    );
+  }
+}
+
+function statOf(directory: GuardedDirectory, name: string): Stats | undefined {
+  try {
+    return lstatSync(directory.entry(name), { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+async function describe(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+  found: readonly Found[],
+  { details }: ListRequest,
+): Promise<ListedEntry[]> {
+  const entries: ListedEntry[] = [];
+  for (const { name, type } of found) {
+    const entry: ListedEntry = { name, type };
+    if (type === "link") Object.assign(entry, await targetOf(guard, join(directory.path, name)));
+    const stat = details ? statOf(directory, name) : undefined;
+    if (stat !== undefined) {
+      if (type === "file") entry.size = stat.size;
+      entry.modified = stat.mtime.toISOString();
+    }
+    entries.push(entry);
+  }
+  return entries;
+}
+
+async function targetOf(
+  guard: PathGuard,
+  path: string,
+): Promise<Pick<ListedEntry, "target" | "target_inside">> {
+  try {
+    const { target, inside } = await guard.readLink(path);
+    return { target, target_inside: inside };
+  } catch (error) {
+    // Gone or replaced since it was listed.
+    if (error instanceof ToolError) return {};
+    throw error;
+  }
+}
+
+function notesOn(entries: readonly ListedEntry[]): string[] {
+  return entries.some(({ name }) => name.includes("\uFFFD"))
+    ? ["Names with \uFFFD hold bytes that are not UTF-8; such entries cannot be opened by their name."]
+    : [];
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { ENGINES, searcherOf } from "../../../test/text-search.ts";
+import { makeTree } from "../../../test/tree.ts";
+import { drawTree } from "../tree/directory-tree.ts";
+import { listDirectory } from "../tree/list-directory.ts";
+import { searchNames } from "../tree/search-names.ts";
+
+const MANY = 100_000;
+
+it("serves 100,000 files, in one directory and in many, and answers other calls meanwhile", async () => {
+  const { root, guard, at, ...rest } = await makeTree({ "needle.txt": "needle\n" });
+  mkdirSync(at("flat"));
+  for (let i = 0; i < MANY / 2; i++) writeFileSync(at("flat", `f${i}`), "");
+  for (let i = 0; i < MANY / 100; i++) {
+    mkdirSync(at("deep", `d${i % 40}`, `e${i}`), { recursive: true });
+    for (let j = 0; j < 50; j++) writeFileSync(at("deep", `d${i % 40}`, `e${i}`, `g${j}`), "");
+  }
+  /** Does the work, and asks for a small directory again and again until it is done; how often that was answered. */
+  const answeredDuring = async (work: Promise<unknown>): Promise<number> => {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    let answered = 0;
+    const asking = (async () => {
+      while (!isDone) {
+        await listDirectory(guard, { path: root, details: false, sort: "name", limit: 10, budget: 20_000 });
+        answered += isDone ? 0 : 1;
+      }
+    })();
+    await done;
+    await asking;
+    return answered;
+  };
+  const search = {
+    path: root,
+    pattern: "*",
+    exclude: [],
+    type: "file",
+    includeIgnored: false,
+    sort: "path",
+    limit: 100,
+    budget: 20_000,
+    budgetMs: 600_000,
+  } as const;
+  const names = searchNames(guard, search, []);
+  const tree = drawTree(guard, { ...search, maxDepth: 3, maxEntries: 1000 }, []);
+  expect(await answeredDuring(Promise.all([names, tree]))).toBeGreaterThan(0);
+  expect((await names).total).toBe(MANY + 1);
+  expect((await tree).length).toBeLessThanOrEqual(20_000);
+  for (const sort of ["name", "size"] as const) {
+    const page = { path: at("flat"), details: true, sort, limit: 200, budget: 20_000 };
+    const listed = listDirectory(guard, page);
+    expect(await answeredDuring(listed)).toBeGreaterThan(0);
+    expect((await listed).total).toBe(MANY / 2);
+  }
+  for (const engine of ENGINES) {
+    const text = searcherOf({ root, guard, at, ...rest }, engine)({ pattern: "needle", budgetMs: 600_000 });
+    expect(await answeredDuring(text)).toBeGreaterThan(0);
+    expect((await text).files).toEqual([{ path: at("needle.txt"), matches: [{ line: 1, text: "needle" }] }]);
+  }
+}, 600_000);

@@ -1,0 +1,192 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
+import { join } from "node:path";
+import type { GuardedDirectory } from "@refmcp/core/boundary";
+import { codeOf } from "../journal/journal-directory.ts";
+
+/** What an entry of a directory is; a link is not followed. */
+export type EntryType = "file" | "directory" | "link" | "other";
+
+export interface Entry {
+  readonly name: string;
+  readonly type: EntryType;
+}
+
+/**
+ * A directory at or below one that the guard opened, for walks over many: synchronous, and cheap enough for a
+ * hundred thousand (about 10 µs more than the bare `readdir`).
+ */
+export interface WalkedDirectory {
+  readonly realPath: string;
+  /** The entries in the order of their names (by UTF-16 code units); undefined where they cannot be read. */
+  entries(): Entry[] | undefined;
+  /** lstat of the entry `name`; undefined where it is gone. */
+  stat(name: string): Stats | undefined;
+  /** A path for fs calls on the entry `name`, good until `close`. */
+  entry(name: string): string;
+  /** Opens the subdirectory `name`, never through a link. */
+  child(name: string): WalkedDirectory | Unopened;
+  close(): void;
+}
+
+/** Why a directory was not opened: it is gone or something else stands in its place, or the system refuses. */
+export type Unopened = "gone" | "unreadable";
+
+/** O_DIRECTORY and O_NOFOLLOW: a link, even to a directory, is not opened. */
+const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/** Where a walk begins. `directory` stays the caller's to close, after the walk. */
+export function walkedDirectory(directory: GuardedDirectory): WalkedDirectory {
+  const { realPath } = directory;
+  if (directory.entry("").startsWith("/proc/self/fd/")) {
+    return new DescriptorDirectory(realPath, directory.entry(""), undefined);
+  }
+  return new PathDirectory(realPath);
+}
+
+/**
+ * Linux: every directory is opened from its parent's descriptor, so that the chain never leaves the tree that the
+ * guard verified, whatever is swapped for a link meanwhile (the way of openat(2); CVE-2025-53109).
+ */
+class DescriptorDirectory implements WalkedDirectory {
+  readonly realPath: string;
+  readonly #at: string;
+  readonly #fd: number | undefined;
+
+  constructor(realPath: string, at: string, fd: number | undefined) {
+    this.realPath = realPath;
+    this.#at = at;
+    this.#fd = fd;
+  }
+
+  entries(): Entry[] | undefined {
+    return readEntries(this.#at);
+  }
+
+  stat(name: string): Stats | undefined {
+    return statOf(this.entry(name));
+  }
+
+  entry(name: string): string {
+    return `${this.#at}/${name}`;
+  }
+
+  child(name: string): WalkedDirectory | Unopened {
+    try {
+      const fd = openSync(this.entry(name), DIRECTORY_FLAGS);
+      return new DescriptorDirectory(
+        `${this.realPath === "/" ? "" : this.realPath}/${name}`,
+        `/proc/self/fd/${fd}`,
+        fd,
+      );
+    } catch (error) {
+      const code = unlessStarved(error);
+      return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+  }
+}
+
+/** How often a directory is read until two readings agree. */
+const MAX_READINGS = 5;
+
+/**
+ * Elsewhere: a path, checked before and after each of two readings that must agree. If its real path is not what it must
+ * be, a link is in the way and nothing is taken from it. A program that swaps the directory for a link and back must do so
+ * within both readings to go unnoticed.
+ */
+class PathDirectory implements WalkedDirectory {
+  readonly realPath: string;
+
+  constructor(realPath: string) {
+    this.realPath = realPath;
+  }
+
+  entries(): Entry[] | undefined {
+    let before: string | undefined;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      const entries = this.#isItself() ? readEntries(this.realPath) : undefined;
+      if (entries === undefined || !this.#isItself()) return undefined;
+      const found = JSON.stringify(entries);
+      if (found === before) return entries;
+      before = found;
+    }
+    return undefined;
+  }
+
+  stat(name: string): Stats | undefined {
+    return statOf(this.entry(name));
+  }
+
+  entry(name: string): string {
+    return join(this.realPath, name);
+  }
+
+  child(name: string): WalkedDirectory | Unopened {
+    const child = new PathDirectory(this.entry(name));
+    return child.#isItself() ? child : "gone";
+  }
+
+  close(): void {}
+
+  #isItself(): boolean {
+    try {
+      return realpathSync.native(this.realPath) === this.realPath && lstatSync(this.realPath).isDirectory();
+    } catch {
+      return false;
+    }
+  }
+}
+
+function readEntries(at: string): Entry[] | undefined {
+  let found: Dirent[];
+  try {
+    found = readdirSync(at, { withFileTypes: true });
+  } catch (error) {
+    unlessStarved(error);
+    return undefined;
+  }
+  return sortedEntries(found);
+}
+
+/** What `readdir` found, in the order of the names. */
+export function sortedEntries(found: readonly Dirent[]): Entry[] {
+  const entries = found.map((entry): Entry => ({ name: entry.name, type: typeOf(entry) }));
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The type of a directory entry or of what `lstat` says. */
+export function typeOf(entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryType {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "directory";
+  return entry.isSymbolicLink() ? "link" : "other";
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The code of an error of the operating system. A directory that cannot be opened is passed over, but a process
+ * that has no descriptors left must not pass over everything.
+ */
+function unlessStarved(error: unknown): string {
+  const code = codeOf(error);
+  if (code === "EMFILE" || code === "ENFILE") throw error;
+  return code;
+}

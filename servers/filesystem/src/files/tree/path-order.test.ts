@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { mountPoints } from "./mounts.ts";
+import { comparePaths, compareText } from "./path-order.ts";
+import { TopItems } from "./top-items.ts";
+
+it("orders paths component by component, as a walk meets them", () => {
+  const ordered = ["a", "a/b", "a/b/c", "a/z", "a b", "a-b", "a.txt", "a\u{1f600}", "b"];
+  expect([...ordered].reverse().sort(comparePaths)).toEqual(ordered);
+  expect(comparePaths("a/b", "a/b")).toBe(0);
+});
+
+it("keeps the first of many in order, however they come", () => {
+  const numbers = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009);
+  for (const count of [0, 1, 5, 999, 1000, 2000]) {
+    const top = new TopItems<number>(count, (a, b) => a - b);
+    for (const number of numbers) top.add(number);
+    expect(top.take()).toEqual([...numbers].sort((a, b) => a - b).slice(0, count));
+  }
+  expect(["b", "B", "a", "ä"].sort(compareText)).toEqual(["B", "a", "b", "ä"]);
+});
+
+it("reads mount points with spaces in their names", () => {
+  const table =
+    "36 35 98:0 /mnt1 /mnt/with\\040space rw - ext3 /dev/root rw\n22 28 0:20 / /sys rw - sysfs sysfs rw\n";
+  expect(mountPoints(table)).toEqual(["/mnt/with space", "/sys"]);
+});

@@ -1,0 +1,186 @@
+import { utimes } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { keepSwapping } from "../../../test/swapper.ts";
+import { makeTree, type Tree } from "../../../test/tree.ts";
+import { type NameSearch, searchNames } from "./search-names.ts";
+
+function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []) {
+  return searchNames(
+    tree.guard,
+    {
+      path: tree.root,
+      pattern: "*",
+      exclude: [],
+      type: "any",
+      includeIgnored: false,
+      sort: "path",
+      limit: 100,
+      budget: 20_000,
+      ...request,
+    },
+    ignored,
+  );
+}
+
+/** The paths below the root. */
+async function paths(
+  tree: Tree,
+  request: Partial<NameSearch> = {},
+  ignored: string[] = [],
+): Promise<string[]> {
+  const { matches } = await search(tree, request, ignored);
+  return matches.map(({ path }) => path.slice(tree.root.length + 1));
+}
+
+describe("searchNames", () => {
+  it("finds files, directories and links by name at any depth, or by path", async () => {
+    const tree = await makeTree({
+      "a.ts": "",
+      "src/b.ts": "",
+      "src/deep/c.ts/x": "",
+      "src/l.ts": { link: "b.ts" },
+      "README.md": "",
+    });
+    expect((await search(tree, { pattern: "*.ts" })).matches).toEqual([
+      { path: tree.at("a.ts"), type: "file" },
+      { path: tree.at("src/b.ts"), type: "file" },
+      { path: tree.at("src/deep/c.ts"), type: "directory" },
+      { path: tree.at("src/l.ts"), type: "link" },
+    ]);
+    expect(await paths(tree, { pattern: "*.ts", type: "file" })).toEqual(["a.ts", "src/b.ts"]);
+    expect(await paths(tree, { pattern: "*.ts", type: "directory" })).toEqual(["src/deep/c.ts"]);
+    expect(await paths(tree, { pattern: "src/*.ts" })).toEqual(["src/b.ts", "src/l.ts"]);
+    expect(await paths(tree, { pattern: "deep/**", path: "src" })).toEqual([
+      "src/deep/c.ts",
+      "src/deep/c.ts/x",
+    ]);
+  });
+
+  it("honours ignore rules, says how many entries they hide, and can show them", async () => {
+    const tree = await makeTree({
+      ".gitignore": "dist/\n*.log\n",
+      "dist/a.ts": "",
+      "src/a.ts": "",
+      "src/x.log": "",
+      "tmp/a.ts": "",
+      ".git/a.ts": "",
+    });
+    const found = await search(tree, { pattern: "a.ts" }, ["tmp/"]);
+    expect(found).toEqual({
+      matches: [{ path: tree.at("src/a.ts"), type: "file" }],
+      total: 1,
+      hidden: 4,
+      notes: ["4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones."],
+    });
+    expect(await paths(tree, { pattern: "a.ts", includeIgnored: true }, ["tmp/"])).toEqual([
+      "dist/a.ts",
+      "src/a.ts",
+      "tmp/a.ts",
+    ]);
+  });
+
+  it("excludes as the official server does", async () => {
+    const tree = await makeTree({
+      "node_modules/a.ts": "",
+      "src/node_modules/a.ts": "",
+      "src/a.ts": "",
+      "src/a.test.ts": "",
+    });
+    expect(await paths(tree, { pattern: "*.ts", exclude: ["node_modules", "**/*.test.ts"] })).toEqual([
+      "src/a.ts",
+    ]);
+  });
+
+  it.each(["path", "mtime", "size"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
+    const tree = await makeTree(
+      Object.fromEntries(
+        Array.from({ length: 40 }, (_, i) => [`d${i % 4}/e${i % 3}/f${i}`, "x".repeat(i % 5)]),
+      ),
+    );
+    for (let i = 0; i < 40; i += 3)
+      await utimes(tree.at(`d${i % 4}/e${i % 3}/f${i}`), 1e9 + (i % 7), 1e9 + (i % 7));
+    const whole = await paths(tree, { pattern: "f*", sort });
+    expect(whole.length).toBe(40);
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await search(tree, { pattern: "f*", sort, limit: 7, cursor });
+      expect(page.total).toBe(cursor === undefined ? 40 : undefined);
+      paged.push(...page.matches.map(({ path }) => path.slice(tree.root.length + 1)));
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(paged).toEqual(whole);
+  });
+
+  it("sorts the newest and the largest first", async () => {
+    const tree = await makeTree({ a: "1", b: "333", c: "22" });
+    await utimes(tree.at("a"), 2e9, 2e9);
+    await utimes(tree.at("b"), 1e9, 1e9);
+    await utimes(tree.at("c"), 1.5e9, 1.5e9);
+    expect(
+      (await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [path.at(-1), modified]),
+    ).toEqual([
+      ["a", "2033-05-18T03:33:20.000Z"],
+      ["c", "2017-07-14T02:40:00.000Z"],
+      ["b", "2001-09-09T01:46:40.000Z"],
+    ]);
+    expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([3, 2, 1]);
+  });
+
+  it("answers in parts where the time is up, and goes on there", async () => {
+    const tree = await makeTree(
+      Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])),
+    );
+    const first = await search(tree, { pattern: "f*", budgetMs: 0, limit: 1000 });
+    if (first.next_cursor !== undefined) {
+      expect(first.total).toBeUndefined();
+      expect(first.notes?.[0]).toContain("next_cursor goes on there");
+    }
+    const found = [...first.matches];
+    let cursor = first.next_cursor;
+    while (cursor !== undefined) {
+      const page = await search(tree, { pattern: "f*", limit: 1000, cursor });
+      found.push(...page.matches);
+      cursor = page.next_cursor;
+    }
+    expect(new Set(found.map(({ path }) => path)).size).toBe(200);
+    expect(found.length).toBe(200);
+  });
+
+  it("keeps to its budget with long paths", async () => {
+    const long = Array.from({ length: 8 }, () => "d".repeat(200)).join("/");
+    const tree = await makeTree(
+      Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])),
+    );
+    const page = await search(tree, { pattern: "f*" });
+    expect(JSON.stringify(page).length).toBeLessThan(20_000);
+    expect(page.next_cursor).toBeDefined();
+    expect(page.total).toBe(30);
+  });
+
+  it("suggests wildcards where an exact name is not there", async () => {
+    const tree = await makeTree({ "config.json": "" });
+    const { notes } = await search(tree, { pattern: "config" });
+    expect(notes).toEqual([
+      'The pattern has no wildcard and matches only this exact name; "*config*" matches names that hold it.',
+    ]);
+  });
+
+  it("refuses a cursor of another search", async () => {
+    const tree = await makeTree({ a: "", b: "" });
+    const { next_cursor } = await search(tree, { limit: 1 });
+    await expect(search(tree, { limit: 1, pattern: "b*", cursor: next_cursor })).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  it("shows nothing from outside while a directory is swapped for a link", async () => {
+    const tree = await makeTree({ "victim/in/a": "", "outside/in/SECRET": "", "outside/SECRET": "" });
+    await keepSwapping(tree.at("victim"), tree.outside);
+    for (let i = 0; i < 300; i++) {
+      const found = await search(tree, { pattern: "*SECRET*", includeIgnored: true });
+      expect(found.matches).toEqual([]);
+      expect(found.total).toBe(0);
+    }
+  });
+});

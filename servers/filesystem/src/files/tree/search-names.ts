@@ -1,0 +1,205 @@
+import { join } from "node:path";
+import { clip, cursorsOf, fitting, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import * as z from "zod";
+import { compileExclusion, compileGlob, type Glob } from "../glob/glob.ts";
+import { IgnoreScope } from "../glob/ignore-scope.ts";
+import type { EntryType } from "./open-below.ts";
+import { comparePaths } from "./path-order.ts";
+import { TopItems } from "./top-items.ts";
+import { type Met, type WalkReport, walk } from "./walk.ts";
+
+export interface NameSearch {
+  readonly path: string;
+  readonly pattern: string;
+  readonly exclude: readonly string[];
+  readonly type: "file" | "directory" | "any";
+  /** Shows what ignore rules hide; `.git` stays hidden. */
+  readonly includeIgnored: boolean;
+  /** `mtime` and `size` put the newest and the largest first. */
+  readonly sort: "path" | "mtime" | "size";
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** How many characters the answer may have. */
+  readonly budget: number;
+  /** How long to search, in milliseconds; default 20 s. */
+  readonly budgetMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FoundName {
+  /** Absolute. */
+  path: string;
+  type: EntryType;
+  /** Bytes, of a file, where sorted by it. */
+  size?: number;
+  /** ISO 8601, where sorted by it. */
+  modified?: string;
+}
+
+export interface NamesFound {
+  matches: FoundName[];
+  /** All matches; absent on later pages and where the search was not finished. */
+  total?: number;
+  /** Entries hidden by ignore rules, a hidden directory counted once; absent on later pages. */
+  hidden?: number;
+  next_cursor?: string;
+  notes?: string[];
+}
+
+/** What stands for a match while searching; `key` is what it is sorted by, descending. */
+interface Match {
+  readonly path: string;
+  readonly type: EntryType;
+  readonly key: number;
+}
+
+const position = z.tuple([z.number(), z.string()]);
+const BUDGET_MS = 20_000;
+/** What an answer has besides its matches and cursor, in characters. */
+const FRAME = 1_000;
+
+/**
+ * Files and directories below `path` whose name or path matches a glob, in pages. Links are met, not followed.
+ *
+ * @param extraIgnored patterns of the `--ignore` option.
+ * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` where a search that has to see
+ * everything before it can answer (sorted by time or size) took too long.
+ */
+export async function searchNames(
+  guard: PathGuard,
+  request: NameSearch,
+  extraIgnored: readonly string[],
+): Promise<NamesFound> {
+  const glob = await compileGlob(request.pattern);
+  const exclude = await compileExclusion(request.exclude);
+  const root = await guard.openDirectory(request.path);
+  try {
+    const { pattern, type, includeIgnored, sort } = request;
+    const query = [root.realPath, pattern, request.exclude, type, includeIgnored, sort];
+    const cursors = cursorsOf("search_files", query, position);
+    const after = cursors.decode(request.cursor);
+    const collector = new Collector(request, glob, after);
+    const report = await walk(
+      guard,
+      root,
+      {
+        signal: request.signal,
+        budgetMs: request.budgetMs ?? BUDGET_MS,
+        exclude,
+        ignore: includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored),
+        after: sort === "path" ? after?.[1] : undefined,
+      },
+      (met) => collector.visit(met),
+    );
+    await root.verify();
+    if (report.ended === "late" && sort !== "path") throw tooLate(request);
+
+    const all = collector.top.take();
+    const described = all.slice(0, request.limit).map((match) => describe(root, match, sort));
+    // The cursor holds a path as well, in a longer form.
+    const reserved = FRAME + 2 * Math.max(0, ...described.map(({ path }) => path.length));
+    const matches = described.slice(0, fitting(described, request.budget - reserved));
+    const last = all[matches.length - 1];
+    const first = after === undefined;
+    return {
+      matches,
+      ...(first && report.ended === "complete" ? { total: collector.total } : {}),
+      ...(first && report.hidden > 0 && !includeIgnored ? { hidden: report.hidden } : {}),
+      ...next(last, all.length > matches.length, report, cursors.encode),
+      ...withNotes(notesOn(request, glob, report, collector.total)),
+    };
+  } finally {
+    await root.close();
+  }
+}
+
+class Collector {
+  readonly top: TopItems<Match>;
+  total = 0;
+  readonly #request: NameSearch;
+  readonly #glob: Glob;
+  readonly #after: { key: number; path: string } | undefined;
+
+  constructor(request: NameSearch, glob: Glob, after: [number, string] | undefined) {
+    this.#request = request;
+    this.#glob = glob;
+    this.#after = after && { key: after[0], path: after[1] };
+    this.top = new TopItems<Match>(request.limit + 1, compareMatches);
+  }
+
+  visit({ path, name, type, parent }: Met): "stop" | undefined {
+    const { sort, limit, type: wanted } = this.#request;
+    if (wanted !== "any" && type !== wanted) return undefined;
+    if (!this.#glob.matches(path, name, type === "directory")) return undefined;
+    let key = 0;
+    if (sort !== "path") {
+      const stat = parent.stat(name);
+      if (stat === undefined) return undefined;
+      key = sort === "mtime" ? stat.mtimeMs : type === "file" ? stat.size : -1;
+    }
+    this.total += 1;
+    const match = { path, type, key };
+    if (this.#after === undefined || compareMatches(match, this.#after) > 0) this.top.add(match);
+    // The first page counts all; a later one is done when it is full.
+    return this.#after !== undefined && sort === "path" && this.total > limit ? "stop" : undefined;
+  }
+}
+
+function compareMatches(a: Pick<Match, "key" | "path">, b: Pick<Match, "key" | "path">): number {
+  return b.key - a.key || comparePaths(a.path, b.path);
+}
+
+function describe(root: GuardedDirectory, { path, type, key }: Match, sort: NameSearch["sort"]): FoundName {
+  const found: FoundName = { path: join(root.path, path), type };
+  if (sort === "mtime") found.modified = new Date(key).toISOString();
+  if (sort === "size" && type === "file") found.size = key;
+  return found;
+}
+
+function next(
+  last: Match | undefined,
+  more: boolean,
+  report: WalkReport,
+  encode: (state: [number, string]) => string,
+): { next_cursor?: string } {
+  if (more && last !== undefined) return { next_cursor: encode([last.key, last.path]) };
+  if (report.ended === "late" && report.last !== undefined) return { next_cursor: encode([0, report.last]) };
+  return {};
+}
+
+function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: number): string[] {
+  const notes: string[] = [];
+  if (report.ended === "late") {
+    notes.push(
+      `The time for one search was up at ${JSON.stringify(oneLine(clip(report.last ?? "", 200)))}; next_cursor goes on there.`,
+    );
+  }
+  if (request.cursor !== undefined) return notes;
+  if (report.hidden > 0 && !request.includeIgnored) {
+    const entries = report.hidden === 1 ? "1 entry is" : `${grouped(report.hidden)} entries are`;
+    notes.push(`${entries} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`);
+  }
+  if (report.unreadable > 0) notes.push(`${grouped(report.unreadable)} directories could not be read.`);
+  if (total === 0 && !glob.hasWildcard && report.ended === "complete") {
+    notes.push(
+      `The pattern has no wildcard and matches only this exact name; "*${request.pattern}*" matches names that hold it.`,
+    );
+  }
+  return notes;
+}
+
+function withNotes(notes: string[]): { notes?: string[] } {
+  return notes.length > 0 ? { notes } : {};
+}
+
+function tooLate(request: NameSearch): ToolError {
+  const seconds = (request.budgetMs ?? BUDGET_MS) / 1000;
+  return new ToolError(
+    "timeout",
+    `The search was not finished after ${seconds} s, and sorting by ${request.sort} needs all of it.`,
+    {
+      hint: 'Search a subdirectory, exclude large ones, or use sort="path", which answers in parts.',
+    },
+  );
+}

@@ -1,0 +1,39 @@
+import { setImmediate } from "node:timers/promises";
+
+/** How long synchronous work may hold the event loop before other calls get their turn. */
+const SLICE_MS = 8;
+
+/**
+ * Keeps long synchronous work polite: `due` says when the event loop must get its turn, `rest` gives it and
+ * stops where the caller cancelled.
+ */
+export class TimeSlices {
+  readonly #signal: AbortSignal | undefined;
+  readonly #end: number;
+  #sliceEnd: number;
+  /** Whether the time for the whole work is used up. */
+  late = false;
+
+  /** @param budgetMs how long the whole work may take. */
+  constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
+    signal?.throwIfAborted();
+    this.#signal = signal;
+    const now = performance.now();
+    this.#end = now + budgetMs;
+    this.#sliceEnd = now + SLICE_MS;
+  }
+
+  /** Whether the present slice is over. About 50 ns. */
+  due(): boolean {
+    return performance.now() >= this.#sliceEnd;
+  }
+
+  /** @throws the signal's reason where it aborted. */
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.#signal?.throwIfAborted();
+    const now = performance.now();
+    this.late = now >= this.#end;
+    this.#sliceEnd = now + SLICE_MS;
+  }
+}

@@ -1,0 +1,203 @@
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { Exclusion } from "../glob/glob.ts";
+import type { IgnoreScope } from "../glob/ignore-scope.ts";
+import { forbiddenMounts } from "./mounts.ts";
+import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { TimeSlices } from "./time-slices.ts";
+
+/** What a walk meets. */
+export interface Met {
+  /** Below the walk's start, with `/` between components. */
+  readonly path: string;
+  readonly name: string;
+  readonly type: EntryType;
+  /** The directory that it lies in, open while it is visited. */
+  readonly parent: WalkedDirectory;
+}
+
+export interface WalkOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long the walk may take, in milliseconds; it ends with `ended: "late"` then. */
+  readonly budgetMs?: number;
+  /** Rules about what is hidden; without them only `.git` is. */
+  readonly ignore?: IgnoreScope | undefined;
+  readonly exclude?: Exclusion;
+  /** Goes on behind this path, as if everything up to it had been visited. */
+  readonly after?: string | undefined;
+  /** Called between directories; the walk waits for it, so that a slow consumer slows it down. */
+  readonly rest?: () => Promise<void> | undefined;
+}
+
+export interface WalkReport {
+  /** `stopped`: the visitor said so; `late`: the time was up. */
+  readonly ended: "complete" | "stopped" | "late";
+  /** The last path that was visited, for `after`. */
+  readonly last: string | undefined;
+  /** Entries hidden by ignore rules; what lies below a hidden directory is not counted. */
+  readonly hidden: number;
+  /** Directories that the system did not let us read. */
+  readonly unreadable: number;
+}
+
+/** What a visitor says: go on, or end the walk behind this entry. */
+export type Visit = (met: Met) => "stop" | undefined;
+
+/** How many levels below its start a walk descends; each holds a descriptor. */
+const MOST_DEPTH = 256;
+/** How many entries are visited between two looks at the clock. */
+const STRIDE = 64;
+
+interface Frame {
+  readonly directory: WalkedDirectory;
+  readonly prefix: string;
+  readonly entries: readonly Entry[];
+  ignore: IgnoreScope | undefined;
+  /** The components of `after` from here on, while the walk still follows that path. */
+  readonly after: readonly string[] | undefined;
+  next: number;
+}
+
+/**
+ * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that
+ * the paths come in the order of their components. Links are met but never followed; whatever is swapped for a
+ * link meanwhile, the walk does not leave the tree (see `WalkedDirectory`).
+ *
+ * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth
+ * and the size of single directories. `root` stays the caller's to close.
+ *
+ * @throws the signal's reason where it aborts.
+ */
+export async function walk(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  options: WalkOptions,
+  visit: Visit,
+): Promise<WalkReport> {
+  const walker = new Walker(options, visit, await forbiddenMounts(guard, root.realPath));
+  return walker.run(walkedDirectory(root));
+}
+
+class Walker {
+  readonly #options: WalkOptions;
+  readonly #visit: Visit;
+  readonly #forbidden: ReadonlySet<string>;
+  readonly #slices: TimeSlices;
+  readonly #frames: Frame[] = [];
+  #last: string | undefined;
+  #hidden = 0;
+  #unreadable = 0;
+
+  constructor(options: WalkOptions, visit: Visit, forbidden: ReadonlySet<string>) {
+    this.#options = options;
+    this.#visit = visit;
+    this.#forbidden = forbidden;
+    this.#slices = new TimeSlices(options.signal, options.budgetMs);
+  }
+
+  async run(root: WalkedDirectory): Promise<WalkReport> {
+    const { ignore, after } = this.#options;
+    try {
+      await this.#enter(root, "", ignore, after === undefined ? undefined : after.split("/"));
+      while (true) {
+        const frame = this.#frames.at(-1);
+        if (frame === undefined) return this.#report("complete");
+        if (this.#slices.due()) {
+          await this.#slices.rest();
+          if (this.#slices.late) return this.#report("late");
+        }
+        const child = this.#advance(frame);
+        if (child === "stopped") return this.#report("stopped");
+        if (child === "done") {
+          this.#frames.pop();
+          frame.directory.close();
+          const wait = this.#options.rest?.();
+          if (wait !== undefined) await wait;
+        } else if (child !== "pause") {
+          const reading = this.#descend(frame, child);
+          if (reading !== undefined) await reading;
+        }
+      }
+    } finally {
+      for (const frame of this.#frames) frame.directory.close();
+    }
+  }
+
+  /** Visits entries of `frame` until there is a directory to descend into, a stop, or a reason to look at the clock. */
+  #advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
+    const { entries, prefix, directory } = frame;
+    const { exclude } = this.#options;
+    for (let count = 0; count < STRIDE; count++) {
+      const entry = entries[frame.next];
+      if (entry === undefined) return "done";
+      frame.next += 1;
+      const { name, type } = entry;
+      const path = prefix === "" ? name : prefix + name;
+      const isDirectory = type === "directory";
+      if (name === ".git" || frame.ignore?.hides(path, name, isDirectory)) {
+        this.#hidden += 1;
+        continue;
+      }
+      if (exclude?.hides(path, name, isDirectory)) continue;
+      if (!isBehind(name, frame.after)) {
+        this.#last = path;
+        if (this.#visit({ path, name, type, parent: directory }) === "stop") return "stopped";
+      }
+      if (isDirectory && !exclude?.hollows(path)) return entry;
+    }
+    return "pause";
+  }
+
+  /** A promise only where ignore files had to be read, so that most directories cost no turn of the event loop. */
+  #descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
+    const child = this.#frames.length < MOST_DEPTH ? frame.directory.child(name) : "unreadable";
+    if (typeof child === "string") {
+      if (child === "unreadable") this.#unreadable += 1;
+      return undefined;
+    }
+    if (this.#forbidden.size > 0 && this.#forbidden.has(child.realPath)) {
+      child.close();
+      this.#unreadable += 1;
+      return undefined;
+    }
+    const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
+    return this.#enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
+  }
+
+  #enter(
+    directory: WalkedDirectory,
+    prefix: string,
+    outer: IgnoreScope | undefined,
+    after: readonly string[] | undefined,
+  ): Promise<void> | undefined {
+    const all = directory.entries();
+    if (all === undefined) this.#unreadable += 1;
+    const first = after?.[0];
+    // What comes before the path to go on behind was visited, and counted, the time before.
+    const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
+    const frame = {
+      directory,
+      prefix,
+      entries,
+      ignore: outer,
+      after: first === undefined ? undefined : after,
+      next: 0,
+    };
+    this.#frames.push(frame);
+    const scope = outer?.enter(directory, all ?? [], prefix);
+    if (scope instanceof Promise) {
+      return scope.then((ignore) => {
+        frame.ignore = ignore;
+      });
+    }
+    return undefined;
+  }
+
+  #report(ended: WalkReport["ended"]): WalkReport {
+    return { ended, last: this.#last, hidden: this.#hidden, unreadable: this.#unreadable };
+  }
+}
+
+/** Whether `name` is on the way to, or is, the path to go on behind: visited before. */
+function isBehind(name: string, after: readonly string[] | undefined): boolean {
+  return after?.[0] === name;
+}
