@@ -106,6 +106,22 @@ describe("a configured link that is changed", () => {
     expect(bound.directories()).toMatchObject([{ realPath: ground.outside }]);
   });
 
+  it("leads nowhere where a directory was replaced by it, until the directory is back", async () => {
+    const path = join(ground.base, "project");
+    await mkdir(path);
+    const bound = boundOf({ path, source: "argument" });
+    await rename(path, join(ground.base, "away"));
+    await symlink(ground.outside, path);
+    bound.refresh();
+    expect(bound.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
+    const secret = join(path, "secret.txt");
+    expect(await refusal(createPathGuard(bound).openFile(secret))).toMatchObject({ kind: "denied" });
+    await rm(path);
+    await rename(join(ground.base, "away"), path);
+    bound.refresh();
+    expect(bound.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+  });
+
   it.each(["before", "after"])(
     "is refused where it lies inside an allowed directory (first there %s the start)",
     async (when) => {

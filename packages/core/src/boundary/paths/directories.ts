@@ -41,17 +41,18 @@ const rememberedMs = 1000;
  * The directories that a server may touch: those configured, narrowed by the client's roots.
  *
  * A configured directory may be a link, may be missing at first, and may vanish and return: it is looked up again
- * while the server runs. Where a directory leads elsewhere than at first because of a link that itself lies inside an
- * allowed directory, it is out of use until the server is started again: otherwise whoever may write
- * there could choose what is allowed.
+ * while the server runs. A link that was on the way to it from the start may be pointed elsewhere. But where it leads
+ * elsewhere because a directory was replaced by a link, or because of a link that itself lies inside an allowed
+ * directory, it is out of use until the server is started again: otherwise whoever may write there could choose what
+ * is allowed.
  */
 export class DirectoryBound implements Bound {
   readonly #configured: readonly AllowedDirectory[];
   readonly #mode: DirectoryBoundOptions["mode"];
   readonly #fallback: readonly AllowedDirectory[];
   readonly #listeners = new Set<() => void>();
-  /** Where each path led when it was first looked up. */
-  readonly #trusted = new Map<string, string>();
+  /** Where each path led when it was first there, and through which links. */
+  readonly #trusted = new Map<string, { realPath: string; links: ReadonlySet<string> }>();
   #roots: readonly AllowedDirectory[] = [];
   #directories: readonly AllowedDirectory[] = [];
   #seenAt = Number.NEGATIVE_INFINITY;
@@ -151,7 +152,7 @@ export class DirectoryBound implements Bound {
   /** A path that the user or the client has just named: where it leads now is what they mean. */
   #introduce(path: string, source: DirectorySource, writable: boolean): AllowedDirectory {
     const found = lookUp(path);
-    if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trusted.set(path, found.realPath);
+    if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trust(path, found.realPath);
     return { path, source, writable, ...found };
   }
 
@@ -159,19 +160,24 @@ export class DirectoryBound implements Bound {
     return { path, source, writable, ...this.#confirm(path, lookUp(path)) };
   }
 
+  #trust(path: string, realPath: string): void {
+    this.#trusted.set(path, { realPath, links: new Set(linksOnTheWay(path)) });
+  }
+
   #confirm(path: string, found: RealDirectory): RealDirectory {
     const trusted = this.#trusted.get(path);
-    if (found.unavailable !== undefined || found.realPath === trusted) return found;
+    if (found.unavailable !== undefined || found.realPath === trusted?.realPath) return found;
     const allowed = [...this.#configured, ...this.#directories];
-    const isChosenInside = linksOnTheWay(path).some((link) =>
-      allowed.some((directory) => isInside(dirname(link), directory.realPath, process.platform)),
-    );
-    if (isChosenInside) {
-      const unavailable =
-        "was changed by a link inside an allowed directory; restart the server to accept it";
-      return { realPath: trusted ?? path, unavailable };
+    const isChosenInside = (link: string) =>
+      allowed.some((directory) => isInside(dirname(link), directory.realPath, process.platform));
+    for (const link of linksOnTheWay(path)) {
+      const isNew = trusted !== undefined && !trusted.links.has(link);
+      if (!isNew && !isChosenInside(link)) continue;
+      const change = isNew ? "was replaced by a link" : "was changed by a link inside an allowed directory";
+      const unavailable = `${change}; restart the server to accept it`;
+      return { realPath: trusted?.realPath ?? path, unavailable };
     }
-    this.#trusted.set(path, found.realPath);
+    this.#trust(path, found.realPath);
     return found;
   }
 }
