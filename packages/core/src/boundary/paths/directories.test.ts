@@ -115,7 +115,9 @@ describe("a configured link that is changed", () => {
     bound.refresh();
     expect(bound.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
     const secret = join(path, "secret.txt");
-    expect(await refusal(createPathGuard(bound).openFile(secret))).toMatchObject({ kind: "denied" });
+    expect(await refusal(createPathGuard(bound).openFile(secret))).toMatchObject({
+      code: "directory_unavailable",
+    });
     await rm(path);
     await rename(join(ground.base, "away"), path);
     bound.refresh();

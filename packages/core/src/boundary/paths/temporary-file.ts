@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, readdir, unlink } from "node:fs/promises";
 import { isSame } from "./identity.ts";
 import { openUnlinked } from "./opener.ts";
 import { changedMeanwhile } from "./refusals.ts";
@@ -16,9 +16,31 @@ export interface TemporaryFile {
   discard(): Promise<void>;
 }
 
-/** A name that nobody else has or can guess. */
+/**
+ * A name that nobody else has or can guess, for a copy of ours that is not whole yet. Never for what is the user's:
+ * what has such a name is removed when it is old.
+ */
 export function temporaryName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
+}
+
+const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
+/** A file of that name which nobody has written to for so long, in milliseconds, is left from a killed process. */
+const LEFTOVER_MS = 3_600_000;
+/** Directories that were swept by this process. */
+const swept = new Set<string>();
+
+/** Removes temporary files that a killed process left in `directory`; once per directory and process. */
+async function sweep(directory: GuardedDirectory): Promise<void> {
+  if (swept.has(directory.realPath)) return;
+  if (swept.size >= 1_000) swept.clear();
+  swept.add(directory.realPath);
+  for (const name of await readdir(directory.entry("")).catch(() => [])) {
+    if (!TEMPORARY_NAME.test(name)) continue;
+    const stat = await lstat(directory.entry(name)).catch(() => undefined);
+    if (stat?.isFile() !== true || Date.now() - stat.mtimeMs < LEFTOVER_MS) continue;
+    await unlink(directory.entry(name)).catch(() => {});
+  }
 }
 
 /**
@@ -33,6 +55,7 @@ export async function createTemporaryFile(
   path: string,
 ): Promise<TemporaryFile> {
   await directory.verify();
+  await sweep(directory);
   const entry = directory.entry(temporaryName());
   const handle = await openUnlinked(entry, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
   try {
@@ -53,7 +76,7 @@ async function discard(handle: FileHandle, entry: string): Promise<void> {
 }
 
 /**
- * Gives the new file the old one's mode and owner, as far as the system lets us. The set-user-ID and set-group-ID bits
+ * Gives the new file the old one's mode and owner (and birth time), as far as the system lets us. The set-user-ID and set-group-ID bits
  * go, as they do with every write(2) by somebody else than root.
  */
 export async function takeOver({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
@@ -61,4 +84,10 @@ export async function takeOver({ handle, identity }: TemporaryFile, old: Stats):
     await handle.chown(old.uid, old.gid).catch(() => {});
   }
   await handle.chmod(old.mode & 0o777);
+  // On these systems a time of change before the birth time sets the birth time too: utimes(2).
+  if (process.platform === "darwin" || process.platform === "freebsd") {
+    const now = new Date();
+    await handle.utimes(now, old.birthtime);
+    await handle.utimes(now, now);
+  }
 }
