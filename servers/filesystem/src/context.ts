@@ -23,13 +23,19 @@ export const journaled = {
   change_id: z.string().optional(),
   /** Why undo_change cannot take it back. */
   not_undoable: z.string().optional(),
+  note: z.string().optional(),
 };
 
 /** The values of `journaled`; none where nothing was changed. */
-export function journalFacts(receipt: Receipt | undefined): { change_id?: string; not_undoable?: string } {
+export function journalFacts(receipt: Receipt | undefined): {
+  change_id?: string;
+  not_undoable?: string;
+  note?: string;
+} {
   return {
     ...(receipt?.changeId === undefined ? {} : { change_id: receipt.changeId }),
     ...(receipt?.final === undefined ? {} : { not_undoable: receipt.final }),
+    ...(receipt?.note === undefined ? {} : { note: receipt.note }),
   };
 }
 

@@ -31,6 +31,20 @@ export const options = defineOptions({
     heading: "Safety",
     description: "Keep what is changed or deleted, so that undo_change can take it back.",
   },
+  journalDays: {
+    type: "integer",
+    min: 1,
+    max: 3650,
+    default: 30,
+    heading: "Safety",
+    description:
+      "Days that a change is kept in the journal; at most the last 1,000 and 200 MB per directory are.",
+  },
+  forgetChanges: {
+    type: "flag",
+    heading: "Safety",
+    description: "With the first call, erase what the journal has kept of the allowed directories.",
+  },
   journalDir: {
     type: "directory",
     heading: "Safety",

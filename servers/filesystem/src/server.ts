@@ -25,16 +25,19 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { ignore, journal, journalDir, maxReadChars }, bound }) {
+  async open({ options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars }, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Files } = await import("./files/files.ts");
-    return new Files({
+    const files = new Files({
       guard: createPathGuard(bound),
       journal,
+      journalDays,
       maxReadChars,
       ignored: ignore,
       ...(journalDir === undefined ? {} : { journalDirectories: [journalDir] }),
     });
+    if (forgetChanges) await files.forgetChanges();
+    return files;
   },
   close: (files) => files.close(),
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +14,7 @@ export interface Scratch {
   readonly outside: string;
   /** Where the server keeps what is its own. */
   readonly state: string;
-  /** The journal in it. */
+  /** The journal of the root in it. */
   readonly journalDirectory: string;
   readonly files: Files;
   /** Absolute path of something in the root. */
@@ -48,7 +49,7 @@ export async function scratch(options: { journal?: boolean; writable?: boolean }
     root,
     outside,
     state,
-    journalDirectory: join(state, "journal"),
+    journalDirectory: join(state, "journal", createHash("sha256").update(root).digest("hex").slice(0, 16)),
     files: another({ journal: options.journal ?? true }),
     another,
     at,

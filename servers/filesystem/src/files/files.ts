@@ -35,6 +35,8 @@ export interface FilesOptions {
   readonly guard: PathGuard;
   /** Whether changes are journaled (`--no-journal`). */
   readonly journal: boolean;
+  /** Days that the journal keeps a change (`--journal-days`); 30 by default. */
+  readonly journalDays?: number;
   /** Where the journal may live, best first; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
   /** Characters of a range of text that is asked for explicitly (`--max-read-chars`). */
@@ -59,7 +61,12 @@ export class Files {
     this.#ignored = options.ignored ?? [];
     this.#textSearcher = new TextSearcher(guard, this.#ignored);
     const directories = options.journalDirectories ?? stateDirectories();
-    const journal = new Journal({ directories, bound: guard.bound, enabled: options.journal });
+    const journal = new Journal({
+      directories,
+      bound: guard.bound,
+      enabled: options.journal,
+      ...(options.journalDays === undefined ? {} : { mostDays: options.journalDays }),
+    });
     this.#context = { guard, locks: new Locks(), journal };
     this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   }
@@ -158,6 +165,11 @@ export class Files {
 
   changes(range: ListChanges): Promise<ChangePage> {
     return listChanges(this.#context, range);
+  }
+
+  /** Removes what the journal has kept of changes in the allowed directories. */
+  forgetChanges(): Promise<void> {
+    return this.#context.journal.forget();
   }
 
   /** Calls back after each change that this server records; returns a function that stops it. */

@@ -14,7 +14,7 @@ it("deletes a file into the journal without a question", async () => {
 });
 
 it("asks with the exact loss before a directory with content goes", async () => {
-  const { files, put, list } = await scratch();
+  const { files, put, list, another } = await scratch({ journal: false });
   await put("dir/a", "abc");
   await expect(use(deleteFile, files, { path: "dir" })).rejects.toMatchObject({
     hint: expect.stringContaining("recursive"),
@@ -28,4 +28,9 @@ it("asks with the exact loss before a directory with content goes", async () => 
   const answer = await use(deleteFile, files, { path: "dir", recursive: true }, fakeCall({ agrees: true }));
   expect(answer).toMatchObject({ content: "a directory with 1 file (3 B)" });
   expect(await list()).toEqual([]);
+
+  await put("dir/a", "abc");
+  const undoable = fakeCall({ agrees: false });
+  await use(deleteFile, another(), { path: "dir", recursive: true }, undoable);
+  expect([undoable.questions, await list()]).toEqual([[], []]);
 });

@@ -7,7 +7,7 @@ export default tool({
   title: "Delete",
   description:
     "Delete a file, a link (not its target) or a directory; undo_change can bring it back. " +
-    "For a directory with content set recursive; the user is asked first.",
+    "For a directory with content set recursive. The user is asked first where nothing could bring it back.",
   effect: "destroy",
   openWorld: false,
   input: z.strictObject({

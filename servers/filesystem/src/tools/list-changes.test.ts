@@ -10,8 +10,14 @@ it("lists changes newest first, in pages", async () => {
   }
   const first = listChanges.output?.parse(await use(listChanges, files, { limit: 2 }));
   expect(first?.changes).toEqual([
-    { id: expect.any(String), time: expect.stringMatching(/Z$/), action: "create", path: at("c") },
-    { id: expect.any(String), time: expect.any(String), action: "create", path: at("b") },
+    {
+      id: expect.any(String),
+      time: expect.stringMatching(/Z$/),
+      action: "create",
+      path: at("c"),
+      size_after: 1,
+    },
+    { id: expect.any(String), time: expect.any(String), action: "create", path: at("b"), size_after: 1 },
   ]);
   const second = listChanges.output?.parse(
     await use(listChanges, files, { limit: 2, cursor: first?.next_cursor }),

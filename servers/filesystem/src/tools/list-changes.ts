@@ -22,6 +22,8 @@ export default tool({
         action: z.string(),
         path: z.string(),
         destination: z.string().optional(),
+        size_before: z.number().optional(),
+        size_after: z.number().optional(),
         undoes: z.string().optional(),
         undone_by: z.string().optional(),
         not_undoable: z.string().optional(),

@@ -2,8 +2,14 @@ import { createHash } from "node:crypto";
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import {
+  type GuardedDirectory,
+  type GuardedFile,
+  type PathGuard,
+  temporaryName,
+} from "@refmcp/core/boundary";
 import type { Effect, State } from "../journal/change-record.ts";
+import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { shortHash } from "../read/source.ts";
@@ -11,7 +17,7 @@ import { type ChangeContext, entryPath, inWords } from "./change-context.ts";
 import { copyFolder, copyOpened, type Transferred, takeMode } from "./copy-folder.ts";
 import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
 import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
-import { discard, hiddenName } from "./set-aside.ts";
+import { discard } from "./set-aside.ts";
 
 /** The largest directory that is copied in one call, in entries. */
 const MOST_COPIED = 100_000;
@@ -151,7 +157,7 @@ async function copyDirectory(
       await takeMode(target, source.stat, false);
       const { files, directories, bytes } = done;
       const links = done.links.length - outside.length;
-      const after: State = { type: "tree", entries: files + directories + links, bytes };
+      const after = await stateOfEntry(folder, hidden, request.signal);
       await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
       await guard.move(join(dirname(to), hidden), to);
       const skipped = [...outside, ...done.skipped].sort();
@@ -178,7 +184,7 @@ async function intoPlace(
 ): Promise<Copied> {
   const place = await context.guard.place(to, { write: true });
   const folder = guardedFolder(context.guard, place.parent);
-  const hidden = hiddenName();
+  const hidden = temporaryName();
   try {
     return await work(folder, hidden, place.parent);
   } finally {

@@ -47,15 +47,15 @@ export async function planDelete(
   const entries = content === undefined ? 0 : entriesOf(content);
   if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
   const bytes = content?.bytes ?? (type === "file" ? (stat?.size ?? 0) : 0);
-  const opened = await journal.open();
+  const opened = await journal.open(place.path);
   const final =
     "reason" in opened
       ? opened.reason
       : bytes > journal.mostImageBytes
         ? tooLarge(bytes, journal.mostImageBytes)
         : undefined;
-  const ask = entries > 0 || (final !== undefined && type !== "directory");
-  const question = ask ? questionOf(place.path, content, bytes, final) : undefined;
+  const isLost = final !== undefined && (type !== "directory" || entries > 0);
+  const question = isLost ? questionOf(place.path, content, bytes, final) : undefined;
   return { path: place.path, type, content, bytes, final, question };
 }
 
@@ -122,19 +122,13 @@ async function countBelow(
 
 function notEmpty(path: string, entries: number): ToolError {
   return new ToolError("conflict", `"${oneLine(path)}" is a directory with ${grouped(entries)} entries.`, {
-    hint: "Pass recursive: true to delete it with all of them; the user is asked first.",
+    hint: "Pass recursive: true to delete it with all of them.",
   });
 }
 
-function questionOf(
-  path: string,
-  content: Content | undefined,
-  bytes: number,
-  final: string | undefined,
-): string {
+function questionOf(path: string, content: Content | undefined, bytes: number, final: string): string {
   const what = content === undefined ? `(${sized(bytes)})` : `with everything below it: ${describe(content)}`;
-  const undo = final === undefined ? "undo_change can bring it back." : `It is lost for good: ${final}.`;
-  return `Delete "${oneLine(path)}" ${what}? ${undo}`;
+  return `Delete "${oneLine(path)}" ${what}? It is lost for good: ${final}.`;
 }
 
 /** What a plan takes away, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */

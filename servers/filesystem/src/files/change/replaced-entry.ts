@@ -59,7 +59,7 @@ export async function lossQuestion(
   path: string,
   bytes: number,
 ): Promise<string | undefined> {
-  const opened = await context.journal.open();
+  const opened = await context.journal.open(path);
   const most = context.journal.mostImageBytes;
   const reason = "reason" in opened ? opened.reason : bytes > most ? tooLarge(bytes, most) : undefined;
   if (reason === undefined) return undefined;

@@ -8,9 +8,12 @@ import { inWords } from "./change-context.ts";
 import { copyFileEntry, copyFolder, copyLinkEntry, removeEntry, takeMode } from "./copy-folder.ts";
 import { type Folder, guardedFolder, ownFolder } from "./open-folder.ts";
 
-/** A name for something of ours that is about to get its own name or to vanish; the same form as the guard's. */
-export function hiddenName(): string {
-  return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
+/**
+ * A name for what is about to get its own name back or to vanish. It may be all that is left of it where this process
+ * is killed, so the name is not that of a temporary file, which would be swept.
+ */
+function hiddenName(): string {
+  return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 
 /**
@@ -74,13 +77,17 @@ async function takeAwayByCopy(
 /**
  * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may stand at `path`.
  *
+ * @param options.ready called when it is whole and only needs its name; where it fails, all stays as it was.
  * @throws ToolError `conflict` where something stands there; then the image stays.
  */
 export async function bringBack(
   guard: PathGuard,
   image: string,
   path: string,
-  signal?: AbortSignal,
+  {
+    ready,
+    signal,
+  }: { ready?(folder: Folder, name: string): Promise<void>; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const place = await guard.place(path, { write: true });
   const hidden = hiddenName();
@@ -91,6 +98,7 @@ export async function bringBack(
     const moved = await renamed(image, place.parent.entry(hidden));
     try {
       if (!moved) await copyEntry(ownFolder(dirname(image)), basename(image), folder, hidden, signal);
+      await ready?.(folder, hidden);
       await guard.move(hiddenPath, path);
     } catch (error) {
       if (moved) await rename(place.parent.entry(hidden), image);

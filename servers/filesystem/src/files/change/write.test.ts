@@ -112,12 +112,26 @@ describe("write", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it("leaves the name of a hard link elsewhere alone", async () => {
+  it("writes a file with several hard links in place, and says so; undo does too", async () => {
     const { files, put, at, read } = await scratch();
+    const path = await put("a", "the old content");
+    await link(path, at("b"));
+    const { receipt } = await files.write(request(path, "new"));
+    expect([await read("a"), await read("b")]).toEqual(["new", "new"]);
+    expect(receipt?.note).toBe(
+      "The file has 2 hard links and was written in place: all of them have the new content.",
+    );
+    await files.undo(receipt?.changeId ?? "");
+    expect(await read("b")).toBe("the old content");
+  });
+
+  it("parts hard links where no journal keeps the content, and says so", async () => {
+    const { files, put, at, read } = await scratch({ journal: false });
     const path = await put("a", "old");
     await link(path, at("b"));
-    await files.write(request(path, "new"));
+    const { receipt } = await files.write(request(path, "new"));
     expect(await read("b")).toBe("old");
+    expect(receipt?.note).toContain("the others keep the one before");
   });
 
   it("refuses directories and read-only places", async () => {

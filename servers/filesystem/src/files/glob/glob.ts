@@ -1,5 +1,5 @@
 import { globSource, invalidGlob } from "./glob-source.ts";
-import { type LinearRegex, linearRegex } from "./linear-regex.ts";
+import { linearRegex } from "./linear-regex.ts";
 
 /** The longest glob that is accepted, in characters. */
 export const MOST_GLOB = 1_000;
@@ -19,16 +19,16 @@ export interface Glob {
 
 /**
  * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the
- * searched directory; a slash at the end asks for directories. Letters' case counts.
+ * searched directory; a slash at the end asks for directories. Letters' case counts, their Unicode form (NFC, NFD) does not.
  *
  * @throws ToolError `invalid` with the reason and what globs can say.
  */
 export async function compileGlob(glob: string): Promise<Glob> {
-  const { regex, hasSlash, directoriesOnly } = await compile(glob);
+  const { matches, hasSlash, directoriesOnly } = await compile(glob);
   return {
     hasWildcard: /[*?[{(]/.test(glob),
     matches: (path, name, isDirectory) =>
-      (isDirectory || !directoriesOnly) && regex.test(hasSlash ? path : name),
+      (isDirectory || !directoriesOnly) && matches(hasSlash ? path : name),
   };
 }
 
@@ -55,14 +55,14 @@ export async function compileExclusion(globs: readonly string[]): Promise<Exclus
   const hollow = await Promise.all(contents.map((glob) => compile(glob, true)));
   return {
     hides: (path, name, isDirectory) => whole.some((glob) => glob.matches(path, name, isDirectory)),
-    hollows: (path) => hollow.some(({ regex }) => regex.test(path)),
+    hollows: (path) => hollow.some(({ matches }) => matches(path)),
   };
 }
 
 async function compile(
   glob: string,
   anchored = false,
-): Promise<{ regex: LinearRegex; hasSlash: boolean; directoriesOnly: boolean }> {
+): Promise<{ matches(text: string): boolean; hasSlash: boolean; directoriesOnly: boolean }> {
   if (glob.length > MOST_GLOB)
     throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MOST_GLOB} are allowed.`);
   if (glob.startsWith("!"))
@@ -72,8 +72,12 @@ async function compile(
   if (pattern === "") throw invalidGlob(glob, "It is empty.");
   const hasSlash = anchored || pattern.includes("/") || /^\.?\//.test(glob);
   try {
-    const regex = await linearRegex(globSource(pattern, { groups: true }), { dotAll: true });
-    return { regex, hasSlash, directoriesOnly };
+    const source = globSource(pattern.normalize("NFC"), { groups: true });
+    const regex = await linearRegex(source, { dotAll: true });
+    // Letters with marks are stored composed or decomposed (macOS); only what counts characters can tell.
+    const hasForms = /[^\0-\x7f]|[?[]/.test(pattern);
+    const matches = (text: string) => regex.test(hasForms ? text.normalize("NFC") : text);
+    return { matches, hasSlash, directoriesOnly };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw invalidGlob(glob, "It is too complex.");

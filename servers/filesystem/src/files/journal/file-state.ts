@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
+import { join, relative } from "node:path";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { orNothing } from "../change/change-context.ts";
-import { contentOf, entriesOf, type Folder, openFolder, ownFolder } from "../change/open-folder.ts";
-import { hashOfFile } from "../read/source.ts";
+import { entriesBelow, type Folder, openFolder } from "../change/open-folder.ts";
+import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
 
 /** What stands at `path` now, in the terms of a change's `after`; undefined where nothing does. */
@@ -39,12 +41,12 @@ export function movedState(stat: Stats | undefined): State {
     : { type: "moved file", size: stat.size, mtime_ms: Math.trunc(stat.mtimeMs) };
 }
 
-/** The state that the image of a removal has when it is brought back. */
-export async function stateOfImage(image: string, signal?: AbortSignal): Promise<State> {
-  const stat = await lstat(image);
-  if (stat.isSymbolicLink()) return { type: "link", target: await readlink(image) };
-  if (stat.isDirectory()) return treeState(ownFolder(image), signal);
-  const handle = await open(image);
+/** The state of an entry of ours that is about to get its own name. */
+export async function stateOfEntry(folder: Folder, name: string, signal?: AbortSignal): Promise<State> {
+  const stat = await lstat(folder.entry(name));
+  if (stat.isSymbolicLink()) return { type: "link", target: await readlink(folder.entry(name)) };
+  if (stat.isDirectory()) return treeState(await folder.child(name), signal);
+  const handle = await open(folder.entry(name));
   try {
     return { type: "file", hash: await hashOfFile({ handle }, signal), size: stat.size };
   } finally {
@@ -52,12 +54,22 @@ export async function stateOfImage(image: string, signal?: AbortSignal): Promise
   }
 }
 
-async function treeState(folder: Folder, signal: AbortSignal | undefined): Promise<State> {
+/** Closes `root`. */
+async function treeState(root: Folder, signal: AbortSignal | undefined): Promise<State> {
+  const digest = createHash("sha256");
+  let bytes = 0;
   try {
-    const content = await contentOf(folder, { signal });
-    return { type: "tree", entries: entriesOf(content), bytes: content.bytes };
+    for await (const { folder, name, stat } of entriesBelow(root, signal)) {
+      const path = relative(root.path, join(folder.path, name));
+      // A directory's own time changes with its entries; these are looked at one by one.
+      const time = stat.isDirectory() ? 0 : stat.mtimeMs;
+      const link = stat.isSymbolicLink() ? await readlink(folder.entry(name)) : "";
+      if (stat.isFile()) bytes += stat.size;
+      digest.update(JSON.stringify([path, stat.mode, stat.isDirectory() ? 0 : stat.size, time, link]));
+    }
+    return { type: "tree", digest: shortHash(digest), bytes };
   } finally {
-    await folder.close();
+    await root.close();
   }
 }
 
@@ -73,7 +85,7 @@ export function sameState(a: State, b: State | undefined): boolean {
     case "moved directory":
       return b.type === "moved directory";
     case "tree":
-      return b.type === "tree" && a.entries === b.entries && a.bytes === b.bytes;
+      return b.type === "tree" && a.digest === b.digest;
     case "link":
       return b.type === "link" && a.target === b.target;
   }

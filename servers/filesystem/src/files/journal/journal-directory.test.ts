@@ -27,11 +27,11 @@ describe("the state directory", () => {
   it("is never inside a root, nor around one", async () => {
     const { root, outside, at } = await scratch();
     const first = await openStateDirectory([at("state"), join(outside, "state")], bound(root));
-    expect(first).toEqual({ directory: join(outside, "state", "journal") });
+    expect(first).toMatchObject({ directory: join(outside, "state", "journal") });
     expect(await readdir(root)).toEqual([]);
     await symlink(root, join(outside, "alias"));
     expect(await openStateDirectory([join(outside, "alias", "x")], bound(root))).toMatchObject({
-      reason: expect.stringContaining("lies in an allowed directory"),
+      reason: expect.stringContaining("is in an allowed directory"),
     });
     expect(await openStateDirectory([join(root, "..")], bound(root))).toHaveProperty("reason");
   });
@@ -42,7 +42,7 @@ describe("the state directory", () => {
       const { root, outside } = await scratch();
       await chmod(outside, 0o755);
       await mkdir(join(outside, "journal"), { mode: 0o755 });
-      expect(await openStateDirectory([outside], bound(root))).toEqual({
+      expect(await openStateDirectory([outside], bound(root))).toMatchObject({
         directory: join(outside, "journal"),
       });
       expect((await lstat(outside)).mode & 0o777).toBe(0o755);

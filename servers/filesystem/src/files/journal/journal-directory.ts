@@ -5,17 +5,19 @@ import { isAbsolute, join, posix, relative, win32 } from "node:path";
 import type { Bound } from "@refmcp/core/boundary";
 
 /**
- * Where the journal may live, best first: the user's state directory (XDG Base Directory Specification; the
- * platform's own on macOS and Windows), else the directory for temporary files. The second serves where a root
- * contains the first, for example a root that is the home directory.
+ * Where the journals may be, best first: the user's state directory (XDG Base Directory Specification; the
+ * platform's own on macOS and Windows), else a directory for temporary files, on Linux first the one that lasts
+ * through a restart (Filesystem Hierarchy Standard 5.15). These serve where an allowed directory contains the first,
+ * for example the home directory.
  */
 export function stateDirectories(
   environment: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string[] {
+  const temporary = platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   return [
     join(userStateDirectory(environment, platform), "refmcp", "filesystem"),
-    join(tmpdir(), `refmcp-filesystem-${userName()}`),
+    ...temporary.map((directory) => join(directory, `refmcp-filesystem-${userName()}`)),
   ];
 }
 
@@ -39,21 +41,23 @@ function userName(): string {
  * The directory `journal` in the first of `candidates` where it can be ours alone and outside the bound.
  *
  * @param create makes it where it is missing; otherwise the path of one that is missing may come back.
- * @returns its real path, or why none will do.
+ * @returns its real path, and whether it lasts: false for a second choice in the directory for temporary files, which
+ * a restart of the machine may empty. Or why none will do.
  */
 export async function openStateDirectory(
   candidates: readonly string[],
   bound: Bound,
   create = true,
-): Promise<{ directory: string } | { reason: string }> {
+): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
   let reason = "no directory for it is configured";
-  for (const candidate of candidates) {
+  for (const [index, candidate] of candidates.entries()) {
+    const lasting = index === 0 || !within(candidate, tmpdir());
     try {
       const directory = await openJournalIn(candidate, bound, create);
-      if (directory !== undefined) return { directory };
-      reason = `its directory ${candidate} lies in an allowed directory`;
+      if (directory !== undefined) return { directory, lasting };
+      reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
-      if (!create && codeOf(error) === "ENOENT") return { directory: join(candidate, "journal") };
+      if (!create && codeOf(error) === "ENOENT") return { directory: join(candidate, "journal"), lasting };
       reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : codeOf(error)})`;
     }
   }

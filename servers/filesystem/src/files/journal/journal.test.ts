@@ -1,10 +1,11 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { Locks } from "../change/path-locks.ts";
 import { type WriteRequest, write } from "../change/write.ts";
+import { Files } from "../files.ts";
 import { Journal } from "./journal.ts";
 import { undo } from "./undo.ts";
 
@@ -26,7 +27,8 @@ describe("the journal", () => {
     const { receipt } = await files.write(request(path, "new"));
     expect((await stat(journalDirectory)).mode & 0o777).toBe(0o700);
     const names = await readdir(journalDirectory);
-    expect(names.sort()).toEqual([`${receipt?.changeId}.3.json`, `${receipt?.changeId}.image`]);
+    const id = receipt?.changeId;
+    expect(names.sort()).toEqual([`${id}.3.json`, `${id}.image`, "directory.json"]);
     for (const name of names) expect((await stat(join(journalDirectory, name))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(journalDirectory, `${receipt?.changeId}.image`), "utf8")).toBe("old");
   });
@@ -83,7 +85,7 @@ describe("the journal", () => {
       mostEntries: 30,
       mostBytes: 1000,
     });
-    const opened = await journal.open();
+    const opened = await journal.open(at("f"));
     if ("reason" in opened) throw new Error(opened.reason);
     const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.image`;
     await writeFile(join(opened.directory, orphan), "left over");
@@ -102,6 +104,80 @@ describe("the journal", () => {
     const names = await readdir(opened.directory);
     expect(names).not.toContain(orphan);
     expect(names.filter((name) => name.endsWith(".image")).length * 50).toBeLessThanOrEqual(2000);
+  });
+
+  it("is one for each allowed directory: much work in one leaves what another can undo", async () => {
+    const { root, outside, state, at } = await scratch();
+    const open = (path: string) =>
+      new Journal({ directories: [state], bound: bound(path), enabled: true, mostEntries: 10 });
+    const write = async (journal: Journal, path: string) => {
+      const opened = await journal.open(path);
+      if ("reason" in opened) throw new Error(opened.reason);
+      const change = { id: journal.newId(), time: new Date().toISOString(), action: "edit", path } as const;
+      await journal.write(opened.directory, change, 0);
+      return change.id;
+    };
+    const [mine, other] = [open(root), open(outside)];
+    const id = await write(mine, at("a"));
+    for (let index = 0; index < 100; index++) await write(other, join(outside, "b"));
+    expect((await other.list({ limit: 1000 })).length).toBeLessThanOrEqual(30);
+    expect(await open(root).get(id)).toMatchObject({ change: { id } });
+    await expect(open(outside).get(id)).rejects.toMatchObject({ kind: "not_found" });
+  });
+
+  it("keeps a change for so many days, as its own server says, also where another one looks", async () => {
+    const { files, at, put, state, journalDirectory, outside } = await scratch();
+    const { receipt } = await files.write(request(await put("a", "secret"), "x"));
+    const [id, old] = [receipt?.changeId ?? "", (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0")];
+    const aged = `${old}-abcdef`;
+    for (const [from, to] of [
+      [`${id}.6.json`, `${aged}.6.json`],
+      [`${id}.image`, `${aged}.image`],
+    ] as const)
+      await rename(join(journalDirectory, from), join(journalDirectory, to));
+    const kept = await files.write(request(at("b"), "b"));
+    const other = createPathGuard(bound(outside));
+    const neighbour = new Files({
+      guard: other,
+      journal: true,
+      journalDirectories: [state],
+      maxReadChars: 9_999,
+    });
+    await neighbour.write(request(join(outside, "c"), "c"));
+    expect((await readdir(journalDirectory)).sort()).toEqual([
+      `${kept.receipt?.changeId}.0.json`,
+      "directory.json",
+    ]);
+  });
+
+  it("forgets what it kept of the allowed directories, and nothing else", async () => {
+    const { files, put, journalDirectory, state, outside } = await scratch();
+    const other = createPathGuard(bound(outside));
+    const neighbour = new Files({
+      guard: other,
+      journal: true,
+      journalDirectories: [state],
+      maxReadChars: 9_999,
+    });
+    await neighbour.write(request(join(outside, "c"), "c"));
+    await files.write(request(await put(".env", "TOKEN=1"), "TOKEN=2"));
+    await files.forgetChanges();
+    expect(await readdir(journalDirectory)).toEqual(["directory.json"]);
+    expect((await neighbour.changes({ limit: 10, maxChars: 1_000 })).changes).toHaveLength(1);
+  });
+
+  it("says once where it does not last", async () => {
+    const { root, state, at } = await scratch();
+    const guard = createPathGuard(bound(root));
+    const files = new Files({
+      guard,
+      journal: true,
+      journalDirectories: [at("inside the root"), state],
+      maxReadChars: 9_999,
+    });
+    const first = await files.write(request(at("a"), "a"));
+    expect(first.receipt?.note).toContain(`temporary directory (${state}`);
+    expect((await files.write(request(at("b"), "b"))).receipt?.note).toBeUndefined();
   });
 
   it("journals what is too large as final, and says so", async () => {

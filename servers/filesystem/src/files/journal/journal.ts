@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { Bound } from "@refmcp/core/boundary";
+import * as z from "zod";
 import { type Change, changeSchema } from "./change-record.ts";
 import { codeOf, openStateDirectory, within } from "./journal-directory.ts";
 
@@ -12,30 +13,44 @@ export interface JournalOptions {
   readonly bound: Bound;
   /** False keeps no journal (`--no-journal`). */
   readonly enabled: boolean;
-  /** Bytes of all images together. */
+  /** Bytes of all images of an allowed directory together. */
   readonly mostBytes?: number;
+  /** Changes of an allowed directory. */
   readonly mostEntries?: number;
+  /** Days that a change is kept. */
+  readonly mostDays?: number;
   /** Bytes of one image. */
   readonly mostImageBytes?: number;
 }
 
-const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)\.json$/;
+const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
 const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
+/** The file in a journal that says whose it is. */
+const OWNER_NAME = "directory.json";
+const ownerSchema = z.object({ path: z.string(), days: z.number() });
+const DAY_MS = 86_400_000;
 /** An image without an entry is the rest of a crash when it is older than this; younger, it may be in the making. */
 const ORPHAN_MS = 3_600_000;
 /** The directory is looked through for what is too much once in so many entries. */
 const PRUNE_EVERY = 20;
 
+/** An entry by its file's name. */
 interface Listed {
+  readonly directory: string;
   readonly id: string;
   readonly name: string;
+  /** Of its image. */
   readonly bytes: number;
+  /** The change that it took back. */
+  readonly undoes: string | undefined;
 }
 
 /**
- * The record of changes: one file per change, `<id>.<bytes of its image>.json`, and beside it `<id>.image`, what
- * stood there before (a file, a directory or a link). Ids sort by time. Since every change has files of its own,
- * several server processes share a journal without a lock, and a crash can at worst leave one file too many.
+ * The record of changes, one directory for each allowed directory, so that much work in one does not push out what
+ * was done in another. In it one file per change, `<id>.<bytes of its image>.json` (an undo also names the change that
+ * it took back), and next to it `<id>.image`, what was there before: a file, a directory or a link. Ids sort by time.
+ * Since every change has its own files, several server processes share a journal without a lock, and a crash can at
+ * worst leave one file too many.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -43,25 +58,62 @@ export class Journal {
   /** Entries never change, so what was read once is kept. */
   readonly #cache = new Map<string, Change>();
   readonly #listeners = new Set<() => void>();
-  #sincePrune = PRUNE_EVERY;
+  /** How many entries were written to a journal since it was last pruned. */
+  readonly #sincePrune = new Map<string, number>();
   #lastTime = 0;
+  #note: string | undefined;
+  #isNoteTaken = false;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.mostImageBytes = options.mostImageBytes ?? 100 * 1024 * 1024;
   }
 
-  /** Its directory, made where it is missing (`create`); or why there is no journal. */
-  async open({ create = true } = {}): Promise<{ directory: string } | { reason: string }> {
+  /** The journal for changes at an absolute path, made where it is missing; or why there is none. */
+  async open(path: string): Promise<{ directory: string } | { reason: string }> {
+    const opened = await this.#openAll(true);
+    if ("reason" in opened) return opened;
+    const { path: owner } = this.#options.bound
+      .directories()
+      .flatMap((one) => [one.path, one.realPath].map((at) => ({ path: one.realPath, at })))
+      .filter(({ at }) => within(path, at))
+      .reduce((best, one) => (one.at.length > best.at.length ? one : best), { path, at: "" });
+    const directory = join(opened.directory, createHash("sha256").update(owner).digest("hex").slice(0, 16));
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      if (!this.#sincePrune.has(directory)) {
+        const text = JSON.stringify({ path: owner, days: this.#days });
+        await writeFile(join(directory, OWNER_NAME), text, { mode: 0o600 });
+        this.#sincePrune.set(directory, PRUNE_EVERY);
+      }
+    } catch (error) {
+      throw notJournaled(directory, error);
+    }
+    return { directory };
+  }
+
+  /** Once: what the user should know about where the journal is. */
+  takeNote(): string | undefined {
+    if (this.#note === undefined || this.#isNoteTaken) return undefined;
+    this.#isNoteTaken = true;
+    return this.#note;
+  }
+
+  /** The directory of all journals. */
+  async #openAll(create: boolean): Promise<{ directory: string } | { reason: string }> {
     if (!this.#options.enabled) return { reason: "the journal is off (--no-journal)" };
     const opened = await openStateDirectory(this.#options.directories, this.#options.bound, create);
-    return "reason" in opened ? { reason: `there is no journal: ${opened.reason}` } : opened;
+    if ("reason" in opened) return { reason: `there is no journal: ${opened.reason}` };
+    if (!opened.lasting) {
+      this.#note = `The journal is in a temporary directory (${opened.directory}), so changes may not be undoable after a restart. To keep it elsewhere, start the server with --journal-dir.`;
+    }
+    return opened;
   }
 
   /** A new id, later than all that this process gave out. */
   newId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
-    return `${this.#lastTime.toString(36).padStart(9, "0")}-${randomBytes(3).toString("hex")}`;
+    return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
   /** Where the image of a change lies or will lie. */
@@ -71,17 +123,17 @@ export class Journal {
 
   /** Records a change whose image, of `bytes` bytes, is in place. It is written before the change is made. */
   async write(directory: string, change: Change, bytes: number): Promise<void> {
-    const name = `${change.id}.${bytes}.json`;
+    const undoes = change.undoes === undefined ? "" : `.${change.undoes}`;
+    const name = `${change.id}.${bytes}${undoes}.json`;
     const draft = join(directory, `${name}.tmp`);
     await writeFile(draft, JSON.stringify(change), { mode: 0o600, flag: "wx" });
     await rename(draft, join(directory, name));
     this.#cache.set(change.id, change);
     for (const listener of this.#listeners) listener();
-    this.#sincePrune += 1;
-    if (this.#sincePrune >= PRUNE_EVERY || bytes > this.#mostBytes / PRUNE_EVERY) {
-      this.#sincePrune = 0;
-      await this.#prune(directory, change.id);
-    }
+    const since = (this.#sincePrune.get(directory) ?? 0) + 1;
+    const isDue = since > PRUNE_EVERY || bytes > this.#mostBytes / PRUNE_EVERY;
+    this.#sincePrune.set(directory, isDue ? 0 : since);
+    if (isDue) await this.#prune(directory, change.id);
   }
 
   /** Calls back after each entry of this process; returns a function that stops it. */
@@ -94,11 +146,8 @@ export class Journal {
 
   /** Takes back `write` and the image, after a change that failed. */
   async drop(directory: string, id: string): Promise<void> {
-    this.#cache.delete(id);
-    for (const entry of await listed(directory)) {
-      if (entry.id === id) await rm(join(directory, entry.name), { force: true });
-    }
-    await rm(this.imagePath(directory, id), { recursive: true, force: true });
+    const entry = (await listed(directory)).find((one) => one.id === id);
+    await this.#remove(entry ?? { directory, id, name: `${id}.0.json`, bytes: 0, undoes: undefined });
   }
 
   /**
@@ -112,14 +161,12 @@ export class Journal {
     below?: string | undefined;
     limit: number;
   }): Promise<Change[]> {
-    const opened = await this.open({ create: false });
-    if ("reason" in opened) throw unavailable(opened.reason);
     const found: Change[] = [];
-    for (const { id, name } of (await listed(opened.directory)).toReversed()) {
+    for (const entry of (await this.#entries()).toReversed()) {
       if (found.length === range.limit) break;
-      if (range.before !== undefined && id >= range.before) continue;
-      const change = await this.#read(opened.directory, id, name);
-      if (change === undefined || !this.#visible(change)) continue;
+      if (range.before !== undefined && entry.id >= range.before) continue;
+      const change = await this.#read(entry);
+      if (change === undefined) continue;
       const below = range.below;
       if (below !== undefined && !pathsOf(change).some((path) => within(path, below))) continue;
       found.push(change);
@@ -133,28 +180,33 @@ export class Journal {
    * @throws ToolError `not_found` where there is none of this id inside the bound, `unavailable` without a journal.
    */
   async get(id: string): Promise<{ directory: string; change: Change }> {
-    const opened = await this.open({ create: false });
-    if ("reason" in opened) throw unavailable(opened.reason);
-    const entry = (await listed(opened.directory)).find((one) => one.id === id);
-    const change = entry === undefined ? undefined : await this.#read(opened.directory, id, entry.name);
-    if (change === undefined || !this.#visible(change)) {
+    const entry = (await this.#entries()).find((one) => one.id === id);
+    const change = entry === undefined ? undefined : await this.#read(entry);
+    if (entry === undefined || change === undefined) {
       throw new ToolError("not_found", `There is no change ${JSON.stringify(id)} in the journal.`, {
         hint: "list_changes shows the changes that are kept, newest first.",
       });
     }
-    return { directory: opened.directory, change };
+    return { directory: entry.directory, change };
   }
 
   /** The newest undo of each change: id of the change → id of its undo. */
   async undone(): Promise<Map<string, string>> {
-    const undone = new Map<string, string>();
-    const opened = await this.open({ create: false });
-    if ("reason" in opened) return undone;
-    for (const { id, name } of await listed(opened.directory)) {
-      const change = await this.#read(opened.directory, id, name);
-      if (change?.undoes !== undefined) undone.set(change.undoes, id);
+    const entries = await this.#entries();
+    return new Map(
+      entries.flatMap(({ id, undoes }): [string, string][] => (undoes === undefined ? [] : [[undoes, id]])),
+    );
+  }
+
+  /** Removes all recorded changes inside the bound, with what was kept of them. */
+  async forget(): Promise<void> {
+    for (const entry of await this.#entries().catch(() => [])) {
+      if ((await this.#read(entry)) !== undefined) await this.#remove(entry);
     }
-    return undone;
+  }
+
+  get #days(): number {
+    return this.#options.mostDays ?? 30;
   }
 
   get #mostBytes(): number {
@@ -167,21 +219,44 @@ export class Journal {
     return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));
   }
 
-  async #read(directory: string, id: string, name: string): Promise<Change | undefined> {
-    const known = this.#cache.get(id);
-    if (known !== undefined) return known;
+  /** The entries of all journals that may have to do with the allowed directories, in the order of time. */
+  async #entries(): Promise<Listed[]> {
+    const opened = await this.#openAll(false);
+    if ("reason" in opened) throw unavailable(opened.reason);
+    const allowed = this.#options.bound.directories();
+    const found: Listed[] = [];
+    for (const name of await namesIn(opened.directory)) {
+      const directory = join(opened.directory, name);
+      const owner = await ownerOf(directory);
+      if (owner === undefined) continue;
+      const isNear = allowed.some(
+        ({ realPath }) => within(owner.path, realPath) || within(realPath, owner.path),
+      );
+      if (isNear) found.push(...(await listed(directory)));
+    }
+    return found.sort(byId);
+  }
+
+  /** Undefined for a change of another server's directories. */
+  async #read({ directory, id, name }: Listed): Promise<Change | undefined> {
+    let change = this.#cache.get(id);
     try {
-      const parsed = changeSchema.safeParse(JSON.parse(await readFile(join(directory, name), "utf8")));
-      if (!parsed.success || parsed.data.id !== id) return undefined;
-      this.#cache.set(id, parsed.data);
-      return parsed.data;
+      change ??= changeSchema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
     } catch {
       // Pruned by another process in this moment, or damaged: not there.
       return undefined;
     }
+    this.#cache.set(id, change);
+    return change.id === id && this.#visible(change) ? change : undefined;
   }
 
-  /** Drops the oldest entries beyond the bounds, and what a crash left behind. */
+  async #remove({ directory, id, name }: Listed): Promise<void> {
+    this.#cache.delete(id);
+    await rm(join(directory, name), { force: true });
+    await rm(this.imagePath(directory, id), { recursive: true, force: true });
+  }
+
+  /** Drops the oldest entries beyond the bounds, what a crash left behind, and what is too old anywhere. */
   async #prune(directory: string, keep: string): Promise<void> {
     const entries = (await listed(directory)).toReversed();
     const known = new Set(entries.map(({ id }) => id));
@@ -189,15 +264,50 @@ export class Journal {
     for (const [index, entry] of entries.entries()) {
       bytes += entry.bytes;
       const tooMuch = index >= (this.#options.mostEntries ?? 1000) || bytes > this.#mostBytes;
-      if (tooMuch && entry.id !== keep) await this.drop(directory, entry.id);
+      if (tooMuch && entry.id !== keep) await this.#remove(entry);
     }
-    const oldest = (Date.now() - ORPHAN_MS).toString(36).padStart(9, "0");
-    for (const name of await readdir(directory)) {
+    const oldest = idAt(Date.now() - ORPHAN_MS);
+    for (const name of await namesIn(directory)) {
       const id = IMAGE_NAME.exec(name)?.[1] ?? (name.endsWith(".tmp") ? name : undefined);
       if (id === undefined || known.has(id) || id >= oldest) continue;
       await rm(join(directory, name), { recursive: true, force: true });
     }
+    await this.#dropOld(join(directory, ".."));
   }
+
+  /** Each journal says itself how long it keeps its changes. */
+  async #dropOld(all: string): Promise<void> {
+    for (const name of await namesIn(all)) {
+      const directory = join(all, name);
+      const owner = await ownerOf(directory);
+      if (owner === undefined) continue;
+      const oldest = idAt(Date.now() - owner.days * DAY_MS);
+      for (const entry of await listed(directory)) if (entry.id < oldest) await this.#remove(entry);
+    }
+  }
+}
+
+/** The begin of the ids of a moment. */
+function idAt(time: number): string {
+  return time.toString(36).padStart(9, "0");
+}
+
+/** Whose journal a directory is; undefined where it is none. */
+async function ownerOf(directory: string): Promise<z.output<typeof ownerSchema> | undefined> {
+  try {
+    return ownerSchema.parse(JSON.parse(await readFile(join(directory, OWNER_NAME), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A change that cannot be journaled is not made: the caller was promised an undo. */
+export function notJournaled(directory: string, cause: unknown): ToolError {
+  return new ToolError(
+    "unavailable",
+    `The change was not made: it could not be journaled in ${directory} (${codeOf(cause)}).`,
+    { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause },
+  );
 }
 
 function pathsOf(change: Change): string[] {
@@ -207,17 +317,25 @@ function pathsOf(change: Change): string[] {
 /** The entries in the order of time. */
 async function listed(directory: string): Promise<Listed[]> {
   const found: Listed[] = [];
-  for (const name of await readdir(directory).catch(noneIfMissing)) {
-    const [, id, bytes] = ENTRY_NAME.exec(name) ?? [];
-    if (id !== undefined) found.push({ id, name, bytes: Number(bytes) });
+  for (const name of await namesIn(directory)) {
+    const [, id, bytes, undoes] = ENTRY_NAME.exec(name) ?? [];
+    if (id !== undefined) found.push({ directory, id, name, bytes: Number(bytes), undoes });
   }
-  return found.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return found.sort(byId);
 }
 
-/** Before the first change there is no directory. */
-function noneIfMissing(error: unknown): string[] {
-  if (codeOf(error) === "ENOENT") return [];
-  throw error;
+function byId(a: Listed, b: Listed): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+/** None before the first change, when there is no directory. */
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
 }
 
 function unavailable(reason: string): ToolError {

@@ -1,10 +1,9 @@
 import { open, writeFile } from "node:fs/promises";
-import { sized, ToolError } from "@refmcp/core/answer";
+import { sized } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { copyBytes } from "../change/copy-folder.ts";
 import type { Action, Effect } from "./change-record.ts";
-import type { Journal } from "./journal.ts";
-import { codeOf } from "./journal-directory.ts";
+import { type Journal, notJournaled } from "./journal.ts";
 
 /** What the caller learns about the journal from a change. */
 export interface Receipt {
@@ -12,6 +11,8 @@ export interface Receipt {
   readonly changeId: string | undefined;
   /** Why it cannot be undone; undefined where it can. */
   readonly final: string | undefined;
+  /** What the user should know about the journal; in the first answer only. */
+  readonly note?: string | undefined;
 }
 
 export interface Subject {
@@ -49,7 +50,7 @@ export class Recording {
   }
 
   static async start(journal: Journal, subject: Subject): Promise<Recording> {
-    return new Recording(journal, subject, await journal.open());
+    return new Recording(journal, subject, await journal.open(subject.path));
   }
 
   /** Where to put the image, if it may have `bytes` bytes; undefined where it is not kept, and `final` says why. */
@@ -113,10 +114,10 @@ export class Recording {
   }
 
   receipt(): Receipt {
-    return { changeId: this.#directory === undefined ? undefined : this.id, final: this.#final };
+    const changeId = this.#directory === undefined ? undefined : this.id;
+    return { changeId, final: this.#final, note: this.#journal.takeNote() };
   }
 
-  /** A change that cannot be journaled is not made: the caller was promised an undo. */
   async #guarded(work: Promise<void>, signal?: AbortSignal): Promise<void> {
     try {
       await work;
@@ -124,11 +125,7 @@ export class Recording {
       await this.drop().catch(() => {});
       // No fault of the journal's: the caller took the call back.
       if (signal?.aborted) throw error;
-      throw new ToolError(
-        "unavailable",
-        `The change was not made: it could not be journaled in ${this.#directory ?? "the journal"} (${codeOf(error)}).`,
-        { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause: error },
-      );
+      throw notJournaled(this.#directory ?? "the journal", error);
     }
   }
 }

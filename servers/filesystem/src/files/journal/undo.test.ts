@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { describe, expect, it } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
+import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { WriteRequest } from "../change/write.ts";
 import { Files } from "../files.ts";
 
@@ -139,6 +139,36 @@ describe("undo", () => {
     expect(await list("x/y")).toEqual(["z"]);
     await put("x/y/z/f", "in use");
     await expect(files.undo(made.receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+  });
+
+  it.each([
+    [
+      "copied",
+      async ({ files, at }: Scratch) => {
+        return (await files.copy({ source: at("dir"), destination: at("other"), overwrite: false })).receipt;
+      },
+    ],
+    [
+      "brought back",
+      async ({ files, at }: Scratch) => {
+        await files.move({ source: at("dir"), destination: at("other"), overwrite: false });
+        const gone = await files.delete(await files.planDelete(at("other"), { recursive: true }));
+        return (await files.undo(gone.receipt.changeId ?? "")).receipt;
+      },
+    ],
+  ])("never takes a directory that was %s away with what somebody else did in it", async (_, act) => {
+    const here = await scratch();
+    const { files, at, put, read, list } = here;
+    await put("dir/sub/a", "hello");
+    const { changeId = "" } = await act(here);
+    // As many entries and bytes as before.
+    await put("other/sub/a", "HELLO");
+    await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
+    expect(await read("other/sub/a")).toBe("HELLO");
+    await rm(at("other/sub/a"));
+    await put("other/sub/b", "hello");
+    await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
+    expect(await list("other/sub")).toEqual(["b"]);
   });
 
   it("is recorded as a change that names the one it took back", async () => {

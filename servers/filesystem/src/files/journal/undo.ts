@@ -8,11 +8,11 @@ import {
   withParents,
 } from "../change/change-context.ts";
 import { moveRecorded } from "../change/move.ts";
-import { contentOf, openFolder } from "../change/open-folder.ts";
+import { contentOf, type Folder, openFolder } from "../change/open-folder.ts";
 import { readBefore, replaceContent } from "../change/replace-content.ts";
 import { bringBack, takeAway } from "../change/set-aside.ts";
 import type { Change, Effect } from "./change-record.ts";
-import { sameState, stateAt, stateOfImage } from "./file-state.ts";
+import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
 import { type Receipt, Recording } from "./recording.ts";
 
 export interface Undone {
@@ -148,11 +148,13 @@ async function undoRemoved(
     [key],
     async () => {
       await demandImage(image, change);
-      const after = await stateOfImage(image, signal);
       const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
       await withParents(context.guard, path, true, async (parents) => {
-        await recording.write({ kind: "created", path, after, parents });
-        await bringBack(context.guard, image, path, signal);
+        const ready = async (folder: Folder, name: string) => {
+          const after = await stateOfEntry(folder, name, signal);
+          await recording.write({ kind: "created", path, after, parents });
+        };
+        await bringBack(context.guard, image, path, { ready, signal });
       }).catch(async (error: unknown) => {
         await recording.drop();
         throw error;
@@ -180,7 +182,7 @@ async function undoMoved(
         // The move that is taken back had given a file back; that one goes into the journal again.
         overwrite: uncovered,
         ...(displaced
-          ? { afterwards: async () => void (await bringBack(context.guard, image, to, signal)) }
+          ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }
           : {}),
         signal,
       });
