@@ -22,7 +22,7 @@ const server = defineServer({
       openWorld: false,
       input: z.strictObject({ size: z.int().min(0).max(1_000_000) }),
       output: z.object({ rows: z.array(z.unknown()) }),
-      run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028", "${"x".repeat(size)}"]}`),
+      run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028",\r\n"${"x".repeat(size)}"]}`),
     }),
   ],
   resources: [],
@@ -36,7 +36,7 @@ it.each(["legacy", "modern"] as const)("sends JSON text unchanged in both places
     name: "ready_text",
     arguments: { size: 2 },
   });
-  expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028", "xx"]}' }]);
+  expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028",  "xx"]}' }]);
   expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
   const large = await client.callTool({ name: "ready_text", arguments: { size: 90_000 } });
   expect(large.isError).toBe(true);

@@ -48,7 +48,8 @@ export class JsonText {
   readonly text: string;
 
   constructor(text: string) {
-    this.text = text;
+    // A message over stdio is one line. Between JSON's tokens any white space will do; within its strings there is no line break.
+    this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
   }
 
   /** For whoever writes a message without splicing the text in. */
