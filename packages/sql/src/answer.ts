@@ -1,7 +1,7 @@
-import { fitting, grouped } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Column } from "./cells.ts";
-import { type Format, roomForRows, rowCost, shownAs } from "./formats.ts";
+import { type Format, rowsText } from "./formats.ts";
+import { counted } from "./loss.ts";
 
 /** The answer of a query, the same in every SQL server. */
 export const queryOutput = z.object({
@@ -20,49 +20,47 @@ export const queryOutput = z.object({
 /** What an answer is made of. */
 export interface AnswerParts {
   readonly columns: readonly Column[];
-  /** Encoded by `encodeRow`. */
-  readonly rows: readonly (readonly unknown[])[];
+  /** Rows written by `rowWriter`. */
+  readonly pieces: readonly string[];
   readonly format: Format;
-  /** Which limit ended the reading before the last row. */
+  /** Which limit ended the page before the last row. */
   readonly stopped?: "rows" | "bytes" | undefined;
-  /** Whether a cell was cut. */
+  /** Whether a value was cut. */
   readonly cut?: boolean;
   readonly nextCursor?: string | undefined;
   readonly elapsedMs: number;
   readonly notices?: readonly string[];
 }
 
-/** The value of `queryOutput`. */
-export function answerOf(parts: AnswerParts): z.output<typeof queryOutput> {
-  const { columns, rows, format, stopped, cut = false, nextCursor, elapsedMs, notices = [] } = parts;
-  const by = stopped ?? (cut ? ("cell" as const) : undefined);
-  const said = [
-    ...notices,
-    ...(stopped === undefined
-      ? []
-      : [
-          `${grouped(rows.length)} rows, and there are more. ${nextCursor === undefined ? "Narrow the query with WHERE or LIMIT." : "Continue with next_cursor, or narrow the query with WHERE."}`,
-        ]),
-    ...(cut ? ["Long values were cut; substr(column, n, m) reads on."] : []),
-  ];
-  return {
-    columns: columns.map(({ name, type }) => ({ name, type })),
-    ...shownAs(format, columns, rows),
-    row_count: rows.length,
-    truncated: by !== undefined,
-    ...(by === undefined ? {} : { truncated_by: by }),
-    ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
-    elapsed_ms: Math.round(elapsedMs * 10) / 10,
-    ...(said.length === 0 ? {} : { notices: said }),
-  };
+/** What counts and notices cost in addition to the columns and rows, in characters. */
+const AROUND = 600;
+
+/** Characters of an answer that are left for rows; at least one. */
+export function roomForRows(columns: readonly Column[], budget: number): number {
+  return Math.max(budget - AROUND - JSON.stringify(columns).length, 1);
 }
 
-/** How many of the encoded rows fit into an answer of `budget` characters; at least one of any. */
-export function rowsThatFit(
-  rows: readonly (readonly unknown[])[],
-  columns: readonly Column[],
-  format: Format,
-  budget: number,
-): number {
-  return fitting(rows, roomForRows(columns, budget), (row) => rowCost(row, columns, format));
+/** The JSON text of `queryOutput`. The rows' own texts go into it unchanged. */
+export function answerText(parts: AnswerParts): string {
+  const { columns, pieces, format, stopped, cut = false, nextCursor, elapsedMs, notices = [] } = parts;
+  const by = stopped ?? (cut ? "cell" : undefined);
+  const next =
+    nextCursor === undefined
+      ? "Narrow the query with WHERE or LIMIT."
+      : "Continue with next_cursor, or narrow the query with WHERE.";
+  const remarks = [
+    ...notices,
+    ...(stopped === undefined ? [] : [`${counted(pieces.length)}, and there are more. ${next}`]),
+    ...(cut ? ["Long values were cut; read on with substr(column, n, m)."] : []),
+  ];
+  const rest = JSON.stringify({
+    row_count: pieces.length,
+    truncated: by !== undefined,
+    truncated_by: by,
+    next_cursor: nextCursor,
+    elapsed_ms: Math.round(elapsedMs * 10) / 10,
+    ...(remarks.length === 0 ? {} : { notices: remarks }),
+  });
+  const shown = JSON.stringify(columns.map(({ name, type }) => ({ name, type })));
+  return `{"columns":${shown},${rowsText(format, columns, pieces)},${rest.slice(1)}`;
 }

@@ -51,6 +51,27 @@ export function encodeCell(value: unknown, most: number, cut: CutCells): unknown
   }
 }
 
+/** `encodeCell` as JSON text, without the detour for the plain values that most cells hold. */
+export function cellText(value: unknown, most: number, cut: CutCells): string {
+  switch (typeof value) {
+    case "bigint":
+      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+        ? value.toString()
+        : `"${value}"`;
+    case "number":
+      if (Number.isFinite(value) && value !== 0) return String(value);
+      break;
+    case "string":
+      if (value.length * 3 <= most) return JSON.stringify(value);
+      break;
+    case "boolean":
+      return value ? "true" : "false";
+    default:
+      if (value === null) return "null";
+  }
+  return JSON.stringify(encodeCell(value, most, cut));
+}
+
 /** All values of a row, each by `encodeCell`. */
 export function encodeRow(row: readonly unknown[], most: number, cut: CutCells): unknown[] {
   return row.map((value) => encodeCell(value, most, cut));

@@ -1,4 +1,4 @@
-import { type Dialect, type Token, tokenize } from "./tokens.ts";
+import { type Token, tokenize } from "./tokens.ts";
 
 export interface Statement {
   /** The first keyword in capitals; after WITH, that of the statement proper. Empty where there is none. */
@@ -10,27 +10,19 @@ export interface Statement {
   readonly count: number;
 }
 
-/** What a statement would destroy, told by its text alone. */
-export interface Destruction {
-  /** `DROP TABLE users`, `DELETE of every row`. */
+/** A structure that a statement removes. */
+export interface Removal {
+  /** `DROP TABLE users`, `DROP COLUMN name of users with what is in it`. */
   readonly what: string;
-  /** The table whose rows go, as it was written; undefined where none is named. */
-  readonly table?: string;
+  /** What is removed, or the table whose column is, as it was written. */
+  readonly table: string;
 }
 
-const VERBS: ReadonlySet<string> = new Set([
-  "SELECT",
-  "INSERT",
-  "REPLACE",
-  "UPDATE",
-  "DELETE",
-  "VALUES",
-  "MERGE",
-]);
+const VERBS: ReadonlySet<string> = new Set(["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "VALUES"]);
 
-/** Looks at an SQL text by its tokens. */
-export function statementOf(sql: string, dialect: Dialect): Statement {
-  const tokens = tokenize(sql, dialect);
+/** Looks at a text of SQLite's SQL by its tokens. */
+export function statementOf(sql: string): Statement {
+  const tokens = tokenize(sql);
   const words = tokens.filter(({ kind }) => kind === "word");
   const first = tokens[0]?.kind === "word" ? tokens[0].text.toUpperCase() : "";
   const proper = words.find(({ text, depth }) => depth === 0 && VERBS.has(text.toUpperCase()));
@@ -44,36 +36,18 @@ export function statementOf(sql: string, dialect: Dialect): Statement {
   return { verb, first, tokens, count };
 }
 
-/** What `statement` would destroy; undefined where it loses nothing by its text. */
-export function destructionOf({ verb, tokens }: Statement): Destruction | undefined {
+/** What a DROP or ALTER removes; undefined for other statements. */
+export function removalOf({ verb, tokens }: Statement): Removal | undefined {
   const upper = tokens.map(({ kind, text }) => (kind === "word" ? text.toUpperCase() : text));
-  switch (verb) {
-    case "DROP":
-    case "TRUNCATE": {
-      const isTable = verb === "TRUNCATE" || upper[1] === "TABLE";
-      let at = upper[1] === "TABLE" || verb === "DROP" ? 2 : 1;
-      if (upper[at] === "IF") at += 2;
-      const table = nameAt(tokens, at);
-      const what = `${verb === "DROP" ? `DROP ${upper[1] ?? ""}` : verb} ${table}`;
-      return isTable ? { what, table } : { what };
-    }
-    case "DELETE":
-    case "UPDATE": {
-      const where = tokens.findIndex(({ depth }, index) => depth === 0 && upper[index] === "WHERE");
-      if (where >= 0 && isSelective(tokens.slice(where + 1))) return undefined;
-      const table = targetOf({ verb, tokens }) ?? "";
-      return { what: `${verb} of every row of ${table}`, table };
-    }
-    case "ALTER": {
-      const drop = upper.indexOf("DROP");
-      if (drop < 0) return undefined;
-      const at = upper[drop + 1] === "COLUMN" ? drop + 2 : drop + 1;
-      const table = nameAt(tokens, 2);
-      return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with what is in it`, table };
-    }
-    default:
-      return undefined;
+  if (verb === "DROP") {
+    const table = nameAt(tokens, upper[2] === "IF" ? 4 : 2);
+    return { what: `DROP ${upper[1] ?? ""} ${table}`, table };
   }
+  const drop = upper.indexOf("DROP");
+  if (verb !== "ALTER" || drop < 0) return undefined;
+  const at = upper[drop + 1] === "COLUMN" ? drop + 2 : drop + 1;
+  const table = nameAt(tokens, 2);
+  return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with what is in it`, table };
 }
 
 /** The table that an INSERT, REPLACE, UPDATE or DELETE names, as it was written; undefined for other statements. */
@@ -90,16 +64,6 @@ export function targetOf({ verb, tokens }: Pick<Statement, "verb" | "tokens">): 
     if (tokens[at]?.text.toUpperCase() === "OR") at += 2;
   }
   return at === 0 ? undefined : nameAt(tokens, at);
-}
-
-/** Whether a condition chooses rows: it names something. `WHERE true` and `WHERE 1 = 1` do not. */
-function isSelective(condition: readonly Token[]): boolean {
-  const constant = /^(TRUE|FALSE|NULL|NOT|AND|OR|IS|IN|LIKE|BETWEEN|RETURNING|LIMIT|ORDER|BY)$/i;
-  for (const { kind, text } of condition) {
-    if (kind === "word" && /^(RETURNING|ORDER|LIMIT)$/i.test(text)) return false;
-    if (kind === "name" || (kind === "word" && !constant.test(text))) return true;
-  }
-  return false;
 }
 
 /** A name with its schema, as written. */

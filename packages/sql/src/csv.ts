@@ -1,8 +1,7 @@
 import type { Readable } from "node:stream";
 import { ToolError } from "@refmcp/core/answer";
 import { CsvError, parse } from "csv-parse";
-import { type Stringifier, stringify } from "csv-stringify";
-import { stringify as stringifySync } from "csv-stringify/sync";
+import { stringify } from "csv-stringify/sync";
 
 /** NULL is an empty field, an empty text a quoted one (as PostgreSQL's COPY has it); values that are no text are JSON. */
 const WRITING = {
@@ -16,20 +15,15 @@ const WRITING = {
 
 /** One record of RFC 4180, with its line end. */
 export function csvLine(row: readonly unknown[]): string {
-  return stringifySync([[...row]], WRITING);
+  return stringify([[...row]], WRITING);
 }
 
 /** Many records, each with its line end. */
 export function csvLines(rows: readonly (readonly unknown[])[]): string {
-  return stringifySync(
+  return stringify(
     rows.map((row) => [...row]),
     WRITING,
   );
-}
-
-/** A stream that takes rows and gives CSV text. */
-export function csvWriter(): Stringifier {
-  return stringify(WRITING);
 }
 
 /** A longer record is taken for a quote that was never closed. */

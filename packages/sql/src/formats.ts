@@ -1,63 +1,76 @@
-import type { Column } from "./cells.ts";
+import { type Column, type CutCells, cellText, encodeRow } from "./cells.ts";
 import { csvLine } from "./csv.ts";
 
 /** How the rows of an answer can be written. */
 export const FORMATS = ["rows", "objects", "csv", "markdown"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What counts and notices cost beside the columns and rows, in characters. */
-const AROUND = 600;
+/** What a row that is kept costs in addition to its text, in characters. */
+export const ROW_COST = 40;
 
-/** Characters of an answer that are left for rows; at least one. */
-export function roomForRows(columns: readonly Column[], budget: number): number {
-  return Math.max(budget - AROUND - JSON.stringify(columns).length, 1);
+/** Writes the rows of a result as pieces of an answer's JSON text. */
+export interface RowWriter {
+  /** A row as the database gives it; values longer than the limit are cut and counted. */
+  write(row: readonly unknown[], cut: CutCells): string;
+  /** A row that `encodeRow` made. */
+  writeEncoded(row: readonly unknown[]): string;
 }
 
-/** How many characters an encoded row costs in the answer's JSON. */
-export function rowCost(row: readonly unknown[], columns: readonly Column[], format: Format): number {
+/** @param cellBytes of one value at most */
+export function rowWriter(format: Format, names: readonly string[], cellBytes: number): RowWriter {
+  const joined = (
+    texts: (row: readonly unknown[], text: (value: unknown) => string) => string,
+  ): RowWriter => ({
+    write: (row, cut) => texts(row, (value) => cellText(value, cellBytes, cut)),
+    writeEncoded: (row) => texts(row, (value) => JSON.stringify(value)),
+  });
+  const line = (text: (row: readonly unknown[]) => string): RowWriter => {
+    const writeEncoded = (row: readonly unknown[]) => JSON.stringify(text(row)).slice(1, -1);
+    return { write: (row, cut) => writeEncoded(encodeRow(row, cellBytes, cut)), writeEncoded };
+  };
   switch (format) {
     case "rows":
-      return JSON.stringify(row).length + 1;
-    case "objects":
-      return JSON.stringify(objectOf(row, columns)).length + 1;
-    default:
-      return JSON.stringify(format === "csv" ? csvLine(row) : markdownLine(row)).length;
+      return joined((row, text) => {
+        let piece = "[";
+        for (let at = 0; at < row.length; at++) piece += at === 0 ? text(row[at]) : `,${text(row[at])}`;
+        return `${piece}]`;
+      });
+    case "objects": {
+      const keys = distinctNames(names).map((key) => `${JSON.stringify(key)}:`);
+      return joined((row, text) => `{${row.map((value, at) => keys[at] + text(value)).join(",")}}`);
+    }
+    case "csv":
+      return line(csvLine);
+    case "markdown":
+      return line(markdownLine);
   }
 }
 
-/** The rows in a format: as `rows`, `objects` or `text`. */
-export function shownAs(
-  format: Format,
-  columns: readonly Column[],
-  rows: readonly (readonly unknown[])[],
-): { rows?: unknown[][]; objects?: Record<string, unknown>[]; text?: string } {
+/** The member of an answer that holds the rows: `"rows":[…]`, `"objects":[…]` or `"text":"…"`. */
+export function rowsText(format: Format, columns: readonly Column[], pieces: readonly string[]): string {
   const names = columns.map(({ name }) => name);
   switch (format) {
     case "rows":
-      return { rows: rows.map((row) => [...row]) };
     case "objects":
-      return { objects: rows.map((row) => objectOf(row, columns)) };
+      return `"${format}":[${pieces.join(",")}]`;
     case "csv":
-      return { text: [names, ...rows].map(csvLine).join("") };
-    case "markdown":
-      return {
-        text: [markdownLine(names), `|${" --- |".repeat(names.length)}\n`, ...rows.map(markdownLine)].join(
-          "",
-        ),
-      };
+      return `"text":"${JSON.stringify(csvLine(names)).slice(1, -1)}${pieces.join("")}"`;
+    case "markdown": {
+      const head = `${markdownLine(names)}|${" --- |".repeat(names.length)}\n`;
+      return `"text":"${JSON.stringify(head).slice(1, -1)}${pieces.join("")}"`;
+    }
   }
 }
 
-/** Columns of one name are told apart by a number. */
-function objectOf(row: readonly unknown[], columns: readonly Column[]): Record<string, unknown> {
-  const object: Record<string, unknown> = {};
-  for (const [index, { name }] of columns.entries()) {
+/** Keys for columns; those of the same name are numbered. */
+export function distinctNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
     let key = name;
-    for (let count = 2; Object.hasOwn(object, key); count++) key = `${name}_${count}`;
-    // Not an assignment: a column may be called __proto__.
-    Object.defineProperty(object, key, { value: row[index], enumerable: true });
-  }
-  return object;
+    for (let count = 2; taken.has(key); count++) key = `${name}_${count}`;
+    taken.add(key);
+    return key;
+  });
 }
 
 /** A value can end neither its cell nor its line. */

@@ -1,10 +1,12 @@
-export { type AnswerParts, answerOf, queryOutput, rowsThatFit } from "./answer.ts";
+export { type AnswerParts, answerText, queryOutput, roomForRows } from "./answer.ts";
 export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
-export { type Destruction, destructionOf, type Statement, statementOf, targetOf } from "./classify.ts";
+export { type Removal, removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
 export { type AskingOptions, agreed } from "./confirm.ts";
-export { csvLine, csvLines, csvRecords, csvWriter } from "./csv.ts";
-export { FORMATS, type Format, rowCost, shownAs } from "./formats.ts";
+export { csvLine, csvLines, csvRecords } from "./csv.ts";
+export { distinctNames, FORMATS, type Format, ROW_COST, type RowWriter, rowWriter } from "./formats.ts";
 export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
+export { counted, EVERY_ROW, LossTally, type RowLoss } from "./loss.ts";
 export { withNear } from "./near.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
-export { type Dialect, type Token, tokenize } from "./tokens.ts";
+export { type Ahead, type PageRequest, ResultStore, type ResultWindow } from "./results.ts";
+export { type Token, tokenize } from "./tokens.ts";

@@ -35,6 +35,15 @@ export const limitOptions = {
     heading: "Limits",
     description: "Longer values are cut to this many bytes.",
   },
+  readAheadMb: {
+    type: "integer",
+    min: 1,
+    max: 1_024,
+    default: 32,
+    valueName: "MB",
+    heading: "Limits",
+    description: "Memory for rows that are read ahead, from which further pages are served.",
+  },
   queryTimeoutMs: {
     type: "integer",
     min: 100,

@@ -1,5 +1,4 @@
-import { type Call, promptFor, resourceFor, toolFor } from "@refmcp/core";
-import { type Column, encodeRow, type Format, rowsThatFit } from "@refmcp/sql";
+import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
 import type { Postgres } from "./database/connection/postgres.ts";
 
@@ -32,16 +31,5 @@ export const columns = z.array(z.object({ name: z.string(), type: z.string() }))
 export const cells = z.array(z.array(z.unknown()));
 export const notices = z.array(z.string()).optional();
 
-/** How rows are shown within the budget of a call. */
-export function showing(postgres: Postgres, call: Call, format: Format) {
-  const cut = { count: 0 };
-  return {
-    show: (row: readonly unknown[]) => encodeRow(row, postgres.limits.maxCellBytes, cut),
-    fitting: (rows: readonly (readonly unknown[])[], shown: readonly Column[]) =>
-      rowsThatFit(rows, shown, format, call.budget),
-    /** Whether a value was cut. */
-    hasCut: () => cut.count > 0,
-    /** What PostgreSQL itself remarked, as much as an agent should read of it. */
-    remarks: (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5),
-  };
-}
+/** What PostgreSQL itself remarked, as much as an agent should read of it. */
+export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);

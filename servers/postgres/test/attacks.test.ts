@@ -152,9 +152,7 @@ describe("each layer alone", () => {
       const refused = connected(
         world.adminUrl,
         (client) =>
-          client.query(
-            new PortalQuery({ text: sql, params: [] }, { rows: 10, bytes: 1_000 }, () => undefined),
-          ).done,
+          client.query(new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined)).done,
       );
       await expect(refused).rejects.toMatchObject({ code: "42601" });
       expect(await state()).toEqual(UNTOUCHED);

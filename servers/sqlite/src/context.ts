@@ -31,6 +31,7 @@ export const changed = z.object({
   affected_rows: z.array(z.number()),
   last_insert_rowid: z.string().optional(),
   loss: z.string().optional(),
+  undo: z.array(z.string()).optional(),
   returned: z
     .array(
       z.object({

@@ -1,4 +1,6 @@
+import type { queryOutput } from "@refmcp/sql";
 import { afterEach } from "vitest";
+import type * as z from "zod";
 import { passWriting } from "../src/database/gate/gate.ts";
 import { type Question, query } from "../src/database/reading/query.ts";
 import { write } from "../src/database/writing/write.ts";
@@ -18,19 +20,25 @@ export function rooms(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
 }
 
 /** What read_query does, without a client. */
-export const ask = (here: Lab, sql: string, more: Partial<Question> = {}) =>
-  query(here.databases, {
-    sql,
-    params: [],
-    database: undefined,
-    maxRows: undefined,
-    timeoutMs: undefined,
-    cursor: undefined,
-    format: "rows",
-    budget: 80_000,
-    signal: new AbortController().signal,
-    ...more,
-  });
+export const ask = async (
+  here: Lab,
+  sql: string,
+  more: Partial<Question> = {},
+): Promise<z.output<typeof queryOutput>> =>
+  JSON.parse(
+    await query(here.databases, {
+      sql,
+      params: [],
+      database: undefined,
+      maxRows: undefined,
+      timeoutMs: undefined,
+      cursor: undefined,
+      format: "rows",
+      budget: 80_000,
+      signal: new AbortController().signal,
+      ...more,
+    }),
+  );
 
 /** What write_query and run_transaction do, without a client. */
 export const change = (

@@ -38,6 +38,7 @@ export async function lab(
     maxBytes: 262_144,
     maxCellBytes: 8_192,
     queryTimeoutMs: options.timeoutMs ?? 20_000,
+    readAheadMb: 32,
     ...options.limits,
   });
   const { dev, ino } = await stat(file);

@@ -44,6 +44,67 @@ describe("pg_execute", () => {
     expect(at().questions).toHaveLength(2);
   });
 
+  it("gives all rows of RETURNING that fit, whatever else is in the transaction", async () => {
+    const { results, truncated } = await at().data("pg_execute", {
+      statements: [
+        "CREATE TABLE notes (id serial, note text)",
+        "INSERT INTO notes (note) VALUES ('a'), ('b') RETURNING *",
+        "INSERT INTO notes (note) SELECT 'x' FROM generate_series(1, 500) RETURNING id",
+        "DROP TABLE notes",
+      ],
+      dry_run: true,
+    });
+    expect(truncated).toBe(false);
+    expect(results).toMatchObject([
+      {},
+      {
+        rows: [
+          [1, "a"],
+          [2, "b"],
+        ],
+      },
+      { row_count: 500 },
+      {},
+    ]);
+    expect(Object(results)[2].rows).toHaveLength(500);
+    const long = await at().data("pg_execute", {
+      statements: ["SELECT repeat('x', 200) FROM generate_series(1, 500)"],
+      dry_run: true,
+    });
+    expect(long).toMatchObject({ truncated: true, truncated_by: "bytes", results: [{ row_count: 500 }] });
+    expect(JSON.stringify(long).length).toBeLessThanOrEqual(20_000);
+    expect(Object(long.results)[0].rows.length).toBeGreaterThan(50);
+  });
+
+  it("takes params for each of several statements", async () => {
+    const statements = ["SELECT $1::int", "SELECT 2", "SELECT $1::text, $2::int[]"];
+    const run = (params: unknown) => at().call("pg_execute", { statements, params, dry_run: true });
+    const { text } = await run([[1], [], ["a", [1, 2]]]);
+    expect(JSON.parse(text).results.map(({ rows }: { rows: unknown }) => rows)).toEqual([
+      [[1]],
+      [[2]],
+      [["a", [1, 2]]],
+    ]);
+    for (const params of [
+      [1, [], []],
+      [[1], []],
+    ])
+      expect((await run(params)).text).toContain("params does not have a list for each of the 3 statements");
+  });
+
+  it("names a renamed table rightly", async () => {
+    const statements = [
+      "CREATE TABLE tw AS SELECT generate_series(1, 9) AS n",
+      "ALTER TABLE tw RENAME TO tw2",
+    ];
+    const created = await at().data("pg_execute", { statements, dry_run: true });
+    expect(created.tables).toEqual([{ table: "tw2", inserted: 9, updated: 0, deleted: 0 }]);
+    await at().sql("CREATE TABLE tw AS SELECT 1 AS n");
+    await at().data("pg_execute", { statements: ["INSERT INTO tw VALUES (2)"] });
+    const { tables } = await at().data("pg_execute", { statements: statements.slice(1), dry_run: true });
+    expect(tables).toEqual([]);
+  });
+
   it("refuses what would end its transaction", async () => {
     for (const statement of ["COMMIT", "BEGIN", "SELECT 1; DROP TABLE orders", "VACUUM"]) {
       const { isError, text } = await at().call("pg_execute", { statements: [statement] });

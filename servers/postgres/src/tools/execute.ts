@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
+import { encodeRow } from "@refmcp/sql";
 import * as z from "zod";
-import { cells, columns, count, database, notices, params, showing, timeoutMs, tool } from "../context.ts";
+import { cells, columns, count, database, notices, remarks, timeoutMs, tool } from "../context.ts";
 import { withNearNames } from "../database/reading/near.ts";
 import { write } from "../database/writing/writing.ts";
 
@@ -21,7 +22,11 @@ export default tool({
       .min(1)
       .max(100)
       .describe('["UPDATE t SET a = $1 WHERE id = $2"], in order.'),
-    params,
+    params: z
+      .array(z.unknown())
+      .max(1_000)
+      .default([])
+      .describe("Values for $1, $2, … of one statement; of several a list for each: [[1], [2]]."),
     dry_run: z.boolean().default(false).describe("Report and take everything back."),
     timeout_ms: timeoutMs,
     database,
@@ -38,40 +43,52 @@ export default tool({
     ),
     tables: z.array(z.object({ table: z.string(), inserted: count, updated: count, deleted: count })),
     loss: z.string().optional(),
+    undo: z.array(z.string()).optional(),
     truncated: z.boolean(),
-    truncated_by: z.enum(["rows", "bytes", "cell"]).optional(),
+    truncated_by: z.enum(["bytes", "cell"]).optional(),
     notices,
   }),
   async run({ statements, params, dry_run, timeout_ms, database: name }, postgres, call) {
     const at = postgres.at(name).database;
+    const { maxBytes, maxCellBytes } = postgres.limits;
     const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const { show, fitting, hasCut, remarks } = showing(postgres, call, "rows");
-    const caps = { rows: 200, bytes: postgres.limits.maxBytes };
-    const confirm = (loss: string) => call.confirm(loss);
-    const written = await write(at, { ...work, statements, params, caps, dryRun: dry_run, confirm }).catch(
-      async (error: unknown) => {
-        throw error instanceof ToolError ? await withNearNames(error, at, work) : error;
-      },
-    );
-    let stopped: "rows" | "bytes" | undefined;
-    const results = written.outcomes.map((outcome) => {
-      const rows = outcome.rows.map(show);
-      // Several statements share the budget.
-      const fits = Math.ceil(fitting(rows, outcome.columns) / statements.length);
-      stopped ??= fits < rows.length ? "bytes" : outcome.stopped;
-      return {
-        command: outcome.command,
-        ...(outcome.rowCount === undefined ? {} : { row_count: outcome.rowCount }),
-        ...(outcome.columns.length === 0 ? {} : { columns: [...outcome.columns], rows: rows.slice(0, fits) }),
-      };
+    const written = await write(at, {
+      ...work,
+      statements,
+      params,
+      caps: { chars: maxBytes },
+      dryRun: dry_run,
+      confirm: (loss) => call.confirm(loss),
+    }).catch(async (error: unknown) => {
+      throw error instanceof ToolError ? await withNearNames(error, at, work) : error;
     });
-    const by = stopped ?? (hasCut() ? ("cell" as const) : undefined);
+    const { committed, outcomes, loss, undo } = written;
     const said = remarks(written.notices);
+    const cut = { count: 0 };
+    // Whatever else the answer holds comes first; rows of RETURNING share what is left.
+    let room = call.budget - 500 - JSON.stringify([written.tables, loss, undo, said]).length;
+    let isShort = false;
+    const results = outcomes.map(({ command, rowCount, columns, rows }) => {
+      const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
+      room -= JSON.stringify([facts, columns]).length + 30;
+      if (columns.length === 0) return facts;
+      const shown: unknown[][] = [];
+      for (const row of rows) {
+        const encoded = encodeRow(row, maxCellBytes, cut);
+        room -= JSON.stringify(encoded).length + 1;
+        if (room < 0) break;
+        shown.push(encoded);
+      }
+      isShort ||= shown.length < (rowCount ?? rows.length);
+      return { ...facts, columns: [...columns], rows: shown };
+    });
+    const by = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
     return {
-      committed: written.committed,
+      committed,
       results,
-      tables: [...written.tables],
-      ...(written.loss === undefined ? {} : { loss: written.loss }),
+      tables: written.tables.map(({ id: _, ...table }) => table),
+      ...(loss === undefined ? {} : { loss }),
+      ...(undo.length === 0 ? {} : { undo: [...undo] }),
       truncated: by !== undefined,
       ...(by === undefined ? {} : { truncated_by: by }),
       ...(said.length === 0 ? {} : { notices: said }),

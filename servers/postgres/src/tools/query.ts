@@ -1,11 +1,10 @@
-import { cursorsOf } from "@refmcp/core/answer";
+import { JsonText } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
-import { answerOf, FORMATS, queryOutput, STANDARD_ROWS } from "@refmcp/sql";
+import { FORMATS, queryOutput, STANDARD_ROWS } from "@refmcp/sql";
 import * as z from "zod";
-import { database, params, showing, timeoutMs, tool } from "../context.ts";
+import { database, params, remarks, timeoutMs, tool } from "../context.ts";
 import { withNearNames } from "../database/reading/near.ts";
-
-const place = z.object({ offset: z.int().min(1), mark: z.string() });
+import { readAhead } from "../database/reading/reading.ts";
 
 export default tool({
   name: "query",
@@ -27,34 +26,26 @@ export default tool({
   }),
   output: queryOutput,
   async run({ sql, params, max_rows, cursor, timeout_ms, format, database: name }, postgres, call) {
-    const at = postgres.at(name);
-    const cursors = cursorsOf("query", [sql, params, at.database.name], place);
-    const { maxRows, maxBytes } = postgres.limits;
-    const { show, fitting, hasCut, remarks } = showing(postgres, call, format);
-    const started = performance.now();
+    const { database } = postgres.at(name);
+    const { maxRows, maxBytes, maxCellBytes: cellBytes } = postgres.limits;
     const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const page = await at.reader
-      .read({
-        ...work,
-        sql,
-        params,
-        caps: { rows: Math.min(max_rows, maxRows), bytes: maxBytes },
-        show,
-        fitting,
-        from: cursors.decode(cursor),
-      })
-      .catch(async (error: unknown) => {
-        throw await withNearNames(error, at.database, work);
-      });
-    return answerOf({
-      columns: page.columns,
-      rows: page.rows,
+    const text = await postgres.results.page({
+      list: "query",
+      query: [sql, params, database.name, format],
+      cursor,
       format,
-      stopped: page.stopped,
-      cut: hasCut(),
-      nextCursor: page.next === undefined ? undefined : cursors.encode(page.next),
-      elapsedMs: performance.now() - started,
-      notices: remarks(page.notices),
+      maxRows: Math.min(max_rows, maxRows),
+      maxBytes,
+      budget: call.budget,
+      async read(ahead) {
+        const window = await readAhead(database, { ...work, sql, params, format, cellBytes }, ahead).catch(
+          async (error: unknown) => {
+            throw await withNearNames(error, database, work);
+          },
+        );
+        return { ...window, notices: remarks(window.notices ?? []) };
+      },
     });
+    return new JsonText(text);
   },
 });

@@ -12,7 +12,7 @@ export default resource({
   mimeType: "application/json",
   async read({ database, table }, databases, { budget, signal }) {
     const { name } = await tableFound(databases, database, table, signal);
-    const answer = await query(databases, {
+    return await query(databases, {
       sql: `SELECT * FROM ${quote(name)}`,
       params: [],
       database,
@@ -23,7 +23,6 @@ export default resource({
       budget,
       signal,
     });
-    return JSON.stringify(answer);
   },
   complete,
   watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),

@@ -8,7 +8,10 @@ const of = (input: unknown) => tool.input.parse(input);
 it("answers rows in every format, and refuses a change", async () => {
   const { databases, call } = await enter();
   const query = "SELECT id, name FROM users WHERE city = ? ORDER BY id";
-  const ask = (more: object) => tool.run(of({ query, params: ["London"], ...more }), databases, call);
+  const ask = async (more: object) => {
+    const answer = await tool.run(of({ query, params: ["London"], ...more }), databases, call);
+    return JSON.parse(JSON.stringify(answer));
+  };
   expect(await ask({})).toMatchObject({
     rows: [
       [1, "Ada"],

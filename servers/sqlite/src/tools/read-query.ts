@@ -1,3 +1,4 @@
+import { JsonText } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import { FORMATS, queryOutput } from "@refmcp/sql";
 import * as z from "zod";
@@ -21,16 +22,22 @@ export default tool({
     format: z.enum(FORMATS).default("rows").describe("rows: arrays; objects; csv or markdown: one text."),
   }),
   output: queryOutput,
-  run: ({ query, params, database, max_rows, timeout_ms, cursor, format }, databases, { budget, signal }) =>
-    ask(databases, {
-      sql: query,
-      params,
-      database,
-      maxRows: max_rows,
-      timeoutMs: timeout_ms,
-      cursor,
-      format,
-      budget,
-      signal,
-    }),
+  run: async (
+    { query, params, database, max_rows, timeout_ms, cursor, format },
+    databases,
+    { budget, signal },
+  ) =>
+    new JsonText(
+      await ask(databases, {
+        sql: query,
+        params,
+        database,
+        maxRows: max_rows,
+        timeoutMs: timeout_ms,
+        cursor,
+        format,
+        budget,
+        signal,
+      }),
+    ),
 });

@@ -83,7 +83,7 @@ export async function explain(database: Database, explaining: Explaining): Promi
   return await database.work({ ...work, sql: query }, async (session) => {
     const supposed = await suppose(session, indexes);
     const batch = await session.link.client.query(
-      new PortalQuery({ text: statement, params: paramsOf(params) }, { rows: 10, bytes: 16_777_216 }, () =>
+      new PortalQuery({ text: statement, params: paramsOf(params) }, { chars: 16_777_216 }, () =>
         session.link.cancel(),
       ),
     ).done;

@@ -27,14 +27,14 @@ export interface Work {
 /** How much longer than the server's own limit is waited before the statement is cancelled from here. */
 const GRACE_MS = 500;
 const LOCK_MS = 5_000;
+/** What a transaction may wait for this process in addition to the limit of its statements. */
+const IDLE_MS = 5_000;
 
 /** A connection in an open transaction, for the time of one piece of work. */
 export interface Session {
   readonly link: Link;
   /** Aborts when the client cancels or the time limit runs out. */
   readonly signal: AbortSignal;
-  /** Keeps the connection and its transaction open after the work; whoever keeps it gives it back. */
-  keep(): void;
 }
 
 /** Where connections come from. */
@@ -55,8 +55,6 @@ export class Database {
   readonly pool: Pool;
   readonly limits: WorkLimits;
   readonly #source: Source;
-  /** Called when all connections are busy: gives up one that is only kept for later. */
-  onBusy: () => void = () => undefined;
 
   constructor(name: string, label: string, limits: WorkLimits, source: Source) {
     this.name = name;
@@ -67,7 +65,6 @@ export class Database {
       open: () => this.openLink(),
       most: limits.maxConnections,
       label,
-      onBusy: () => this.onBusy(),
     });
   }
 
@@ -98,36 +95,18 @@ export class Database {
    *
    * @throws ToolError what PostgreSQL said, `timeout`, `cancelled`, or `unavailable` where it cannot be reached.
    */
-  work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    const statements = opening(options.mode ?? "READ ONLY", limitsOf(this.limitOf(options.timeoutMs)));
-    return this.#limited(options, (signal) => this.#begin(signal, statements), run);
-  }
-
-  /** The same on a connection that earlier work kept, in its transaction. */
-  onLink<Value>(link: Link, options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    return this.#limited(options, async () => link, run);
-  }
-
-  async #limited<Value>(
-    options: Work,
-    take: (signal: AbortSignal) => Promise<Link>,
-    run: (session: Session) => Promise<Value>,
-  ): Promise<Value> {
+  async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
+    const statements = opening(options.mode ?? "READ ONLY", limitsOf(timeoutMs));
     let deadline: Deadline | undefined;
     let link: Link | undefined;
-    let isKept = false;
-    const keep = () => {
-      isKept = true;
-    };
     try {
       await this.#source.ready?.();
       deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
       const { signal } = deadline;
-      link = await take(signal);
-      return await link.stoppable(run({ link, signal, keep }), signal);
+      link = await this.#begin(signal, statements);
+      return await link.stoppable(run({ link, signal }), signal);
     } catch (error) {
-      isKept = false;
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
       if (codeOf(error) === "57014") throw timedOut(timeoutMs);
@@ -139,8 +118,8 @@ export class Database {
       });
     } finally {
       deadline?.end();
-      // Cleaning up takes two round trips that the answer need not wait for.
-      if (link !== undefined && !isKept) void this.pool.release(link);
+      // Cleaning up takes a round trip that the answer need not wait for.
+      if (link !== undefined) void this.pool.release(link);
     }
   }
 
@@ -166,7 +145,7 @@ export class Database {
 }
 
 function limitsOf(timeoutMs: number) {
-  return { statementMs: timeoutMs, lockMs: Math.min(LOCK_MS, timeoutMs), idleMs: timeoutMs + 90_000 };
+  return { statementMs: timeoutMs, lockMs: Math.min(LOCK_MS, timeoutMs), idleMs: timeoutMs + IDLE_MS };
 }
 
 function timedOut(timeoutMs: number): ToolError {

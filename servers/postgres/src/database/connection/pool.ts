@@ -6,8 +6,6 @@ export interface PoolOptions {
   /** Connections at the same time. */
   readonly most: number;
   readonly label: string;
-  /** Called when all are busy; it may give back one that is only kept for later. */
-  readonly onBusy?: () => void;
   readonly idleMs?: number;
   readonly waitMs?: number;
 }
@@ -48,7 +46,6 @@ export class Pool {
       const idle = this.#takeIdle();
       if (idle !== undefined) return idle;
       if (this.#count < this.#options.most) return await this.#open();
-      this.#options.onBusy?.();
       const link = await this.#wait(signal);
       if (link !== undefined) return link;
     }

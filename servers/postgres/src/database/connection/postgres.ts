@@ -1,6 +1,6 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { Reader } from "../reading/reading.ts";
+import { ResultStore } from "@refmcp/sql";
 import { namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
 import { Embedded } from "./embedded.ts";
@@ -20,16 +20,16 @@ export interface AnswerLimits {
   readonly maxRows: number;
   readonly maxBytes: number;
   readonly maxCellBytes: number;
+  readonly readAheadMb: number;
 }
 
 export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {
   readonly notifyChannel: string;
 }
 
-/** A database and what reads it and listens to it. */
+/** A database and what listens to it. */
 export interface Place {
   readonly database: Database;
-  readonly reader: Reader;
   readonly listener: Listener;
 }
 
@@ -40,6 +40,7 @@ const MAIN = "main";
 export class Postgres {
   readonly guard: PathGuard;
   readonly limits: AnswerLimits;
+  readonly results: ResultStore;
   readonly #places = new Map<string, Place>();
   readonly #embedded: Embedded | undefined;
 
@@ -47,6 +48,7 @@ export class Postgres {
   constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
     this.guard = guard;
     this.limits = options;
+    this.results = new ResultStore(options.readAheadMb * 1_048_576);
     const { url, named, embedded, env } = options;
     if (embedded !== undefined) {
       const { maxConnections } = options;
@@ -71,7 +73,7 @@ export class Postgres {
   #add(name: string, label: string, options: PostgresOptions, source: Source): void {
     const database = new Database(name, label, options, source);
     const listener = new Listener(options.notifyChannel, () => database.openLink());
-    this.#places.set(name, { database, reader: new Reader(database), listener });
+    this.#places.set(name, { database, listener });
   }
 
   get names(): string[] {
@@ -99,6 +101,7 @@ export class Postgres {
   }
 
   async close(): Promise<void> {
+    this.results.clear();
     for (const { database, listener } of this.#places.values()) {
       await listener.close();
       await database.close();

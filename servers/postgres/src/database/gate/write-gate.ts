@@ -3,12 +3,23 @@ import { demandHarmlessCalls, denied } from "./gate.ts";
 import { parseSql } from "./parser.ts";
 import { namesOf, only, quoteIdentifier, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
 
-/** What a statement would destroy, told before it happens. */
+/** What a statement destroys besides rows. */
 export interface Loss {
-  /** `DROP TABLE users`, `DELETE without WHERE`. */
+  /** `DROP TABLE users`, `DROP COLUMN name`. */
   readonly what: string;
-  /** Quoted relations whose rows all go; they are counted. */
+  /** Quoted names of what is dropped or truncated, whose rows are counted. */
   readonly relations: readonly string[];
+  /** Nothing is lost where none of the relations exists, or where none has rows. */
+  readonly losesNothingWithout?: "relations" | "rows";
+  /** Whether the definition of what is dropped is enough to restore it. */
+  readonly isUndoable?: boolean;
+}
+
+/** A table whose rows a statement updates or deletes by name. */
+export interface RowTarget {
+  readonly verb: "DELETE" | "UPDATE";
+  /** Quoted. */
+  readonly relation: string;
 }
 
 /** A changing statement that passed. */
@@ -16,8 +27,8 @@ export interface Change {
   readonly sql: string;
   /** `INSERT`, `CREATE TABLE`, … */
   readonly command: string;
-  /** What cannot be had back after it; undefined where nothing is lost. */
-  readonly loss: Loss | undefined;
+  readonly losses: readonly Loss[];
+  readonly targets: readonly RowTarget[];
 }
 
 /** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
@@ -69,25 +80,18 @@ export async function passWriting(sql: string): Promise<Change> {
     });
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const losses: Loss[] = [];
+  const targets: RowTarget[] = [];
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${spoken(key)} is not run here.`, reason);
     demandHarmlessCalls(key, value, WRITING_MAY_CALL);
-    const loss = lossOf(key, treeOf(value));
+    const node = treeOf(value);
+    const loss = lossOf(key, node);
     if (loss !== undefined) losses.push(loss);
+    const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
+    if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
-  const [first] = losses;
-  return {
-    sql,
-    command: spoken(kind),
-    loss:
-      first === undefined
-        ? undefined
-        : {
-            what: losses.map(({ what }) => what).join(", "),
-            relations: [...new Set(losses.flatMap(({ relations }) => relations))],
-          },
-  };
+  return { sql, command: spoken(kind), losses, targets };
 }
 
 function lossOf(key: string, node: Tree): Loss | undefined {
@@ -96,21 +100,9 @@ function lossOf(key: string, node: Tree): Loss | undefined {
       return dropped(node);
     case "TruncateStmt": {
       const relations = listOf(node.relations).flatMap((item) => relationName(treeOf(item).RangeVar) ?? []);
-      return { what: `TRUNCATE ${relations.join(", ")}${cascading(node)}`, relations };
+      const what = `TRUNCATE ${relations.join(", ")}${cascading(node)}`;
+      return { what, relations, ...(cascading(node) === "" ? { losesNothingWithout: "rows" } : {}) };
     }
-    case "DeleteStmt":
-    case "UpdateStmt": {
-      if (isSelective(node.whereClause)) return undefined;
-      const relation = relationName(node.relation) ?? "";
-      return {
-        what: `${key === "DeleteStmt" ? "DELETE FROM" : "UPDATE"} ${relation} of every row`,
-        relations: [],
-      };
-    }
-    case "MergeWhenClause":
-      return node.commandType === "CMD_DELETE"
-        ? { what: "MERGE that deletes rows", relations: [] }
-        : undefined;
     case "AlterTableCmd":
       return altered(node);
     case "DropOwnedStmt":
@@ -124,16 +116,11 @@ function lossOf(key: string, node: Tree): Loss | undefined {
   }
 }
 
-/** Whether a WHERE clause chooses rows: it names a column. `WHERE true` and `WHERE 1 = 1` do not. */
-function isSelective(where: unknown): boolean {
-  let names = false;
-  walk(treeOf(where), (key) => {
-    if (key === "ColumnRef" || key === "CurrentOfExpr") names = true;
-  });
-  return names;
-}
-
-const WITH_ROWS: ReadonlySet<unknown> = new Set(["OBJECT_TABLE", "OBJECT_MATVIEW"]);
+/** Relations, which are looked up by name before they are dropped. */
+const RELATIONS: ReadonlySet<unknown> = new Set(
+  ["TABLE", "MATVIEW", "VIEW", "INDEX", "SEQUENCE", "FOREIGN_TABLE"].map((kind) => `OBJECT_${kind}`),
+);
+const UNDOABLE: ReadonlySet<unknown> = new Set(["OBJECT_VIEW", "OBJECT_INDEX"]);
 
 function dropped(node: Tree): Loss {
   const kind = String(node.removeType ?? "")
@@ -148,7 +135,9 @@ function dropped(node: Tree): Loss {
   });
   return {
     what: `DROP ${kind.replaceAll("_", " ")} ${names.join(", ")}${cascading(node)}`,
-    relations: WITH_ROWS.has(node.removeType) ? names : [],
+    relations: RELATIONS.has(node.removeType) ? names : [],
+    losesNothingWithout: "relations",
+    isUndoable: UNDOABLE.has(node.removeType) && cascading(node) === "",
   };
 }
 

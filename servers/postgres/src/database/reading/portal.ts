@@ -1,11 +1,13 @@
+import { ROW_COST } from "@refmcp/sql/formats";
 import type { Connection, FieldDef, Submittable } from "pg";
 
 /** How much of a result is taken. */
 export interface Caps {
-  readonly rows: number;
-  /** Of the values' text, as it comes over the wire. */
-  readonly bytes: number;
-  /** Lets the statement run to its end although rows beyond the caps are not kept: for RETURNING of a change. */
+  /** Characters of the values' text as it comes over the wire, each row counted with `ROW_COST` more. */
+  readonly chars: number;
+  /** Rows that are kept whatever their size; default 1. */
+  readonly least?: number;
+  /** Lets the statement run to its end although rows beyond the cap are not kept: for RETURNING of a change. */
   readonly toEnd?: boolean;
 }
 
@@ -15,12 +17,8 @@ export type Cell = string | null;
 export interface Batch {
   readonly fields: readonly FieldDef[];
   readonly rows: readonly Row[];
-  /** Why it stopped before the end: the caps; undefined where the result is complete. */
-  readonly stopped: "rows" | "bytes" | undefined;
-  /** Rows that came and did not fit: the next ones. */
-  readonly leftover: readonly Row[];
-  /** Whether the portal has no rows after those. */
-  readonly finished: boolean;
+  /** Whether there are rows after these. */
+  readonly more: boolean;
   /** What the server says that it did: `DELETE 3`; undefined before the end. */
   readonly tag: string | undefined;
 }
@@ -41,7 +39,7 @@ export type Param = string | null | { encode(typeOid: number): string | null };
 const FIRST_ROWS = 64;
 const MOST_ROWS = 2_000;
 /** What one batch may go over the cap before the server is told to stop. */
-const OVERRUN_BYTES = 8 * 1_048_576;
+const OVERRUN_CHARS = 8 * 1_048_576;
 
 /**
  * One statement over the extended protocol (PostgreSQL, "Message Flow"), so that a second statement in its text is a
@@ -54,10 +52,10 @@ export class PortalQuery implements Submittable {
   readonly #caps: Caps;
   readonly #tooMuch: () => void;
   readonly #rows: Row[] = [];
-  #leftover: Row[] = [];
   #fields: readonly FieldDef[] = [];
-  #bytes = 0;
-  #stopped: "rows" | "bytes" | undefined;
+  #chars = 0;
+  #isDropping = false;
+  #isProbed = false;
   #finished = false;
   #tag: string | undefined;
   #failure: unknown;
@@ -80,32 +78,15 @@ export class PortalQuery implements Submittable {
 
   /** Opens a named portal and fetches nothing from it. */
   static open(statement: Statement & { readonly portal: string }): PortalQuery {
-    return new PortalQuery(statement, { rows: 0, bytes: 0 }, () => undefined);
+    return new PortalQuery(statement, { chars: 0 }, () => undefined);
   }
 
-  /** Goes on with a named portal of this connection; `leftover` comes before what is in it. */
-  static resume(
-    portal: string,
-    from: Pick<Batch, "fields" | "leftover">,
-    caps: Caps,
-    tooMuch: () => void,
-  ): PortalQuery {
+  /** Fetches from a named portal of this connection. */
+  static resume(portal: string, fields: readonly FieldDef[], caps: Caps, tooMuch: () => void): PortalQuery {
     const query = new PortalQuery({ text: "", params: [], portal }, caps, tooMuch);
-    query.#fields = from.fields;
-    query.#start = () => {
-      for (const row of from.leftover) query.#take(row);
-      query.handlePortalSuspended();
-    };
+    query.#fields = fields;
+    query.#start = () => query.#execute(FIRST_ROWS);
     return query;
-  }
-
-  /** The next page where all rows of a result are here already. */
-  static local(from: Pick<Batch, "fields" | "leftover">, caps: Caps): Batch {
-    const query = new PortalQuery({ text: "", params: [] }, caps, () => undefined);
-    query.#fields = from.fields;
-    query.#finished = true;
-    for (const row of from.leftover) query.#take(row);
-    return query.#batch();
   }
 
   submit(connection: Connection): void {
@@ -142,18 +123,16 @@ export class PortalQuery implements Submittable {
     const portal = this.#portal;
     this.#connection?.bind({ portal, statement: "", values }, true);
     this.#connection?.describe({ type: "P", name: portal }, true);
-    if (this.#caps.rows === 0) this.#connection?.sync();
-    else this.#execute(FIRST_ROWS);
+    if (this.#caps.chars === 0) this.#connection?.sync();
+    // In one go: the count of the last part only would come back.
+    else this.#execute(this.#caps.toEnd === true ? 0 : FIRST_ROWS);
   }
 
   get #portal(): string {
     return this.#statement.portal ?? "";
   }
 
-  /** Asks for one row more than is wanted at the end, to know whether there is one. */
-  #execute(most: number): void {
-    const left = this.#caps.toEnd === true ? most : this.#caps.rows + 1 - this.#rows.length;
-    const rows = Math.max(1, Math.min(most, left));
+  #execute(rows: number): void {
     // pg's types want a text here; a number is what goes over the wire.
     this.#connection?.execute({ portal: this.#portal, rows: String(rows) }, true);
     this.#connection?.flush();
@@ -164,42 +143,31 @@ export class PortalQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
-    this.#take(fields);
-  }
-
-  #take(row: Row): void {
-    let size = 0;
-    for (const cell of row) size += cell?.length ?? 0;
-    const fits = this.#rows.length === 0 || this.#bytes + size <= this.#caps.bytes;
-    if (this.#stopped === undefined && fits && this.#rows.length < this.#caps.rows) {
-      this.#rows.push(row);
-      this.#bytes += size;
+    const { chars, least = 1, toEnd = false } = this.#caps;
+    // Rows that came are kept although they are over the cap, since the next page begins with them; but not without end.
+    const most = toEnd ? chars : chars + OVERRUN_CHARS;
+    if (this.#isDropping || (this.#chars > most && this.#rows.length >= least)) {
+      if (!this.#isDropping && !toEnd) this.#tooMuch();
+      this.#isDropping = true;
       return;
     }
-    this.#stopped ??= this.#rows.length >= this.#caps.rows ? "rows" : "bytes";
-    if (this.#isTooMuch || this.#caps.toEnd === true) return;
-    this.#bytes += size;
-    this.#leftover.push(row);
-    if (this.#bytes <= this.#caps.bytes + OVERRUN_BYTES) return;
-    this.#bytes = Number.NEGATIVE_INFINITY;
-    this.#leftover = [];
-    this.#tooMuch();
-  }
-
-  /** The server was told to stop: what still comes is not kept, and its error is no failure. */
-  get #isTooMuch(): boolean {
-    return this.#bytes === Number.NEGATIVE_INFINITY;
+    this.#rows.push(fields);
+    this.#chars += ROW_COST;
+    for (const cell of fields) this.#chars += cell?.length ?? 0;
   }
 
   handlePortalSuspended(): void {
-    if (this.#stopped !== undefined) {
-      if (this.#caps.toEnd === true) this.#execute(MOST_ROWS);
-      else this.#connection?.sync();
-      return;
+    const { chars, least = 1 } = this.#caps;
+    const left = chars - this.#chars;
+    if (left > 0 || this.#rows.length < least) {
+      const average = this.#chars / Math.max(1, this.#rows.length);
+      this.#execute(Math.max(1, Math.min(Math.ceil(left / Math.max(1, average)), MOST_ROWS)));
+    } else if (this.#isProbed) this.#connection?.sync();
+    else {
+      // Whether there is a row more.
+      this.#isProbed = true;
+      this.#execute(1);
     }
-    const average = Math.max(1, this.#bytes / Math.max(1, this.#rows.length));
-    const fitting = Math.ceil((this.#caps.bytes - this.#bytes) / average) + 1;
-    this.#execute(Math.max(1, Math.min(fitting, MOST_ROWS)));
   }
 
   handleCommandComplete({ text }: { text: string }): void {
@@ -217,7 +185,7 @@ export class PortalQuery implements Submittable {
     this.#connection?.removeListener("parameterDescription", this.#onTypes);
     this.#connection?.sync();
     // A statement that was cancelled for being too much has given its rows.
-    if (!this.#isTooMuch) this.#failure ??= error;
+    if (!this.#isDropping || this.#caps.toEnd === true) this.#failure ??= error;
     this.handleReadyForQuery();
   }
 
@@ -230,9 +198,7 @@ export class PortalQuery implements Submittable {
     return {
       fields: this.#fields,
       rows: this.#rows,
-      stopped: this.#stopped,
-      leftover: this.#leftover,
-      finished: this.#finished,
+      more: this.#isDropping || !this.#finished,
       tag: this.#tag,
     };
   }

@@ -1,15 +1,16 @@
+import { ResultStore } from "@refmcp/sql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databaseOn, type Lab, lab } from "../../../test/lab.ts";
 import type { Database } from "../connection/database.ts";
-import { type Place, Reader } from "./reading.ts";
+import { readAhead } from "./reading.ts";
 
 let world: Lab;
 let database: Database;
-let reader: Reader;
+let results: ResultStore;
 beforeAll(async () => {
   world = await lab("CREATE TABLE numbers AS SELECT n, 'row ' || n AS name FROM generate_series(1, 1000) n");
   database = databaseOn(world.url);
-  reader = new Reader(database);
+  results = new ResultStore(33_554_432);
 });
 afterAll(async () => {
   await database?.close();
@@ -17,16 +18,32 @@ afterAll(async () => {
 });
 
 const signal = new AbortController().signal;
-const ask = (sql: string, more: { params?: unknown[]; rows?: number; bytes?: number; from?: Place } = {}) =>
-  reader.read({
-    sql,
-    params: more.params ?? [],
-    caps: { rows: more.rows ?? 200, bytes: more.bytes ?? 262_144 },
-    show: (row) => [...row],
-    fitting: (rows) => rows.length,
-    signal,
-    from: more.from,
+interface Asked {
+  params?: unknown[];
+  rows?: number;
+  bytes?: number;
+  cursor?: string | undefined;
+}
+const ask = async (sql: string, { params = [], rows = 200, bytes = 262_144, cursor }: Asked = {}) => {
+  const question = { sql, params, format: "rows" as const, cellBytes: 8_192, signal };
+  const text = await results.page({
+    list: "query",
+    query: [sql, params],
+    cursor,
+    format: "rows",
+    maxRows: rows,
+    maxBytes: bytes,
+    budget: 10_000_000,
+    read: (ahead) => readAhead(database, question, ahead),
   });
+  return JSON.parse(text);
+};
+/** Transactions and locks that the server holds. */
+const held = () =>
+  world.admin(
+    `SELECT state, relation FROM pg_stat_activity a LEFT JOIN pg_locks l USING (pid)
+     WHERE usename = '${world.role}' AND (state <> 'idle' OR relation IS NOT NULL)`,
+  );
 
 describe("types come back exactly", () => {
   it.each([
@@ -66,7 +83,7 @@ describe("types come back exactly", () => {
     ["jsonb", `'{"a": [1, null, {"b": "c"}]}'::jsonb`, { a: [1, null, { b: "c" }] }],
     ["jsonb", `'{"big": 12345678901234567890}'::jsonb`, '{"big": 12345678901234567890}'],
     ["json", "'null'::json", null],
-    ["bytea", "'\\xdeadbeef'::bytea", Buffer.from("deadbeef", "hex")],
+    ["bytea", "'\\xdeadbeef'::bytea", { $blob: 4, base64: "3q2+7w==" }],
     ["uuid", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
     ["int4range", "'[1,5)'::int4range", "[1,5)"],
     ["record", "row(1, 'a')", "(1,a)"],
@@ -107,6 +124,29 @@ describe("parameters", () => {
     expect(page.rows).toEqual([[2, "2026-01-01", [1, 2], { a: [1] }, ["x", 'y"'], null, true, [[1], [2]]]]);
   });
 
+  it("find the row of an integer around 2^53 and 2^63, given as text, and refuse rounded numbers", async () => {
+    const digits = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n];
+    await world.admin(
+      `CREATE TABLE ids (id bigint PRIMARY KEY); INSERT INTO ids VALUES ${digits.map((n) => `(${n}), (${-n})`).join()}`,
+    );
+    for (const one of digits.flatMap((n) => [n, -n])) {
+      const isSafe = Number.isSafeInteger(Number(one));
+      const params = [isSafe ? Number(one) : one.toString()];
+      expect((await ask("SELECT id FROM ids WHERE id = $1", { params })).rows).toEqual([params]);
+      expect((await ask("SELECT id FROM ids WHERE id = ANY($1)", { params: [params] })).rows).toEqual([
+        params,
+      ]);
+      if (isSafe) continue;
+      for (const rounded of [Number(one), [Number(one)], { id: [Number(one)] }, Number(one) * 4, 1e300])
+        await expect(ask("SELECT $1::text", { params: [rounded] })).rejects.toThrow(
+          /Parameter \$1 holds an integer outside ±\(2\^53 - 1\).*Pass it as text|Parameter \$1 holds an integer/s,
+        );
+    }
+    expect((await ask("SELECT $1::float8, $2::numeric", { params: [0.1, 12.5] })).rows).toEqual([
+      [0.1, "12.5"],
+    ]);
+  });
+
   it("are never SQL", async () => {
     const page = await ask("SELECT $1::text", { params: ["'; DROP TABLE numbers; --"] });
     expect(page.rows).toEqual([["'; DROP TABLE numbers; --"]]);
@@ -127,31 +167,31 @@ describe("parameters", () => {
 describe("caps and pages", () => {
   const pages = async (sql: string, rows: number, between: () => Promise<void> = async () => undefined) => {
     const all: unknown[] = [];
-    let from: Place | undefined;
+    let cursor: string | undefined;
     do {
-      const page = await ask(sql, { rows, ...(from === undefined ? {} : { from }) });
-      all.push(...page.rows.map(([first]) => first));
-      from = page.next;
+      const page = await ask(sql, { rows, cursor });
+      all.push(...page.rows.map(([first]: unknown[]) => first));
+      cursor = page.next_cursor;
       await between();
-    } while (from !== undefined);
+    } while (cursor !== undefined);
     return all;
   };
+  const forget = async () => results.clear();
   const wanted = Array.from({ length: 1000 }, (_, index) => index + 1);
 
   it.each([1, 7, 63, 64, 65, 999, 1000, 1001])(
     "join without a repeat or a gap, %i rows each",
     async (rows) => {
       const counted = rows < 7 ? wanted.slice(0, 40) : wanted;
-      expect(await pages(`SELECT n FROM numbers ORDER BY n LIMIT ${counted.length}`, rows)).toEqual(counted);
+      const sql = `SELECT n FROM numbers ORDER BY n LIMIT ${counted.length}`;
+      expect(await pages(sql, rows)).toEqual(counted);
+      expect(await pages(sql, rows, forget)).toEqual(counted);
     },
   );
 
   it("join also where the kept result is gone, by running again to the same place", async () => {
-    const drop = async () => {
-      while (reader.yield());
-    };
-    expect(await pages("SELECT n, name FROM numbers ORDER BY n", 170, drop)).toEqual(wanted);
-    expect(await pages("SELECT n FROM numbers", 333, drop)).toEqual(wanted);
+    expect(await pages("SELECT n, name FROM numbers ORDER BY n", 170, forget)).toEqual(wanted);
+    expect(await pages("SELECT n FROM numbers", 333, forget)).toEqual(wanted);
   });
 
   it("join in one snapshot while others write", async () => {
@@ -165,51 +205,53 @@ describe("caps and pages", () => {
   });
 
   it("are a conflict, not a silent gap, where the rows before changed and nothing was kept", async () => {
-    const first = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10 });
-    while (reader.yield());
+    const sql = "SELECT n FROM numbers ORDER BY n";
+    const { next_cursor: cursor } = await ask(sql, { rows: 10 });
+    results.clear();
     await world.admin("INSERT INTO numbers VALUES (0, 'new')");
-    if (first.next === undefined) throw new Error("no next page");
-    await expect(
-      ask("SELECT n FROM numbers ORDER BY n", { rows: 10, from: first.next }),
-    ).rejects.toMatchObject({
-      kind: "conflict",
-    });
+    await expect(ask(sql, { rows: 10, cursor })).rejects.toMatchObject({ kind: "conflict" });
     await world.admin("DELETE FROM numbers WHERE n = 0");
   });
 
   it("stop at the bytes", async () => {
-    const page = await ask("SELECT repeat('x', 1000) FROM generate_series(1, 100000)", {
-      rows: 10_000,
-      bytes: 10_000,
-    });
-    expect(page).toMatchObject({ stopped: "bytes" });
-    expect(page.rows).toHaveLength(10);
-    expect(page.next?.offset).toBe(10);
+    const sql = "SELECT repeat('x', 1000) FROM generate_series(1, 100000)";
+    const page = await ask(sql, { rows: 10_000, bytes: 10_000 });
+    expect(page).toMatchObject({ truncated_by: "bytes", row_count: 9 });
   });
 
   it("show at least one row, however large, and the rest on the next page", async () => {
     const sql = "SELECT n, repeat('x', 3000000) FROM generate_series(1, 12) n";
     const seen: unknown[] = [];
-    let from: Place | undefined;
+    let cursor: string | undefined;
     do {
-      const page = await ask(sql, { bytes: 1_000, ...(from === undefined ? {} : { from }) });
-      expect(page.rows).toHaveLength(1);
-      seen.push(page.rows[0]?.[0]);
-      from = page.next;
-    } while (from !== undefined);
+      const page = await ask(sql, { bytes: 1_000, cursor });
+      expect(page.row_count).toBe(1);
+      seen.push(page.rows[0][0]);
+      cursor = page.next_cursor;
+      if (seen.length === 6) results.clear();
+    } while (cursor !== undefined);
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
-  it("leaves no transaction open when the result is read to its end", async () => {
-    await pages("SELECT n FROM numbers ORDER BY n", 400);
-    const open = async () =>
-      (
-        await world.admin(
-          `SELECT 1 FROM pg_stat_activity WHERE usename = '${world.role}' AND state LIKE 'idle in transaction%'`,
-        )
-      ).length;
-    while (reader.yield());
-    await expect.poll(open).toBe(0);
+  it("page through more than is read ahead, and rows larger than that", async () => {
+    const small = new ResultStore(1_048_576);
+    const whole = results;
+    results = small;
+    const series = Array.from({ length: 60_000 }, (_, index) => index + 1);
+    expect(await pages("SELECT n FROM generate_series(1, 60000) n", 5_000)).toEqual(series);
+    expect(await pages("SELECT n, repeat('x', 12000000) FROM generate_series(1, 4) n", 3, forget)).toEqual([
+      1, 2, 3, 4,
+    ]);
+    results = whole;
+  });
+
+  it("leave no transaction, lock or snapshot behind: a migration does not wait for them", async () => {
+    const page = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10 });
+    expect(page.next_cursor).toBeDefined();
+    await expect.poll(held).toEqual([]);
+    await world.admin("SET lock_timeout = '100ms'; ALTER TABLE numbers ADD COLUMN extra int");
+    const next = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10, cursor: page.next_cursor });
+    expect(next.rows[0]).toEqual([11]);
   });
 });
 
@@ -219,7 +261,7 @@ describe("notices and other statements", () => {
       "CREATE FUNCTION remark() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'careful'; RETURN 1; END $$",
     );
     expect((await ask("SELECT remark()")).notices).toEqual(["WARNING: careful"]);
-    expect((await ask("SELECT 1")).notices).toEqual([]);
+    expect((await ask("SELECT 1")).notices).toBeUndefined();
   });
 
   it("shows settings and plans", async () => {

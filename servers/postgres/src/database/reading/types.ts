@@ -97,14 +97,13 @@ export class TypeCatalog {
   }
 
   /** Text on the wire → the value that JSON can carry without loss; bytes as a Buffer. */
-  decode(cell: Cell, oid: number): unknown {
-    if (cell === null) return null;
+  decoderOf(oid: number): (cell: Cell) => unknown {
     const { element, delimiter } = this.of(oid);
-    if (element !== 0) {
-      // The library knows commas only.
-      return delimiter === "," ? parseArray(cell, (entry) => this.decode(entry, element)) : cell;
-    }
-    return decodeScalar(cell, oid);
+    if (element === 0) return (cell) => (cell === null ? null : decodeScalar(cell, oid));
+    // The library knows commas only.
+    if (delimiter !== ",") return (cell) => cell;
+    const inner = this.decoderOf(element);
+    return (cell) => (cell === null ? null : parseArray(cell, inner));
   }
 }
 

@@ -1,12 +1,14 @@
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { type Column, counted, EVERY_ROW, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
-import { type Change, passWriting } from "../gate/write-gate.ts";
+import { type Change, type Loss, passWriting, type RowTarget } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
 import { type Caps, PortalQuery } from "../reading/portal.ts";
+import { learnTypes } from "../reading/reading.ts";
 
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
   readonly statements: readonly string[];
-  /** For the one statement; several take none. */
+  /** Of one statement its values; of several a list for each. */
   readonly params: readonly unknown[];
   readonly caps: Caps;
   /** Runs everything and takes it back. */
@@ -19,9 +21,8 @@ export interface Outcome {
   readonly command: string;
   /** Rows that were inserted, updated, deleted or returned; undefined where a command counts none. */
   readonly rowCount: number | undefined;
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
-  readonly stopped: "rows" | "bytes" | undefined;
 }
 
 export interface Written {
@@ -29,20 +30,22 @@ export interface Written {
   readonly outcomes: readonly Outcome[];
   /** What was destroyed, or would be, as the user was asked; undefined where nothing was. */
   readonly loss: string | undefined;
+  /** Statements that restore what was dropped. */
+  readonly undo: readonly string[];
   /** Rows that triggers, cascades and functions touched are among these. */
   readonly tables: readonly TouchedTable[];
   readonly notices: readonly string[];
 }
 
 export interface TouchedTable {
+  /** Its object id, which a new name does not change. */
+  readonly id: string;
   readonly table: string;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
 }
 
-/** A change of more rows than this asks the user, whatever its WHERE says. */
-const MANY_ROWS = 1_000;
 /** Rows of a table that is dropped are counted up to here. */
 const COUNTED = 1_000_000;
 
@@ -55,43 +58,49 @@ const COUNTED = 1_000_000;
  * @throws ToolError what the gate or PostgreSQL say; `denied` by the user. Nothing is changed then.
  */
 export async function write(database: Database, writing: Writing): Promise<Written> {
-  const { statements, params, signal, timeoutMs } = writing;
-  if (statements.length > 1 && params.length > 0)
-    throw new ToolError(
-      "invalid",
-      `params stand beside ${statements.length} statements; they belong to one.`,
-      {
-        hint: "Run that statement alone.",
-      },
-    );
+  const { statements, signal, timeoutMs } = writing;
+  const params = paramsOfEach(statements.length, writing.params);
   const changes: Change[] = [];
   for (const [index, sql] of statements.entries())
     changes.push(await numbered(index, statements.length, passWriting(sql)));
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
     const outcomes: Outcome[] = [];
-    const lost: string[] = [];
+    const tally = new LossTally();
+    const undo: string[] = [];
+    const reported = new Set<string | undefined>();
     for (const [index, change] of changes.entries()) {
-      const counted = await countRows(session, change);
-      const outcome = await numbered(
-        index,
-        changes.length,
-        runOne(database, session, change, writing),
-        change.sql,
-      );
+      const before = [];
+      for (const loss of change.losses) before.push(await lookAt(session, loss));
+      const run = runOne(database, session, change, params[index] ?? [], writing.caps);
+      const outcome = await numbered(index, changes.length, run, change.sql);
       outcomes.push(outcome);
-      if (change.loss !== undefined) lost.push(lossText(change.loss.what, counted, outcome));
+      for (const { what, rows, restoring, isNothing } of before) {
+        undo.push(...restoring);
+        if (!isNothing && restoring.length === 0) tally.structure(what, rows);
+      }
+      for (const target of change.targets) reported.add(await addEveryRow(session, tally, target, outcome));
     }
     const tables = without(await touched(session), earlier);
     const notices = session.link.takeNotices();
-    const loss = lossOf(lost, changes, tables, notices);
+    const loss = await lossOf(session, tally, reported, tables, notices);
     if (!writing.dryRun) {
       if (loss !== undefined) await writing.confirm(loss);
       session.signal.throwIfAborted();
       // Deferred constraints are checked here.
       await session.link.run("COMMIT");
     }
-    return { committed: !writing.dryRun, outcomes, loss, tables, notices };
+    return { committed: !writing.dryRun, outcomes, loss, undo, tables, notices };
+  });
+}
+
+/** @throws ToolError `invalid` where several statements do not have a list of values each. */
+function paramsOfEach(statements: number, params: readonly unknown[]): (readonly unknown[])[] {
+  if (statements === 1) return [params];
+  if (params.length === 0) return [];
+  if (params.length === statements && params.every((one) => Array.isArray(one))) return [...params];
+  throw new ToolError("invalid", `params does not have a list for each of the ${statements} statements.`, {
+    hint: 'Give [[1, "a"], [], [2]]: one list of values per statement, empty where it has no $1.',
   });
 }
 
@@ -117,61 +126,89 @@ async function runOne(
   database: Database,
   session: Session,
   change: Change,
-  writing: Writing,
+  params: readonly unknown[],
+  caps: Caps,
 ): Promise<Outcome> {
   const { link } = session;
   const query = new PortalQuery(
-    { text: change.sql, params: paramsOf(writing.params) },
-    { ...writing.caps, toEnd: true },
+    { text: change.sql, params: paramsOf(params) },
+    { ...caps, toEnd: true },
     () => undefined,
   );
-  const { fields, rows, stopped, tag } = await link.client.query(query).done;
-  await database.types.learn(
-    fields.map(({ dataTypeID }) => dataTypeID),
-    async (statement) =>
-      (await link.client.query<string[]>({ text: statement, rowMode: "array" })).rows.map((row) =>
-        row.map(String),
-      ),
-  );
+  const { fields, rows, tag } = await link.client.query(query).done;
+  await learnTypes(database, session, fields);
+  const decoders = fields.map(({ dataTypeID }) => database.types.decoderOf(dataTypeID));
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
   return {
     command: (tag ?? change.command).replace(/[\s\d]+$/, ""),
     rowCount: count === undefined ? undefined : Number(count),
     columns: fields.map(({ name, dataTypeID }) => ({ name, type: database.types.of(dataTypeID).name })),
-    rows: rows.map((row) =>
-      row.map((cell, index) => database.types.decode(cell, fields[index]?.dataTypeID ?? 0)),
-    ),
-    stopped,
+    rows: rows.map((row) => row.map((cell, index) => decoders[index]?.(cell))),
   };
 }
 
-/** The rows of what is about to be dropped or truncated. */
-async function countRows({ link }: Session, { loss }: Change): Promise<string[]> {
-  const counts: string[] = [];
-  for (const relation of loss?.relations ?? []) {
-    // DROP … IF EXISTS of nothing loses nothing.
-    const [there] = await link.rows<{ there: boolean }>(
-      "SELECT pg_catalog.to_regclass($1) IS NOT NULL AS there",
+/** What is about to be dropped or truncated: how many rows it has, and how to restore it. */
+async function lookAt(session: Session, loss: Loss) {
+  const { relations, losesNothingWithout, isUndoable = false } = loss;
+  const restoring: string[] = [];
+  let rows: number | undefined;
+  let there = 0;
+  for (const relation of relations) {
+    const [found] = await session.link.rows<{ holds: boolean; ddl: string | null }>(
+      `SELECT relkind IN ('r', 'm', 'p') AS holds, CASE relkind
+         WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
+         WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
+       FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
       [relation],
     );
-    if (there?.there !== true) continue;
-    const [row] = await link.rows<{ count: string }>(
+    if (found === undefined) continue;
+    there += 1;
+    if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
+    if (!found.holds) continue;
+    const [row] = await session.link.rows<{ count: string }>(
       `SELECT count(*)::text AS count FROM (SELECT FROM ${relation} LIMIT ${COUNTED + 1}) counted`,
     );
-    const count = Number(row?.count ?? 0);
-    counts.push(
-      `${relation} has ${count > COUNTED ? `more than ${grouped(COUNTED)}` : grouped(count)} ${count === 1 ? "row" : "rows"}`,
-    );
+    rows = (rows ?? 0) + Number(row?.count ?? 0);
   }
-  return counts;
+  const isNothing =
+    losesNothingWithout === "rows"
+      ? rows === 0
+      : losesNothingWithout !== undefined && relations.length > 0 && there === 0;
+  return { what: loss.what, rows, isNothing, restoring: restoring.length === there ? restoring : [] };
 }
 
-function lossText(what: string, counted: readonly string[], outcome: Outcome): string {
-  if (counted.length > 0) return `${what} (${counted.join(", ")})`;
-  const { rowCount } = outcome;
-  return rowCount === undefined || !/DELETE|UPDATE|MERGE/.test(outcome.command)
-    ? what
-    : `${what} (${grouped(rowCount)} ${rowCount === 1 ? "row" : "rows"})`;
+/**
+ * Adds a DELETE or UPDATE that left no row of its table alone, whatever its WHERE says.
+ *
+ * @returns the table's object id where it did
+ */
+async function addEveryRow(
+  session: Session,
+  tally: LossTally,
+  { verb, relation }: RowTarget,
+  { command, rowCount = 0 }: Outcome,
+): Promise<string | undefined> {
+  if (command !== verb || rowCount < EVERY_ROW) return undefined;
+  const { id, isMore } = await rowsBeyond(session, relation, verb === "UPDATE" ? rowCount : 0);
+  if (isMore) return undefined;
+  tally.rows({ verb, target: relation, changed: rowCount, isEveryRow: true });
+  return id;
+}
+
+/** Whether a table has more rows than this; false where it can't be read, so that the user is asked. */
+async function rowsBeyond({ link }: Session, relation: string, rows: number) {
+  const [found] = await link.rows<{ id: string; readable: boolean }>(
+    `SELECT oid::text AS id, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable
+     FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
+    [relation],
+  );
+  // A table that was dropped in the same transaction is reported for that.
+  if (found === undefined) return { id: undefined, isMore: true };
+  if (!found.readable) return { id: found.id, isMore: false };
+  const [one] = await link.rows<{ more: boolean }>(
+    `SELECT EXISTS (SELECT FROM ${relation} OFFSET ${rows}) AS more`,
+  );
+  return { id: found.id, isMore: one?.more === true };
 }
 
 /**
@@ -179,11 +216,18 @@ function lossText(what: string, counted: readonly string[], outcome: Outcome): s
  * that may be longer than this transaction, and what was taken back counts too.
  */
 async function touched({ link }: Session): Promise<TouchedTable[]> {
-  const rows = await link.rows<{ table: string; inserted: string; updated: string; deleted: string }>(
-    `SELECT relid::pg_catalog.regclass::text AS table, n_tup_ins::text AS inserted, n_tup_upd::text AS updated, n_tup_del::text AS deleted
-     FROM pg_catalog.pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 ORDER BY 1 LIMIT 100`,
+  const rows = await link.rows<{
+    id: string;
+    table: string;
+    inserted: string;
+    updated: string;
+    deleted: string;
+  }>(
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::text AS inserted, n_tup_upd::text AS updated, n_tup_del::text AS deleted
+     FROM pg_catalog.pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 ORDER BY 2 LIMIT 100`,
   );
-  return rows.map(({ table, ...counts }) => ({
+  return rows.map(({ id, table, ...counts }) => ({
+    id,
     table,
     inserted: Number(counts.inserted),
     updated: Number(counts.updated),
@@ -191,11 +235,12 @@ async function touched({ link }: Session): Promise<TouchedTable[]> {
   }));
 }
 
-/** What was done since `earlier`. */
+/** What was done since `earlier`; a table that was renamed meanwhile is the same one. */
 function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
   return now.flatMap((one) => {
-    const before = earlier.find(({ table }) => table === one.table);
+    const before = earlier.find(({ id }) => id === one.id);
     const since = {
+      id: one.id,
       table: one.table,
       inserted: one.inserted - (before?.inserted ?? 0),
       updated: one.updated - (before?.updated ?? 0),
@@ -205,25 +250,27 @@ function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[])
   });
 }
 
-/** The whole loss in one text for the user; undefined where nothing is lost. */
-function lossOf(
-  lost: readonly string[],
-  changes: readonly Change[],
+/** The whole loss in one text for the user; undefined where nothing is lost. @param reported tables that are counted */
+async function lossOf(
+  session: Session,
+  tally: LossTally,
+  reported: ReadonlySet<string | undefined>,
   tables: readonly TouchedTable[],
   notices: readonly string[],
-): string | undefined {
+): Promise<string | undefined> {
   const altered = tables.filter(({ updated, deleted }) => updated + deleted > 0);
-  const rows = altered.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
-  // A SELECT that deletes does so in a function.
-  const isHidden = rows > 0 && changes.some(({ command }) => command === "SELECT");
-  if (lost.length === 0 && rows <= MANY_ROWS && !isHidden) return undefined;
-  const parts = [
-    ...lost.map((text, index) => (lost.length === 1 ? text : `${index + 1}. ${text}`)),
+  for (const { id, table, updated, deleted } of altered) {
+    if (reported.has(id)) continue;
+    // Also by a trigger, a cascade, a function, MERGE or ON CONFLICT.
+    const changed = updated + deleted;
+    const isEveryRow = changed >= EVERY_ROW && !(await rowsBeyond(session, table, updated)).isMore;
+    const verb = updated === 0 ? "DELETE" : deleted === 0 ? "UPDATE" : "change";
+    tally.rows({ verb, target: table, changed, isEveryRow });
+  }
+  return tally.loss([
     ...altered.map(
-      ({ table, updated, deleted }) =>
-        `${table}: ${grouped(deleted)} rows deleted, ${grouped(updated)} updated`,
+      ({ table, updated, deleted }) => `${table}: ${counted(deleted)} deleted, ${grouped(updated)} updated`,
     ),
-    ...notices.filter((notice) => /drop cascades|truncate cascades/.test(notice)),
-  ];
-  return `This cannot be undone: ${parts.map((part) => oneLine(part)).join("; ")}.`;
+    ...notices.filter((notice) => /drop cascades|truncate cascades/.test(notice)).map(oneLine),
+  ]);
 }

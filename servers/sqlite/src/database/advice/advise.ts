@@ -47,7 +47,7 @@ function advised(
 ): string[] {
   copy.pragma("trusted_schema=OFF");
   copySchema(database, copy);
-  const words = new Set(tokenize(sql, "sqlite").map(({ text }) => plain(text).toLowerCase()));
+  const words = new Set(tokenize(sql).map(({ text }) => plain(text).toLowerCase()));
   const candidates = database
     .prepare<unknown[], Candidate>(
       `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
@@ -80,7 +80,7 @@ function copySchema(database: Database.Database, copy: Database.Database): void 
     )
     .all(MOST_OBJECTS);
   for (const { sql } of made) {
-    const words = tokenize(sql, "sqlite").slice(0, 400);
+    const words = tokenize(sql).slice(0, 400);
     if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;
     if (words[1]?.text.toUpperCase() === "VIRTUAL") continue;
     copy.prepare(sql).run();

@@ -1,7 +1,7 @@
 import { open, realpath, stat } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { type Limits, limitsOf, withNear } from "@refmcp/sql";
+import { type Limits, limitsOf, ResultStore, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
 import { DataWatch, MAX_WATCHED } from "./data-watch.ts";
 import type { Place } from "./handle.ts";
@@ -17,6 +17,7 @@ export interface DatabasesOptions {
   readonly maxBytes: number;
   readonly maxCellBytes: number;
   readonly queryTimeoutMs: number;
+  readonly readAheadMb: number;
 }
 
 /** The databases that may be used, and the processes that run statements on them. */
@@ -28,6 +29,7 @@ export class Databases {
   /** Processes whose handles stay open for subscribers. */
   readonly watchers: Runners;
   readonly watch: DataWatch;
+  readonly results: ResultStore;
   readonly insights = new Insights();
 
   constructor(options: DatabasesOptions) {
@@ -35,6 +37,7 @@ export class Databases {
     this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
     this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: false });
     this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: false });
+    this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);
   }
 
@@ -93,6 +96,7 @@ export class Databases {
 
   close(): void {
     this.watch.close();
+    this.results.clear();
     for (const runners of [this.runners, this.transfers, this.watchers]) runners.close();
   }
 }

@@ -12,15 +12,12 @@ export type Job =
   | ({
       readonly op: "read";
       readonly place: Place;
-      readonly rows: number;
-      readonly bytes: number;
       readonly cellBytes: number;
-      /** How the rows will be written, and in how many characters of an answer. */
       readonly format: Format;
-      readonly budget: number;
+      /** Rows before the first one that is wanted. */
       readonly skip: number;
-      /** What the rows before must hash to. */
-      readonly mark: string | undefined;
+      /** Stop after this many characters. */
+      readonly chars: number;
       /** Where large blobs can be read: `blob://` and the database, or undefined. */
       readonly blobs: string | undefined;
     } & Bound)
@@ -61,15 +58,18 @@ export interface RowsText {
   readonly done: boolean;
 }
 
+/** Rows written for an answer. */
 export interface ReadAnswer {
   readonly columns: readonly Column[];
-  readonly rows: readonly (readonly unknown[])[];
-  /** The hash of all rows up to the last given one. */
-  readonly mark: string;
-  readonly stopped: "rows" | "bytes" | undefined;
-  readonly cut: boolean;
-  /** The rows before are no longer those of the cursor. */
-  readonly moved: boolean;
+  /** A line for each row. */
+  readonly text: string;
+  readonly rows: number;
+  /** Positions of rows in which a value was cut. */
+  readonly cuts: readonly number[];
+  /** The last row that was skipped. */
+  readonly before: string | undefined;
+  /** Whether there are rows after these. */
+  readonly more: boolean;
 }
 
 /** A plan, and indexes that would be used, as SQL. */
@@ -81,8 +81,8 @@ export interface Explained {
 /** A changing statement and what its text says of it. */
 export interface WriteStatement extends Bound {
   readonly verb: string;
-  /** What is lost by the text alone, and of which table. */
-  readonly destroys?: string;
+  /** The structure that it removes, and of which table. */
+  readonly structure?: string;
   readonly table?: string;
   /** The table that is inserted into, updated or deleted from, as it was written. */
   readonly target?: string;
@@ -103,6 +103,8 @@ export interface Returned {
 export interface WriteAnswer {
   readonly committed: boolean;
   readonly loss: string | undefined;
+  /** Statements that restore what was dropped. */
+  readonly undo: readonly string[];
   readonly changes: readonly number[];
   readonly lastRowId: string;
   readonly returned: readonly Returned[];

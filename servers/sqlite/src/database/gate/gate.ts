@@ -82,7 +82,7 @@ function single(sql: string): Statement {
     throw new ToolError("invalid", "The statement contains a NUL character.", {
       hint: "Pass it as a parameter.",
     });
-  const statement = statementOf(sql, "sqlite");
+  const statement = statementOf(sql);
   if (statement.count === 1) return statement;
   throw new ToolError("invalid", `The text holds ${statement.count} statements; one is run.`, {
     hint:

@@ -5,6 +5,10 @@ const SMALL = 1_024;
 /** Bytes of blobs that are held for the comparison. */
 const MOST_HELD = 33_554_432;
 
+/** Whether a value is a blob that an answer does not hold whole. */
+export const isLarge = (value: unknown): value is Uint8Array =>
+  value instanceof Uint8Array && value.length > SMALL;
+
 interface Large {
   readonly table: string;
   readonly column: string;
@@ -49,7 +53,7 @@ export class BlobUris {
     if (this.#base === undefined) return 0;
     let added = 0;
     for (const [index, value] of row.entries()) {
-      if (!(value instanceof Uint8Array) || value.length <= SMALL) continue;
+      if (!isLarge(value)) continue;
       const { table = null, column = null } = this.#columns[index] ?? {};
       const key = table === null ? undefined : this.#keys.get(table);
       const rowId = key === undefined ? undefined : row[key];

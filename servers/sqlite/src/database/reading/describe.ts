@@ -7,7 +7,7 @@ import { type Table, tableFound } from "./tables.ts";
 /** Rows are counted up to here, and no longer than this; a view may have no end. */
 const COUNTED = 100_000;
 const COUNTING_MS = 3_000;
-const SAMPLE = { rows: 3, bytes: 4_096, cellBytes: 200 };
+const SAMPLE = { rows: 3, chars: 4_096, cellBytes: 200 };
 const LONGEST_DDL = 6_000;
 
 /** Hidden ones of virtual tables are no columns that a query sees. */
@@ -85,13 +85,11 @@ async function firstRows(
     params: [],
     ...SAMPLE,
     format: "rows" as const,
-    budget: 80_000,
     skip: 0,
-    mark: undefined,
     blobs: undefined,
   };
-  const { rows } = await databases.runners.run<ReadAnswer>(job, { signal, timeoutMs: COUNTING_MS });
-  return rows.map((row) => [...row]);
+  const { text } = await databases.runners.run<ReadAnswer>(job, { signal, timeoutMs: COUNTING_MS });
+  return JSON.parse(`[${text.replaceAll("\n", ",")}]`);
 }
 
 function described({ type }: Table, columns: readonly Row[], parts: readonly Row[][]) {

@@ -1,6 +1,4 @@
-import { cursorsOf, ToolError } from "@refmcp/core/answer";
-import { answerOf, type Format } from "@refmcp/sql";
-import * as z from "zod";
+import type { Format, ResultWindow } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { ReadAnswer } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";
@@ -19,57 +17,38 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-const state = z.tuple([z.int().min(1), z.string()]);
-
 /**
- * Runs one reading statement and gives a page of its rows. A cursor holds how many rows came before and their hash: where
- * those rows are not the same any more the next page is a `conflict`, so that no row is given twice or left out.
+ * Runs one reading statement and gives a page of its rows, as the JSON text of `queryOutput`.
  *
- * @throws ToolError what the gate, the boundary, SQLite and the limits say.
+ * @throws ToolError what the gate, the boundary, SQLite, the limits and the cursor say.
  */
-export async function query(databases: Databases, question: Question) {
-  const started = performance.now();
+export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);
-  const { sql, database, format, signal } = question;
+  const { sql, database, format, signal, cursor, budget } = question;
   const params = paramsOf(question.params);
-  const cursors = cursorsOf("read_query", [sql, question.params, database], state);
-  const [skip, mark] = cursors.decode(question.cursor) ?? [0, undefined];
   const place = await databases.place(database);
   const { rows, bytes, cellBytes, timeoutMs } = databases.limits(question);
-  const job = {
-    op: "read" as const,
-    place,
-    sql,
-    params,
-    rows,
-    bytes,
-    cellBytes,
+  const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
+  return await databases.results.page({
+    list: "read_query",
+    query: [sql, question.params, database, format],
+    cursor,
     format,
-    budget: question.budget,
-    skip,
-    mark,
-    blobs: `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`,
-  };
-  const run = { signal, timeoutMs };
-  const answer = await databases.runners.run<ReadAnswer>(job, run).catch(async (error: unknown) => {
-    throw await nearNames(error, databases, place, signal);
+    maxRows: rows,
+    maxBytes: bytes,
+    budget,
+    async read(ahead) {
+      const job = { op: "read" as const, place, sql, params, cellBytes, format, blobs, ...ahead };
+      const answer = await databases.runners
+        .run<ReadAnswer>(job, { signal, timeoutMs })
+        .catch(async (error: unknown) => {
+          throw await nearNames(error, databases, place, signal);
+        });
+      return windowOf(answer);
+    },
   });
-  if (answer.moved)
-    throw new ToolError(
-      "conflict",
-      "The rows before this cursor are no longer the same, so the next page cannot be told.",
-      {
-        hint: "Leave cursor out to start again; an ORDER BY over a unique key keeps the order.",
-      },
-    );
-  const { columns, stopped, cut, mark: reached } = answer;
-  return answerOf({
-    columns,
-    rows: answer.rows,
-    format,
-    stopped,
-    cut,
-    nextCursor: stopped === undefined ? undefined : cursors.encode([skip + answer.rows.length, reached]),
-    elapsedMs: performance.now() - started,
-  });
+}
+
+function windowOf({ columns, text, rows, cuts, before, more }: ReadAnswer): ResultWindow {
+  return { columns, pieces: rows === 0 ? [] : text.split("\n"), cuts: new Set(cuts), before, more };
 }

@@ -1,86 +1,61 @@
-import { createHash, type Hash } from "node:crypto";
 import { encodeRow } from "@refmcp/sql/cells";
-import { roomForRows, rowCost } from "@refmcp/sql/formats";
+import { ROW_COST, rowWriter } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Job, ReadAnswer } from "../connection/protocol.ts";
-import { BlobUris } from "./blob-uris.ts";
+import { BlobUris, isLarge } from "./blob-uris.ts";
 
-/** Texts are hashed by so many characters: one by one costs more than the hash. */
-const HASHED_AT_ONCE = 65_536;
-
-/**
- * A page of the rows of a reading statement: those after `skip`, as many as the limits and the answer take. The rows
- * before are read and hashed again, so that a page is only given where they are the same as when its cursor was made.
- */
+/** The rows of a reading statement after `skip`, written for an answer, until `chars` are read. */
 export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
   demandReading(statement);
   statement.raw(true);
   const declared = statement.columns();
-  const names = declared.map(({ name, type }) => ({ name, type: type ?? "INTEGER" }));
   const blobs = new BlobUris(database, declared, job.blobs);
-  const types: string[] = [];
-  const marks = new Marks();
-  const rows: unknown[][] = [];
+  const writer = rowWriter(
+    job.format,
+    declared.map(({ name }) => name),
+    job.cellBytes,
+  );
+  const types: string[] = declared.map(({ type }) => type ?? "");
+  let untyped = types.includes("");
+  const pieces: string[] = [];
+  const withBlobs = new Map<number, unknown[]>();
+  const cuts: number[] = [];
   const cut = { count: 0 };
-  let bytes = job.bytes;
-  let room = roomForRows(names, job.budget);
-  let cells = 0;
-  let seen = 0;
-  let stopped: ReadAnswer["stopped"];
-  let moved = job.skip > 0;
+  let before: string | undefined;
+  let skip = job.skip;
+  let chars = job.chars;
+  let more = false;
   for (const row of statement.iterate(...job.params)) {
-    if (seen >= job.skip && rows.length >= job.rows) {
-      stopped = "rows";
-      break;
-    }
-    const shown = encodeRow(row, job.cellBytes, cut);
-    const text = JSON.stringify(shown);
-    seen += 1;
-    if (seen <= job.skip) {
-      marks.add(text);
-      cut.count = 0;
-      if (seen < job.skip) continue;
-      moved = marks.mark() !== job.mark;
-      if (moved) break;
+    if (skip > 0) {
+      skip -= 1;
+      if (skip === 0) before = writer.write(row, cut);
       continue;
     }
-    bytes -= text.length;
-    room -= job.format === "rows" ? text.length + 1 : rowCost(shown, names, job.format);
-    // One row of any size is given, so that paging moves on.
-    if (rows.length > 0 && (bytes < 0 || room < 0)) {
-      stopped = "bytes";
+    if (chars <= 0) {
+      more = true;
       break;
     }
-    marks.add(text);
-    cells = cut.count;
-    for (const [index, value] of row.entries()) types[index] ??= typeOf(value);
-    room -= blobs.note(row, shown);
-    rows.push(shown);
+    cut.count = 0;
+    if (row.some(isLarge)) {
+      const shown = encodeRow(row, job.cellBytes, cut);
+      chars -= blobs.note(row, shown);
+      withBlobs.set(pieces.length, shown);
+      pieces.push(writer.writeEncoded(shown));
+    } else pieces.push(writer.write(row, cut));
+    if (cut.count > 0) cuts.push(pieces.length - 1);
+    chars -= (pieces.at(-1)?.length ?? 0) + ROW_COST;
+    if (untyped) {
+      for (const [at, type] of types.entries()) if (type === "") types[at] = typeOf(row[at]);
+      untyped = types.includes("");
+    }
   }
   blobs.find();
-  const columns = declared.map(({ name, type }, index) => ({ name, type: type ?? types[index] ?? "" }));
-  return { columns, rows, mark: marks.mark(), stopped, cut: cells > 0, moved };
-}
-
-/** The hash of all rows so far. */
-class Marks {
-  readonly #hash: Hash = createHash("sha256");
-  #pending = "";
-
-  add(text: string): void {
-    this.#pending += text;
-    if (this.#pending.length < HASHED_AT_ONCE) return;
-    this.#hash.update(this.#pending);
-    this.#pending = "";
-  }
-
-  mark(): string {
-    this.#hash.update(this.#pending);
-    this.#pending = "";
-    return this.#hash.copy().digest("base64url").slice(0, 16);
-  }
+  for (const [at, shown] of withBlobs) pieces[at] = writer.writeEncoded(shown);
+  const columns = declared.map(({ name }, at) => ({ name, type: types[at] ?? "" }));
+  // One text crosses to the server much faster than an array of many; none of them has a line break.
+  return { columns, text: pieces.join("\n"), rows: pieces.length, cuts, before, more };
 }
 
 /** SQLite's storage class of a value; empty for NULL. */

@@ -1,7 +1,7 @@
 import { type Column, encodeRow } from "@refmcp/sql/cells";
 import type Database from "better-sqlite3";
 import type { Job, Progress, Returned, WriteAnswer, WriteStatement } from "../connection/protocol.ts";
-import { type Tally, tallyOf } from "./loss.ts";
+import { LossWatch } from "./loss.ts";
 
 type WriteJob = Extract<Job, { op: "write" }>;
 
@@ -14,14 +14,14 @@ type WriteJob = Extract<Job, { op: "write" }>;
 export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
   const changes: number[] = [];
   const returned: Returned[] = [];
-  const tally = tallyOf(database);
+  const watch = new LossWatch(database);
   let bytes = job.returnedBytes;
   let lastRowId = "0";
   database.exec("BEGIN IMMEDIATE");
   try {
     for (const [index, statement] of job.statements.entries()) {
       progress.at = index;
-      const done = run(database, statement, tally, { at: index + 1, bytes });
+      const done = run(database, statement, watch, { at: index + 1, bytes });
       changes.push(done.changed);
       if (done.returned !== undefined) {
         returned.push(done.returned);
@@ -30,10 +30,10 @@ export function change(database: Database.Database, job: WriteJob, progress: Pro
       if (done.changed > 0 && (statement.verb === "INSERT" || statement.verb === "REPLACE"))
         lastRowId = String(single(database, "SELECT last_insert_rowid()"));
     }
-    const loss = tally.loss();
+    const loss = watch.loss();
     const committed = !job.dryRun && loss === job.agreedLoss;
     database.exec(committed ? "COMMIT" : "ROLLBACK");
-    return { committed, loss, changes, lastRowId, returned };
+    return { committed, loss, undo: watch.undo, changes, lastRowId, returned };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
   }
@@ -42,12 +42,12 @@ export function change(database: Database.Database, job: WriteJob, progress: Pro
 function run(
   database: Database.Database,
   given: WriteStatement,
-  tally: Tally,
+  watch: LossWatch,
   room: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
   // First of all: what is no statement ends here, before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
-  const before = tally.before(given);
+  const before = watch.before(given);
   const total = totalOf(database);
   const returned = statement.reader ? rowsOf(statement.raw(true), given.params, room) : undefined;
   if (returned === undefined) statement.run(...given.params);
@@ -55,7 +55,7 @@ function run(
   // SQLite keeps the number of the last INSERT, UPDATE or DELETE; other statements do not set it.
   const isCounted = ["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(given.verb);
   const changed = isCounted ? Number(single(database, "SELECT changes()")) : 0;
-  tally.add(given, before, { touched, changed });
+  watch.add(given, before, { touched, changed });
   return { changed, returned };
 }
 

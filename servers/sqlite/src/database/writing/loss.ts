@@ -1,10 +1,6 @@
+import { EVERY_ROW, LossTally } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import type { WriteStatement } from "../connection/protocol.ts";
-
-/** A change of more rows than this asks the user, whatever its WHERE says. */
-const MANY_ROWS = 1_000;
-/** A condition that takes every row of a table is asked about from so many rows on. */
-const EVERY_ROW = 2;
 
 export interface Counted {
   /** Rows that were changed in all, by triggers and foreign keys too. */
@@ -13,91 +9,108 @@ export interface Counted {
   readonly changed: number;
 }
 
-/** Adds up what the statements of a transaction lose, by what they did and not by their text alone. */
-export interface Tally {
-  /** What must be counted before the statement runs: the rows of its table, or undefined. */
-  before(statement: WriteStatement): number | undefined;
-  add(statement: WriteStatement, before: number | undefined, counted: Counted): void;
-  /** The whole loss in a sentence for the user; undefined where nothing is lost. */
-  loss(): string | undefined;
+/** What must be looked at before a statement runs. */
+export interface Before {
+  /** Rows of its table. */
+  readonly rows?: number | undefined;
+  /** The definition of the view, index or trigger that it drops. */
+  readonly ddl?: string | undefined;
 }
 
-export function tallyOf(database: Database.Database): Tally {
-  const losses: string[] = [];
-  const deleted = new Map<string, number>();
-  let rest = 0;
+/** Looks at what the statements of a transaction lose, by what they did and not by their text. */
+export class LossWatch {
+  readonly #database: Database.Database;
+  readonly #tally = new LossTally();
+  readonly #deleted = new Map<string, number>();
+  /** Statements that restore what was dropped. */
+  readonly undo: string[] = [];
 
-  const rowsOf = (table: string): number | undefined => {
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  before({ structure, table = "", target, overwrites }: WriteStatement): Before {
+    if (structure !== undefined) {
+      if (/^DROP (VIEW|INDEX|TRIGGER)/.test(structure)) return { ddl: this.#definition(table) };
+      return { rows: this.#rowsOf(table) };
+    }
+    // Counting reads the whole table; only what can replace rows pays for it.
+    return target !== undefined && (overwrites || this.#replaces(target))
+      ? { rows: this.#rowsOf(target) }
+      : {};
+  }
+
+  add(
+    { verb, structure, target }: WriteStatement,
+    { rows, ddl }: Before,
+    { touched, changed }: Counted,
+  ): void {
+    if (structure !== undefined) {
+      // The gate takes a trigger's definition for several statements, so it could not be restored here.
+      if (ddl !== undefined && structure.startsWith("DROP TRIGGER")) this.#tally.structure(structure);
+      else if (ddl !== undefined) this.undo.push(ddl);
+      // Where nothing is there, nothing is lost.
+      else if (rows !== undefined) this.#tally.structure(structure, rows, Math.max(0, touched - rows));
+      return;
+    }
+    if (target === undefined) return;
+    const others = touched - changed;
+    if (verb === "UPDATE") {
+      const isEveryRow = changed >= EVERY_ROW && !this.#hasRow(target, changed);
+      this.#tally.rows({ verb, target, changed, others, isEveryRow });
+    } else if (verb === "DELETE") {
+      // Several of a transaction count together.
+      const sum = (this.#deleted.get(target) ?? 0) + changed;
+      this.#deleted.set(target, sum);
+      const isEveryRow = changed > 0 && sum >= EVERY_ROW && !this.#hasRow(target, 0);
+      this.#tally.rows({ verb, target, changed: isEveryRow ? sum : changed, others, isEveryRow });
+    }
+    if (verb === "INSERT" || verb === "REPLACE") {
+      const growth = rows === undefined ? changed : (this.#rowsOf(target) ?? rows) - rows;
+      const replaced = Math.max(0, changed - growth);
+      this.#tally.rows({
+        verb: "replacement",
+        target,
+        changed: replaced,
+        others,
+        isEveryRow: replaced >= (rows ?? 0),
+      });
+    }
+  }
+
+  /** In a sentence for the user; undefined where nothing is lost. */
+  loss(): string | undefined {
+    return this.#tally.loss();
+  }
+
+  #rowsOf(table: string): number | undefined {
     try {
-      return Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+      return Number(this.#database.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
     } catch {
       return undefined;
     }
-  };
-  const hasRow = (table: string, after: number): boolean => {
+  }
+
+  #hasRow(table: string, after: number): boolean {
     try {
-      return database.prepare(`SELECT 1 FROM ${table} LIMIT 1 OFFSET ?`).get(after) !== undefined;
+      return this.#database.prepare(`SELECT 1 FROM ${table} LIMIT 1 OFFSET ?`).get(after) !== undefined;
     } catch {
       return true;
     }
-  };
+  }
 
-  /** Whether a DELETE or UPDATE that names a condition took every row all the same: `WHERE id = id`. */
-  const tookAll = ({ verb, target }: WriteStatement, changed: number): boolean => {
-    if (target === undefined || changed === 0) return false;
-    if (verb === "UPDATE") return changed >= EVERY_ROW && !hasRow(target, changed);
-    const sum = (deleted.get(target) ?? 0) + changed;
-    deleted.set(target, sum);
-    return sum >= EVERY_ROW && !hasRow(target, 0);
-  };
+  #definition(name: string): string | undefined {
+    const sql = "SELECT sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type <> 'table'";
+    const ddl = this.#database.prepare(sql).pluck().get(bare(name));
+    return typeof ddl === "string" ? ddl : undefined;
+  }
 
-  return {
-    before({ destroys, table, target, overwrites }) {
-      if (destroys !== undefined)
-        return /^DROP (TABLE|COLUMN)/.test(destroys) ? rowsOf(table ?? "") : undefined;
-      // Counting reads the whole table; only what can replace rows pays for it.
-      return target !== undefined && (overwrites || replaces(database, target)) ? rowsOf(target) : undefined;
-    },
-    add(statement, before, { touched, changed }) {
-      const { verb, target, destroys } = statement;
-      if (destroys !== undefined) {
-        if (destroys.startsWith("DROP TABLE") && before === undefined) return;
-        const own = before ?? changed;
-        const others = Math.max(0, touched - own);
-        const isOfRows = before !== undefined || verb === "DELETE" || verb === "UPDATE";
-        if (!isOfRows || own > 0 || destroys.startsWith("DROP"))
-          losses.push(
-            `${destroys}${isOfRows ? ` (${counted(own)}${others > 0 ? `; ${counted(others)} by cascades and triggers` : ""})` : ""}`,
-          );
-      } else if (verb === "DELETE" || verb === "UPDATE") {
-        if (tookAll(statement, changed))
-          losses.push(`${verb} of every row of ${target} (${counted(touched)})`);
-        else if (touched > MANY_ROWS) losses.push(`${verb} of ${counted(touched)} through ${target}`);
-        else rest += touched;
-      } else if (verb === "INSERT" || verb === "REPLACE") {
-        const growth =
-          before === undefined || target === undefined ? changed : (rowsOf(target) ?? before) - before;
-        const replaced = Math.max(0, changed - growth);
-        const isAll = replaced >= EVERY_ROW && replaced >= (before ?? 0);
-        if (isAll || replaced > MANY_ROWS)
-          losses.push(`${verb} over ${counted(replaced)} of ${before} in ${target}`);
-        else rest += replaced;
-        const others = touched - changed;
-        if (others > MANY_ROWS) losses.push(`changes of ${counted(others)} by triggers on ${target}`);
-      }
-    },
-    loss() {
-      if (rest > MANY_ROWS) losses.push(`changes of ${counted(rest)} together`);
-      return losses.length === 0 ? undefined : `This cannot be undone: ${losses.join("; ")}.`;
-    },
-  };
+  /** Whether the table's own constraints replace rows: `UNIQUE ON CONFLICT REPLACE`. */
+  #replaces(target: string): boolean {
+    const sql = "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE '%CONFLICT%REPLACE%'";
+    return this.#database.prepare(sql).get(bare(target)) !== undefined;
+  }
 }
 
-const counted = (rows: number) => `${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"}`;
-
-/** Whether the table's own constraints replace rows: `UNIQUE ON CONFLICT REPLACE`. */
-function replaces(database: Database.Database, target: string): boolean {
-  const name = target.replace(/^.*\./s, "").replace(/^["`[]|["`\]]$/g, "");
-  const sql = "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE '%CONFLICT%REPLACE%'";
-  return database.prepare(sql).get(name) !== undefined;
-}
+/** A name without its schema and quotes. */
+const bare = (name: string) => name.replace(/^.*\./s, "").replace(/^["`[]|["`\]]$/g, "");

@@ -1,4 +1,4 @@
-import { agreed, destructionOf, type Statement, targetOf } from "@refmcp/sql";
+import { agreed, removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";
 import { recover } from "../connection/recover.ts";
@@ -50,7 +50,7 @@ export async function write(databases: Databases, writing: Writing): Promise<Wri
 }
 
 function writeStatement({ sql, params, statement }: Change): WriteStatement {
-  const destruction = destructionOf(statement);
+  const removal = removalOf(statement);
   const target = targetOf(statement);
   const words = statement.tokens.flatMap(({ kind, text }) => (kind === "word" ? [text.toUpperCase()] : []));
   const overwrites = words.some(
@@ -61,8 +61,7 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     params: paramsOf(params),
     verb: statement.verb,
     overwrites: overwrites && (statement.verb === "INSERT" || statement.verb === "REPLACE"),
-    ...(destruction === undefined ? {} : { destroys: destruction.what }),
-    ...(destruction?.table === undefined ? {} : { table: destruction.table }),
+    ...(removal === undefined ? {} : { structure: removal.what, table: removal.table }),
     ...(target === undefined ? {} : { target }),
   };
 }

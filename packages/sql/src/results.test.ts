@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { type Ahead, type PageRequest, ResultStore, ROW_COST } from "./index.ts";
+
+/** A result of numbered rows behind a store, and how often and how far it was read. */
+function source(count: number, width = 10) {
+  const rows = Array.from({ length: count }, (_, at) => `["${String(at).padStart(width, "0")}"]`);
+  const reads: Ahead[] = [];
+  const read = async (ahead: Ahead) => {
+    reads.push(ahead);
+    const pieces: string[] = [];
+    let chars = 0;
+    for (let at = ahead.skip; at < rows.length && chars < ahead.chars; at++) {
+      pieces.push(rows[at] ?? "");
+      chars += (rows[at] ?? "").length + ROW_COST;
+    }
+    const more = ahead.skip + pieces.length < rows.length;
+    return { columns: [], pieces, cuts: new Set([1]), before: rows[ahead.skip - 1], more };
+  };
+  return { rows, reads, read };
+}
+
+const request = (read: PageRequest["read"], more: Partial<PageRequest> = {}): PageRequest => ({
+  list: "query",
+  query: ["SELECT 1"],
+  cursor: undefined,
+  format: "rows",
+  maxRows: 100,
+  maxBytes: 262_144,
+  budget: 20_000,
+  read,
+  ...more,
+});
+
+async function all(store: ResultStore, asked: PageRequest, between = () => {}) {
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = JSON.parse(await store.page({ ...asked, cursor }));
+    seen.push(...page.rows.map((row: unknown[]) => JSON.stringify(row)));
+    cursor = page.next_cursor;
+    pages += 1;
+    between();
+  } while (cursor !== undefined);
+  return { seen, pages };
+}
+
+describe("a result store", () => {
+  it("serves the pages of a small result from one read, in the snapshot of the first", async () => {
+    const store = new ResultStore(1_000_000);
+    const { rows, reads, read } = source(950);
+    const whole = [...rows];
+    const { seen, pages } = await all(store, request(read), () => rows.reverse());
+    expect(seen).toEqual(whole);
+    expect(pages).toBe(10);
+    expect(reads).toHaveLength(1);
+  });
+
+  it.each([1, 99, 100, 101, 949, 950, 951])(
+    "joins without a repeat or a gap, %i rows each",
+    async (maxRows) => {
+      const { rows, read } = source(950);
+      expect((await all(new ResultStore(1_000_000), request(read, { maxRows }))).seen).toEqual(rows);
+    },
+  );
+
+  it("reads a large result window by window", async () => {
+    const { rows, reads, read } = source(30_000);
+    const { seen } = await all(new ResultStore(600_000), request(read, { maxRows: 10_000 }));
+    expect(seen).toEqual(rows);
+    expect(reads.length).toBeLessThan(8);
+    expect(reads[0]?.skip).toBe(0);
+  });
+
+  it("reads again where nothing is kept, and notices a change before the cursor", async () => {
+    const store = new ResultStore(1_000_000);
+    const { rows, reads, read } = source(950);
+    expect((await all(store, request(read), () => store.clear())).seen).toEqual(rows);
+    expect(reads).toHaveLength(10);
+    const { next_cursor: cursor } = JSON.parse(await store.page(request(read)));
+    store.clear();
+    rows.splice(5, 1);
+    await expect(store.page(request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+    rows.length = 0;
+    await expect(store.page(request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+  });
+
+  it("serves a cursor again, and refuses one of another query", async () => {
+    const store = new ResultStore(1_000_000);
+    const { reads, read } = source(950);
+    const { next_cursor: cursor } = JSON.parse(await store.page(request(read)));
+    const page = async () => JSON.parse(await store.page(request(read, { cursor }))).rows;
+    expect(await page()).toEqual(await page());
+    expect(reads).toHaveLength(1);
+    await expect(store.page(request(read, { cursor, query: ["SELECT 2"] }))).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  it("keeps no more than it may, and forgets what was used longest ago", async () => {
+    const store = new ResultStore(110_000);
+    const sources = [source(950), source(950), source(950)];
+    const cursors: string[] = [];
+    for (const { read } of sources)
+      cursors.push(JSON.parse(await store.page(request(read, { query: cursors.length }))).next_cursor);
+    for (const [at, { read }] of sources.entries())
+      await store.page(request(read, { query: at, cursor: cursors[at] }));
+    expect(sources.map(({ reads }) => reads.length)).toEqual([2, 2, 2]);
+    const { reads, read } = source(950);
+    const page = JSON.parse(await store.page(request(read)));
+    await store.page(request(read, { cursor: page.next_cursor }));
+    expect(reads).toHaveLength(1);
+  });
+
+  it("gives one row of any size, and says which rows were cut", async () => {
+    const { rows, read } = source(3, 50_000);
+    const store = new ResultStore(1_000_000);
+    const { seen, pages } = await all(store, request(read));
+    expect([seen, pages]).toEqual([rows, 3]);
+    const page = JSON.parse(await store.page(request(source(3).read)));
+    expect(page).toMatchObject({ truncated: true, truncated_by: "cell" });
+  });
+});
