@@ -66,7 +66,9 @@ describe("values", () => {
   });
 
   it.each<readonly [value: unknown, message: string]>([
-    [2 ** 53, "params[0] is an integer outside ±2^53"],
+    ...[2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 63, -(2 ** 63), 2 ** 64, 1e300, Number.POSITIVE_INFINITY].map(
+      (value) => [value, "params[0] is an integer outside ±(2^53 - 1)"] as const,
+    ),
     [[1], "params[0] is a list"],
     [JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`), "params[0] is a list"],
     [{ $blob: 5_000 }, "params[0] is an object"],
@@ -78,6 +80,27 @@ describe("values", () => {
       message: expect.stringContaining(message),
     });
   });
+
+  it.each([2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n].flatMap((value) => [value, -value]).map(String))(
+    "find and change the row with the integer %s, and not its neighbour",
+    async (digits) => {
+      const near = [-1n, 0n, 1n]
+        .map((step) => BigInt(digits) + step)
+        .filter((n) => BigInt.asIntN(64, n) === n);
+      const here = await enter({
+        sql: `CREATE TABLE ids (id INTEGER PRIMARY KEY); ${near.map((n) => `INSERT INTO ids VALUES (${n});`).join("")}`,
+      });
+      const isSafe = Number.isSafeInteger(Number(digits));
+      const params = [isSafe ? Number(digits) : digits];
+      for (const place of isSafe ? ["?"] : ["?", "CAST(? AS INTEGER)"])
+        expect((await ask(here, `SELECT id FROM ids WHERE id = ${place}`, { params })).rows).toEqual([
+          params,
+        ]);
+      await change(here, "DELETE FROM ids WHERE id = ?", { params });
+      const left = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
+      expect((await ask(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).rows).toEqual(left);
+    },
+  );
 
   it("must be as many as the statement has places for", async () => {
     const here = await enter();

@@ -15,10 +15,11 @@ function paramOf(value: unknown, position: number): Param {
     case "string":
       return text(value, position);
     case "number":
+      return String(exact(value, position));
     case "boolean":
-    case "bigint":
       return String(value);
     default:
+      demandExact(value, position);
       // An array is JSON for a jsonb parameter and an array for one of int[].
       return {
         encode: (type) =>
@@ -28,6 +29,27 @@ function paramOf(value: unknown, position: number): Param {
           ),
       };
   }
+}
+
+/**
+ * JSON numbers are read as doubles, here and by most clients: beyond ±2^53 an integer may have become its neighbour on the
+ * way, and would find another row.
+ *
+ * @throws ToolError `invalid`
+ */
+function exact(value: number, position: number): number {
+  if (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))) return value;
+  throw new ToolError(
+    "invalid",
+    `Parameter $${position} holds an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
+    { hint: 'Pass it as text, which PostgreSQL reads exactly: "9007199254740993".' },
+  );
+}
+
+function demandExact(value: unknown, position: number): void {
+  if (typeof value === "number") exact(value, position);
+  else if (typeof value === "object" && value !== null)
+    for (const one of Object.values(value)) demandExact(one, position);
 }
 
 function text(value: string, position: number): string {

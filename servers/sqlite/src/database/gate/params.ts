@@ -22,15 +22,18 @@ export function paramsOf(values: readonly unknown[]): unknown[] {
   });
 }
 
-/** JSON has no integers beyond ±2^53: what came was rounded on the way, so it is not used. */
+/**
+ * JSON numbers are read as doubles, here and by most clients: beyond ±2^53 an integer may have become its neighbour on the
+ * way, and would find another row.
+ */
 function numberOf(value: number, index: number): bigint | number {
   if (Number.isSafeInteger(value)) return BigInt(value);
-  if (!Number.isInteger(value) || Math.abs(value) >= 2 ** 63) return value;
+  if (Number.isFinite(value) && !Number.isInteger(value)) return value;
   throw new ToolError(
     "invalid",
-    `params[${index}] is an integer outside ±2^53, which JSON does not carry exactly.`,
+    `params[${index}] is an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
     {
-      hint: 'Give it as text, "9223372036854775807", and write CAST(? AS INTEGER).',
+      hint: 'Pass it as text and write CAST(? AS INTEGER), or CAST(? AS REAL): "9223372036854775807", "1e300".',
     },
   );
 }
