@@ -24,6 +24,8 @@ export interface DatabasesOptions {
 export class Databases {
   readonly options: DatabasesOptions;
   readonly runners: Runners;
+  /** For the schema, so that long queries do not keep it waiting. */
+  readonly catalogue: Runners;
   /** Exports and imports: long ones do not keep queries waiting. */
   readonly transfers: Runners;
   /** Processes whose handles stay open for subscribers. */
@@ -35,8 +37,9 @@ export class Databases {
   constructor(options: DatabasesOptions) {
     this.options = options;
     this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
-    this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: false });
-    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: false });
+    this.catalogue = new Runners({ memory: options.maxMemoryMb, most: 1, spare: "kept" });
+    this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: "none" });
+    this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: "none" });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);
   }
@@ -97,6 +100,6 @@ export class Databases {
   close(): void {
     this.watch.close();
     this.results.clear();
-    for (const runners of [this.runners, this.transfers, this.watchers]) runners.close();
+    for (const runners of [this.runners, this.catalogue, this.transfers, this.watchers]) runners.close();
   }
 }

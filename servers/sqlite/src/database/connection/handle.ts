@@ -9,8 +9,11 @@ export interface Place {
   readonly inode: number;
 }
 
-/** What is set on every handle: a schema or a damaged file cannot run or map anything. */
-const DEFENCES = ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"];
+/**
+ * What is set on every handle: a schema or a damaged file cannot run or map anything, and what a sort needs counts as memory
+ * of the process, which is limited, instead of filling the disk.
+ */
+const DEFENCES = ["trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0", "temp_store=MEMORY"];
 
 /** Opens a handle that cannot write: by SQLite's open flags and by query_only. */
 export function openReading(sqlite: Sqlite, place: Place): Database.Database {

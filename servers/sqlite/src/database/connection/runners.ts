@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { ToolError } from "@refmcp/core/answer";
 import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./failures.ts";
@@ -11,8 +10,13 @@ export interface RunnerOptions {
   readonly memory: number;
   /** Runners that work at the same time. */
   readonly most: number;
-  /** Keep runners warm for the next job (default), or end each with its lease. */
-  readonly spare?: boolean;
+  /**
+   * `warm` (default): one more than works is ready, to take over at once where one is killed; `kept`: runners stay for the
+   * next job; `none`: each ends with its lease.
+   */
+  readonly spare?: "warm" | "kept" | "none";
+  /** How long a job waits for its turn, in milliseconds. */
+  readonly waitMs?: number;
 }
 
 export interface Run {
@@ -20,28 +24,69 @@ export interface Run {
   readonly timeoutMs: number;
 }
 
-interface Runner {
+/** Time for a statement that has to wait for its turn, in milliseconds. */
+const WAIT_MS = 10_000;
+
+/** A process that does one job at a time. */
+class Runner {
   readonly child: ChildProcess;
-  said: string;
+  said = "";
+  #settle: ((reply: Reply<never> | undefined) => void) | undefined;
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    child.stderr?.on("data", (chunk) => {
+      this.said = (this.said + String(chunk)).slice(-2_000);
+    });
+    child.on("error", () => undefined);
+    child.on("message", (reply: Reply<never>) => this.#end(reply));
+    child.on("close", () => this.#end(undefined));
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null && this.child.connected;
+  }
+
+  /** The reply to a job; undefined where the process ended. What cannot be sent shows as its end. */
+  reply<Answer>(job: Job | undefined): Promise<Reply<Answer> | undefined> {
+    if (!this.isAlive) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      if (job !== undefined) this.child.send(job, () => undefined);
+    });
+  }
+
+  #end(reply: Reply<never> | undefined): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(reply);
+  }
+
+  kill(): void {
+    this.child.kill("SIGKILL");
+  }
 }
 
 /**
  * Runs jobs in processes of their own, because a running query of SQLite can be ended in no other way: a time limit, a
- * cancellation and the memory limit kill the process, and the spare one takes over at once.
+ * cancellation and the memory limit kill the process, and the spare one takes over at once. There are never more processes
+ * than may work at the same time and the spare one.
  */
 export class Runners {
   readonly #options: RunnerOptions;
+  /** Starting, idle and working ones. */
   readonly #all = new Set<Runner>();
   readonly #idle: Runner[] = [];
   readonly #waiting: (() => void)[] = [];
   #working = 0;
+  #isPreparing = false;
   #closed = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
-  /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, or what SQLite said. */
+  /** @throws ToolError `timeout`, `too_large` (memory), `cancelled`, `unavailable` (no turn), or what SQLite said. */
   async run<Answer>(job: Job & { readonly place: Place }, run: Run): Promise<Answer> {
     return await this.lease(job.place.file, run, (ask) => ask<Answer>(job));
   }
@@ -50,7 +95,7 @@ export class Runners {
    * Gives one runner for several jobs. The time limit counts for each of them.
    *
    * @param file to name in errors
-   * @throws ToolError as `run`, and what `work` throws; the runner is ended then.
+   * @throws ToolError as `run`, and what `work` throws.
    */
   async lease<Result>(
     file: string,
@@ -58,47 +103,64 @@ export class Runners {
     work: (ask: <Answer>(job: Job) => Promise<Answer>) => Promise<Result>,
   ): Promise<Result> {
     signal.throwIfAborted();
-    await this.#turn(signal);
+    if (this.#working >= this.#options.most) await this.#turn(signal);
+    this.#working += 1;
     let runner: Runner | undefined;
-    let isReusable = this.#options.spare ?? true;
     try {
-      const mine = this.#idle.shift() ?? (await this.#start());
-      runner = mine;
-      this.#refill();
+      runner = this.#idle.shift() ?? (await this.#start());
+      const mine = runner;
+      this.#prepareSpare();
       return await work(async <Answer>(job: Job) => {
         const reply = await this.#ask<Answer>(mine, job, signal, timeoutMs);
         if ("answer" in reply) return reply.answer;
         if ("failed" in reply) throw explained(reply.failed, file);
-        isReusable = false;
+        mine.kill();
         throw new Error("a runner answered out of turn");
       });
     } finally {
-      const isRoom = !this.#closed && this.#idle.length <= this.#options.most;
-      if (isReusable && runner?.child.connected === true && isRoom) {
-        runner.child.removeAllListeners("message");
-        this.#idle.unshift(runner);
-      } else runner?.child.kill("SIGKILL");
       this.#working -= 1;
+      if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
+        this.#idle.unshift(runner);
+      else runner?.kill();
       this.#waiting.shift()?.();
     }
   }
 
+  /** Waits until fewer than `most` work. */
   async #turn(signal: AbortSignal): Promise<void> {
-    while (this.#working >= this.#options.most) {
+    const { most, waitMs = WAIT_MS } = this.#options;
+    while (this.#working >= most) {
       await new Promise<void>((resolve, reject) => {
+        const leave = () => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", cancel);
+          const at = this.#waiting.indexOf(go);
+          if (at >= 0) this.#waiting.splice(at, 1);
+        };
         const go = () => {
-          signal.removeEventListener("abort", leave);
+          leave();
           resolve();
         };
-        const leave = () => {
-          this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        const cancel = () => {
+          leave();
           reject(signal.reason);
         };
-        signal.addEventListener("abort", leave, { once: true });
+        const timer = setTimeout(() => {
+          leave();
+          reject(
+            new ToolError(
+              "unavailable",
+              `${most} other statements have been running for ${waitMs / 1_000} s.`,
+              {
+                hint: "Repeat the call when they have ended; --query-timeout-ms or timeout_ms limits them.",
+              },
+            ),
+          );
+        }, waitMs);
+        signal.addEventListener("abort", cancel, { once: true });
         this.#waiting.push(go);
       });
     }
-    this.#working += 1;
   }
 
   async #ask<Answer>(
@@ -107,29 +169,18 @@ export class Runners {
     signal: AbortSignal,
     timeoutMs: number,
   ): Promise<Reply<Answer>> {
-    const { child } = runner;
     signal.throwIfAborted();
-    const ended = new AbortController();
     let isLate = false;
-    const kill = () => child.kill("SIGKILL");
+    const kill = () => runner.kill();
     const timer = setTimeout(() => {
       isLate = true;
       kill();
     }, timeoutMs);
     signal.addEventListener("abort", kill, { once: true });
     try {
-      const options = { signal: ended.signal };
-      const reply = once(child, "message", options).then(([message]): Reply<Answer> => message);
-      const exit = once(child, "close", options).then((): undefined => undefined);
-      exit.catch(() => undefined);
-      reply.catch(() => undefined);
-      // One that ended between two jobs of a lease is not waited for. What cannot be sent shows as its end.
-      const isGone = child.exitCode !== null || child.signalCode !== null || !child.connected;
-      if (!isGone) child.send(job, () => undefined);
-      const first = isGone ? undefined : await Promise.race([reply, exit]);
-      if (first !== undefined) return first;
+      const reply = await runner.reply<Answer>(job);
+      if (reply !== undefined) return reply;
     } finally {
-      ended.abort();
       clearTimeout(timer);
       signal.removeEventListener("abort", kill);
     }
@@ -151,43 +202,51 @@ export class Runners {
     });
   }
 
-  /** One spare process waits, warm. */
-  #refill(): void {
-    if (this.#idle.length > 0 || this.#closed || this.#options.spare === false) return;
-    this.#start().then(
-      (runner) => runner.child.connected && this.#idle.push(runner),
-      () => undefined,
-    );
+  /** One process more than work now waits, warm; a burst does not start more than that. */
+  #prepareSpare(): void {
+    const { most, spare = "warm" } = this.#options;
+    if (
+      spare !== "warm" ||
+      this.#closed ||
+      this.#isPreparing ||
+      this.#idle.length > 0 ||
+      this.#all.size > most
+    )
+      return;
+    this.#isPreparing = true;
+    this.#start()
+      .then(
+        (runner) => void (runner.isAlive && this.#idle.push(runner)),
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isPreparing = false;
+      });
   }
 
   async #start(): Promise<Runner> {
     const file = workerFile("runner", import.meta.url);
-    if (this.#closed) throw new ToolError("unavailable", "The server is being closed.");
+    if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
     const child = fork(file, [String(this.#options.memory), String(process.pid)], {
       serialization: "advanced",
       execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    const runner: Runner = { child, said: "" };
+    const runner = new Runner(child);
     this.#all.add(runner);
-    child.stderr?.on("data", (chunk) => (runner.said = (runner.said + String(chunk)).slice(-2_000)));
-    child.on("error", () => undefined);
     child.once("exit", () => {
       this.#all.delete(runner);
       const at = this.#idle.indexOf(runner);
       if (at >= 0) this.#idle.splice(at, 1);
     });
-    const first = await Promise.race([
-      once(child, "message").then(([message]): Reply<never> => message),
-      once(child, "close").then((): undefined => undefined),
-    ]).catch((): undefined => undefined);
+    const first = await runner.reply<never>(undefined);
     if (first === undefined)
       throw new ToolError("unavailable", "The process that runs SQLite ended while it started.", {
         hint: "Repeat the call.",
         cause: runner.said,
       });
     if ("unavailable" in first) {
-      child.kill("SIGKILL");
+      runner.kill();
       const { message, hint, cause } = first.unavailable;
       throw new ToolError("unavailable", message, { ...(hint !== undefined && { hint }), cause });
     }
@@ -199,6 +258,6 @@ export class Runners {
   /** Ends all of them, also in the middle of a job: what it wrote is taken back by the next one that opens the file. */
   close(): void {
     this.#closed = true;
-    for (const { child } of this.#all) child.kill("SIGKILL");
+    for (const runner of this.#all) runner.kill();
   }
 }

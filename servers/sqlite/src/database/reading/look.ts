@@ -3,13 +3,17 @@ import type { Databases } from "../connection/databases.ts";
 export type Row = Readonly<Record<string, unknown>>;
 export type LookedAt = readonly [sql: string, ...params: unknown[]];
 
-/** Runs statements of ours on one state of the server's processes and gives the rows of each. */
+/**
+ * Runs our own statements and returns the rows of each.
+ *
+ * @param timeoutMs for what may take long, since it reads rows or runs a view: it takes its turn among the queries
+ */
 export async function look(
   databases: Databases,
   database: string | undefined,
   signal: AbortSignal,
   statements: readonly LookedAt[],
-  timeoutMs = databases.limits().timeoutMs,
+  timeoutMs?: number,
 ): Promise<Row[][]> {
   const place = await databases.place(database);
   const job = {
@@ -17,7 +21,8 @@ export async function look(
     place,
     statements: statements.map(([sql, ...params]) => ({ sql, params })),
   };
-  return await databases.runners.run<Row[][]>(job, { signal, timeoutMs });
+  const runners = timeoutMs === undefined ? databases.catalogue : databases.runners;
+  return await runners.run<Row[][]>(job, { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs });
 }
 
 export const text = (value: unknown) => (typeof value === "string" ? value : String(value ?? ""));

@@ -20,7 +20,7 @@ export async function nearNames(
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
   const job = { op: "look" as const, place, statements: [{ sql: NAMES[kind], params: [] }] };
-  const [rows = []] = await databases.runners
+  const [rows = []] = await databases.catalogue
     .run<{ name: string }[][]>(job, { signal, timeoutMs: 2_000 })
     .catch(() => []);
   const near = nearest(
