@@ -9,6 +9,14 @@ export const options = defineOptions({
     description:
       "What is done about a repository's hooks on commit, merge and checkout: ask the user (off where nobody can be asked), run them, or leave them out.",
   },
+  filters: {
+    type: "enum",
+    values: ["off", "own"],
+    default: "off",
+    heading: "Safety",
+    description:
+      "Filters such as git-lfs and git-crypt: off refuses work on the files that need one; own runs those of the user's own configuration (global and system), never the repository's.",
+  },
   protocols: {
     type: "enum",
     list: true,

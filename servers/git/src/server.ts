@@ -36,11 +36,12 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, confirm, protocols, allowHosts }, bound }) =>
+  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, bound }) =>
     new Git({
       guard: createPathGuard(bound),
       env: process.env,
       hooks,
+      filters,
       mayAsk: confirm === "ask",
       protocols,
       allowedHosts: allowHosts,

@@ -180,6 +180,7 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
     guard: createPathGuard(new DirectoryBound({ configured, mode: "off" })),
     env: process.env,
     hooks: "ask",
+    filters: "off",
     mayAsk: true,
     protocols: ["https", "ssh"],
     allowedHosts: [],

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { answer, changedFiles, files, notes, repoPath, tool } from "../context.ts";
+import { answer, changedFiles, files, repoPath, tool } from "../context.ts";
 import { fileNames, stage, stagedChanges } from "../repository/change/stage.ts";
 
 export default tool({
@@ -14,15 +14,11 @@ export default tool({
     repo_path: repoPath,
     files: files("Files or directories; . for all"),
   }),
-  output: z.object({ staged: changedFiles, count: z.number(), notes }),
+  output: z.object({ staged: changedFiles, count: z.number() }),
   run: ({ repo_path, files: wanted }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
-      const said = await stage(repository, wanted);
+      await stage(repository, wanted);
       const { files: staged, count } = fileNames(await stagedChanges(repository), call.budget - 500);
-      return answer("Files staged successfully", {
-        staged,
-        count,
-        ...(said.length > 0 ? { notes: said } : {}),
-      });
+      return answer("Files staged successfully", { staged, count });
     }),
 });

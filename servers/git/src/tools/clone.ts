@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tool } from "../context.ts";
+import { notes, tool } from "../context.ts";
 import { clone } from "../repository/remote/transfer.ts";
 
 export default tool({
@@ -20,6 +20,7 @@ export default tool({
     url: z.string(),
     branch: z.string().optional(),
     commit: z.string().optional(),
+    notes,
   }),
   run: (query, git, call) => clone(git, query, call.signal, (...step) => call.progress(...step)),
 });

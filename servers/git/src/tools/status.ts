@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { answer, changedFiles, paths, repoPath, tool } from "../context.ts";
+import { answer, changedFiles, notes, paths, repoPath, tool } from "../context.ts";
 import { status } from "../repository/read/status.ts";
 
 export default tool({
@@ -27,6 +27,7 @@ export default tool({
     conflicted: changedFiles,
     stashes: z.number().optional(),
     left_out: z.number().optional(),
+    notes,
   }),
   async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { repoPath, tool } from "../context.ts";
+import { notes, repoPath, tool } from "../context.ts";
 import { addWorktree } from "../repository/change/new-repository.ts";
 
 export default tool({
@@ -15,7 +15,13 @@ export default tool({
     branch_name: z.string().min(1).max(250).describe("Branch to check out; made if it does not exist."),
     revision: z.string().optional().describe("Where a new branch begins; default HEAD."),
   }),
-  output: z.object({ path: z.string(), branch: z.string(), commit: z.string(), created_branch: z.boolean() }),
+  output: z.object({
+    path: z.string(),
+    branch: z.string(),
+    commit: z.string(),
+    created_branch: z.boolean(),
+    notes,
+  }),
   run: ({ repo_path, path, branch_name, revision }, git, call) =>
     git.change(repo_path, call.signal, (repository) =>
       addWorktree(git, repository, { path, branch: branch_name, revision }),

@@ -55,7 +55,7 @@ export async function commit(
   if (query.amend && before === undefined) throw noCommits();
   await refuseConflicts(repository);
   const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
-  const notes = query.files === undefined ? [] : await stage(repository, query.files);
+  if (query.files !== undefined) await stage(repository, query.files);
   const paths = await pathsIn(repository, query.files ?? []);
   if (!query.amend && !query.allowEmpty) await refuseEmpty(repository, paths);
   const result = await repository.run(
@@ -72,11 +72,10 @@ export async function commit(
   );
   if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "commit");
   const oid = await commitOf(repository, "HEAD");
-  if (hooks.note !== undefined) notes.push(hooks.note);
   return {
     ...(await describe(repository, oid)),
     ...(before === undefined ? {} : { before }),
-    ...(notes.length > 0 ? { notes } : {}),
+    ...(hooks.note === undefined ? {} : { notes: [hooks.note] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
@@ -32,6 +33,7 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
   }
   const head = await commitOf(repository, "HEAD");
   const target = await commitOf(repository, onto);
+  await refuseFilters(repository, () => differing(repository, target, head), target);
   const moved = await commitsOnlyIn(repository, head, [target]);
   await confirm(
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old ones are kept under a recovery ref.`,

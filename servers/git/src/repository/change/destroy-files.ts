@@ -1,7 +1,8 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
-import { pathsIn } from "../open/paths.ts";
+import { differing, refuseFilters } from "../open/filters.ts";
+import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, headOf, noCommits } from "../open/revisions.ts";
 import { currentBranch } from "../read/branches.ts";
@@ -30,6 +31,7 @@ export async function resetHard(
     changesOf(repository, ["HEAD"], []).then(({ files }) => files.map(({ path }) => path)),
   ]);
   const operation = await operationOf(repository);
+  await refuseFilters(repository, () => differing(repository, target), target);
   await confirm(
     [
       `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
@@ -96,6 +98,7 @@ export async function clean(
       },
     );
   }
+  await refuseFilters(repository, () => pathBytes(repository, files));
   await confirm(
     `Delete ${counted(files.length, "untracked file")} (${sized(bytes)})${namesOf(files)}? They are kept under a recovery ref.`,
   );

@@ -1,8 +1,10 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
 import { changesOf } from "../read/changed-files.ts";
+import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
@@ -46,6 +48,7 @@ export async function merge(
   await repository.worktree();
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
+  await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
   const hooks = await decideHooks(git, repository, HOOKS.merge, confirm);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fastForward];
@@ -107,6 +110,10 @@ async function replay(
   await refuseOperation(repository);
   const oids = await commitsOf(repository, revisions);
   const before = await commitOf(repository, "HEAD");
+  for (const oid of oids) {
+    const [parent] = await repository.lookUp([`${oid}^${query.mainline ?? 1}`]);
+    await refuseFilters(repository, () => differing(repository, parent?.oid ?? emptyTree(oid), oid));
+  }
   const hooks = await decideHooks(git, repository, HOOKS.commit);
   const mainline = query.mainline === undefined ? [] : [`--mainline=${query.mainline}`];
   const result = await repository.run([

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { filterNote } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import { isInGitDir } from "../open/locate.ts";
 import { readConfig } from "../open/read-config.ts";
@@ -10,7 +11,7 @@ import { lastValue } from "../run/config.ts";
 import { gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { runGit } from "../run/run-git.ts";
-import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+import { standingOverrides } from "../run/safe-config.ts";
 
 /** The user's own configuration, without any repository's, and what makes it harmless there. */
 export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
@@ -19,7 +20,7 @@ export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
   const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides());
   const run = (args: readonly string[]) => runGit({ program, args, cwd, signal, env: own });
   const { entries, dormant } = await readConfig(run, git.guard);
-  return { entries, overrides: overridesFor(entries, dormant) };
+  return { entries, overrides: git.overrides(entries, dormant) };
 }
 
 /**
@@ -94,12 +95,28 @@ export async function init(
   }
 }
 
+/** In a new working tree nothing is lost where filters are not run, but its files are pointers or ciphertext. */
+export async function checkedOutNote(
+  git: Git,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ notes?: string[] }> {
+  const repository = await git.open(path, signal);
+  const files = () => repository.output(["ls-files", "-z"], "list the files");
+  const note = await filterNote(
+    repository,
+    files,
+    "hold what the repository stores; the user converts them in a terminal, for example with git lfs pull",
+  );
+  return note === undefined ? {} : { notes: [note] };
+}
+
 /** Adds a working tree for a branch, new or existing. */
 export async function addWorktree(
   git: Git,
   repository: Repository,
   query: { path: string; branch: string; revision?: string | undefined },
-): Promise<{ path: string; branch: string; commit: string; created_branch: boolean }> {
+): Promise<{ path: string; branch: string; commit: string; created_branch: boolean; notes?: string[] }> {
   await checkRefName(repository, "heads", query.branch);
   const [existing] = await repository.lookUp([`refs/heads/${query.branch}`]);
   if (existing !== undefined && query.revision !== undefined) {
@@ -124,7 +141,8 @@ export async function addWorktree(
       if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", query.branch]);
       throw error;
     }
-    return { path, branch: query.branch, commit, created_branch: existing === undefined };
+    const note = await checkedOutNote(git, path, repository.signal);
+    return { path, branch: query.branch, commit, created_branch: existing === undefined, ...note };
   }
   await undo();
   if (/already exists/.test(result.stderr)) {

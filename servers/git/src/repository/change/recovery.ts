@@ -4,16 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { headOf } from "../open/revisions.ts";
 import { copyIndex } from "../read/index-copy.ts";
-
-/** Snapshots are the server's own commits; they need no identity of the user's. */
-const IDENTITY = {
-  GIT_AUTHOR_NAME: "refmcp",
-  GIT_AUTHOR_EMAIL: "refmcp@localhost",
-  GIT_COMMITTER_NAME: "refmcp",
-  GIT_COMMITTER_EMAIL: "refmcp@localhost",
-} as const;
 
 /** A ref that keeps what a command would lose. */
 export interface Recovery {
@@ -24,53 +15,74 @@ export interface Recovery {
 /**
  * Keeps the state of the working tree and the index under a recovery ref, in the form of a stash, so that `git stash apply` takes it.
  *
- * @param untracked paths of untracked files to keep as well
+ * @param files keep only these, tracked or not; by default all tracked files
  * @returns undefined where there is nothing that HEAD does not have
  */
 export async function keepWorktree(
   repository: Repository,
   operation: string,
-  untracked: readonly string[] = [],
+  files?: readonly string[],
 ): Promise<Recovery | undefined> {
-  const head = await headOf(repository);
+  const [head, headTree] = await repository.lookUp(["HEAD^{commit}", "HEAD^{tree}"]);
   const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
   try {
     const index = join(folder, "index");
     await copyIndex(repository, index);
-    const env = { ...IDENTITY, GIT_INDEX_FILE: index };
-    const text = async (args: readonly string[], doing: string, input?: Uint8Array | string) =>
-      (await repository.output(args, doing, { env, ...(input === undefined ? {} : { input }) }))
-        .toString("utf8")
-        .trim();
-    const message = `refmcp: before ${operation}\n`;
-    const parent = head === undefined ? [] : ["-p", head];
-
+    const env = { GIT_INDEX_FILE: index };
     // The index as it is; in the middle of a merge it is no tree.
     const staged = await repository.run(["write-tree"], { env });
     const stagedTree = staged.code === 0 ? staged.stdout.toString("utf8").trim() : undefined;
-    await text(["add", "--update", "--", "."], "keep the working tree");
-    if (untracked.length > 0) {
-      const stdin = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-      await text(["add", "--force", ...stdin], "keep the files", await pathBytes(repository, untracked));
-    }
-    const tree = await text(["write-tree"], "keep the working tree");
-    const [headTree] = await repository.lookUp(["HEAD^{tree}"]);
+    const which = files === undefined ? ["--update"] : ["--all", "--force"];
+    const input = files === undefined ? ".\0" : await pathBytes(repository, files);
+    const add = ["add", ...which, "--pathspec-from-file=-", "--pathspec-file-nul"];
+    await repository.output(add, "keep the files", { env, input });
+    const written = await repository.output(["write-tree"], "keep the working tree", { env });
+    const tree = written.toString("utf8").trim();
     if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;
-    const onIndex =
-      stagedTree === undefined || head === undefined
-        ? []
-        : ["-p", await text(["commit-tree", stagedTree, ...parent], "keep the index", message)];
-    const oid = await text(["commit-tree", tree, ...parent, ...onIndex], "keep the working tree", message);
-    return await keep(repository, operation, oid);
+    return await keepTrees(repository, operation, tree, { head: head?.oid, index: stagedTree });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Makes the commits of a stash, and the ref that keeps them, in one process. */
+async function keepTrees(
+  repository: Repository,
+  operation: string,
+  tree: string,
+  { head, index }: { head: string | undefined; index: string | undefined },
+): Promise<Recovery> {
+  const ref = newRef(operation);
+  const message = `refmcp: before ${operation}\n`;
+  // The server's own commits; they need no identity of the user's.
+  const commit = (mark: number, below: readonly string[], content: string) => [
+    `commit ${ref}`,
+    `mark :${mark}`,
+    `committer refmcp <refmcp@localhost> ${Math.floor(Date.now() / 1_000)} +0000`,
+    `data ${message.length}\n${message}${below.join("\n")}`,
+    `M 040000 ${content} ""\n`,
+  ];
+  const from = head === undefined ? [] : [`from ${head}`];
+  const stream =
+    index === undefined || head === undefined
+      ? commit(1, from, tree)
+      : [...commit(2, from, index), `reset ${ref}\n`, ...commit(1, [...from, "merge :2"], tree)];
+  const output = await repository.output(
+    ["fast-import", "--quiet", "--force", "--done"],
+    "make a recovery ref",
+    { input: `${stream.join("\n")}\nget-mark :1\ndone\n` },
+  );
+  return { ref, oid: output.toString("utf8").trim() };
+}
+
 /** Keeps a commit under a new recovery ref. */
 export async function keep(repository: Repository, operation: string, oid: string): Promise<Recovery> {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
-  const ref = `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
+  const ref = newRef(operation);
   await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "make a recovery ref");
   return { ref, oid };
+}
+
+function newRef(operation: string): string {
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
+  return `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
 }

@@ -1,13 +1,15 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 import { fitting, oneLine, ToolError } from "@refmcp/core/answer";
-import { pathBytes, pathsIn } from "../open/paths.ts";
+import { refuseFilters } from "../open/filters.ts";
+import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
-import { splitKey } from "../run/config.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText, records } from "../run/text.ts";
-import { keepWorktree } from "./recovery.ts";
+import { keepWorktree, type Recovery } from "./recovery.ts";
 
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 const WORDS: Readonly<Record<string, string>> = {
@@ -45,16 +47,14 @@ export async function stagedChanges(repository: Repository): Promise<FileChange[
 /**
  * Stages files: new, changed and deleted ones. Nothing is staged where one of the paths cannot be.
  *
- * @returns notes about filters that were not run
  * @throws ToolError `ignored_path`, `bad_path`, `filter_needed`
  */
-export async function stage(repository: Repository, paths: readonly string[]): Promise<string[]> {
+export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
   const input = await pathBytes(repository, paths);
   await refuseIgnored(repository, input);
-  const notes = await checkFilters(repository, input);
+  await refuseFilters(repository, () => staging(repository, input));
   const result = await repository.run(["add", ...FROM_STDIN], { input });
   if (result.code !== 0) throw failureOf(result, "stage the files");
-  return notes;
 }
 
 async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {
@@ -78,66 +78,17 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
   );
 }
 
-/**
- * Filters (git-lfs, git-crypt) are not run, since it is the repository's attributes that would call them. Where the user has set
- * a filter up, staging without it would commit the wrong content, so that is refused; one that only the repository knows is left out.
- */
-async function checkFilters(repository: Repository, input: Buffer): Promise<string[]> {
-  const { config } = await repository.prepared();
-  const filters = new Map<string, boolean>();
-  for (const { key, scope } of config) {
-    const [section, name, variable] = splitKey(key);
-    if (section !== "filter" || (variable !== "clean" && variable !== "process")) continue;
-    filters.set(name, (filters.get(name) ?? false) || scope === "global" || scope === "system");
-  }
-  if (filters.size === 0) return [];
-  const candidates = await repository.run([
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--modified",
-    "--exclude-standard",
-    "--deduplicate",
-  ]);
+/** The files among these paths that `git add` would read. */
+async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
+  const listing = await repository.output(
+    ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--deduplicate"],
+    "list the files",
+  );
   const wanted = records(input).map((path) => path.toString("latin1"));
   const isWanted = (path: string) =>
     wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`));
-  const files = records(candidates.stdout).filter((path) => isWanted(path.toString("latin1")));
-  const asked = Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
-  const attributes = await repository.output(
-    ["check-attr", "-z", "--stdin", "filter"],
-    "read the attributes",
-    { input: asked },
-  );
-  const fields = records(attributes);
-  const touched = new Map<string, string[]>();
-  for (let index = 0; index + 2 < fields.length; index += 3) {
-    const filter = fields[index + 2]?.toString("utf8") ?? "";
-    if (filters.has(filter))
-      touched.set(filter, [
-        ...(touched.get(filter) ?? []),
-        oneLine(pathText(fields[index] ?? Buffer.alloc(0))),
-      ]);
-  }
-  const notes: string[] = [];
-  for (const [filter, names] of touched) {
-    const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""}`;
-    if (filters.get(filter)) {
-      throw new ToolError(
-        "denied",
-        `The filter "${oneLine(filter)}" would have to run on ${shown}, and this server runs no filters.`,
-        {
-          code: "filter_needed",
-          hint: "The user stages these files with git add in a terminal; stage the others without them.",
-        },
-      );
-    }
-    notes.push(
-      `The repository's filter "${oneLine(filter)}" was not run on ${shown}; the content is staged as it is.`,
-    );
-  }
-  return notes;
+  const files = records(listing).filter((path) => isWanted(path.toString("latin1")));
+  return Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
 }
 
 export interface Unstaged extends FileList {
@@ -192,18 +143,22 @@ export interface RestoreQuery {
 
 /** Restores files from the index or a commit. What they held is kept under a recovery ref first. */
 export async function restore(repository: Repository, query: RestoreQuery, budget: number) {
+  const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
-  const source = query.source === undefined ? undefined : (await objectOf(repository, query.source)).oid;
+  const named = query.source ?? (query.staged && query.worktree ? "HEAD" : undefined);
+  const source = named === undefined ? undefined : (await objectOf(repository, named)).oid;
   const paths = await pathsIn(
     repository,
-    query.files.filter((path) => !path.startsWith('"')),
+    query.files.filter((path) => !isQuoted(path)),
   );
-  const before = (await changesOf(repository, query.worktree ? [] : ["--cached"], paths)).files;
+  // What the restored files will have instead: from the present state to the source.
+  const between = ["-R", ...(query.worktree ? [] : ["--cached"]), ...(source === undefined ? [] : [source])];
+  const { files } = await changesOf(repository, between, paths);
   if (source === undefined && query.staged && (await headOf(repository)) === undefined) {
     await unstage(repository, query.files, budget);
-    return { ...fileNames(before, budget - 600), recovery: undefined };
+    return { ...fileNames(files, budget - 600), recovery: undefined };
   }
-  const recovery = query.worktree ? await keepWorktree(repository, "restore") : undefined;
+  const recovery = query.worktree ? await keepFiles(repository, root, files) : undefined;
   const result = await repository.run(
     [
       "restore",
@@ -217,5 +172,24 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
     { input },
   );
   if (result.code !== 0) throw failureOf(result, "restore the files");
-  return { ...fileNames(before, budget - 600), recovery };
+  return { ...fileNames(files, budget - 600), recovery };
+}
+
+/** Keeps the files that will be overwritten or deleted, untracked ones as well. */
+async function keepFiles(
+  repository: Repository,
+  root: string,
+  files: readonly FileChange[],
+): Promise<Recovery | undefined> {
+  const bytes = await pathBytes(
+    repository,
+    files.map(({ path }) => path),
+  );
+  await refuseFilters(repository, bytes);
+  const lost: string[] = [];
+  for (const { path, letter } of files) {
+    const isThere = async () => (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
+    if (letter !== "A" || isQuoted(path) || (await isThere())) lost.push(path);
+  }
+  return lost.length === 0 ? undefined : keepWorktree(repository, "restore", lost);
 }

@@ -1,9 +1,11 @@
 import { sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import { pathBytes } from "../open/paths.ts";
+import { differing, refuseFilters } from "../open/filters.ts";
+import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, noCommits, objectOf } from "../open/revisions.ts";
 import { changesOf } from "../read/changed-files.ts";
+import { emptyTree } from "../read/show.ts";
 import { failureOf } from "../run/failures.ts";
 import { conflictedPaths } from "./commit.ts";
 import { fileNames } from "./stage.ts";
@@ -19,6 +21,7 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   await repository.worktree();
   if ((await headOf(repository)) === undefined) throw noCommits();
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
+  await refuseFilters(repository, () => putAside(repository, query));
   const [before] = await repository.lookUp(["refs/stash"]);
   const result = await repository.run(
     [
@@ -42,6 +45,16 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
 }
 
+/** The files that a stash would take. */
+async function putAside(repository: Repository, query: StashQuery): Promise<Buffer> {
+  const paths = await pathsIn(repository, query.files ?? []);
+  const others = ["ls-files", "--others", "-z", "--exclude-standard", "--", ...paths];
+  return Buffer.concat([
+    await differing(repository, "HEAD", "--", ...paths),
+    ...(query.includeUntracked ? [await repository.output(others, "list the files")] : []),
+  ]);
+}
+
 /** Applies a stash (or what a destructive tool kept) to the working tree; the stash stays. */
 export async function stashApply(
   repository: Repository,
@@ -58,6 +71,15 @@ export async function stashApply(
     });
   }
   if (untracked !== undefined) await refuseIncludes(repository);
+  await refuseFilters(
+    repository,
+    async () =>
+      Buffer.concat([
+        await differing(repository, `${oid}^1`, oid),
+        ...(untracked === undefined ? [] : [await differing(repository, emptyTree(oid), untracked.oid)]),
+      ]),
+    oid,
+  );
   const result = await repository.run([
     "stash",
     "apply",

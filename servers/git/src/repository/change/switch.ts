@@ -1,4 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, headOf } from "../open/revisions.ts";
@@ -59,6 +60,8 @@ export async function checkout(
     headOf(repository),
     planOf(repository, target),
   ]);
+  if (beforeCommit !== undefined)
+    await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
   const hooks = await decideHooks(git, repository, HOOKS.checkout, confirm);
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
@@ -77,10 +80,13 @@ export async function checkout(
 }
 
 /** What `git switch` is told; every name in it was found as a ref, and none can look like an option. */
-async function planOf(repository: Repository, target: string): Promise<{ args: string[]; tracks?: string }> {
+async function planOf(
+  repository: Repository,
+  target: string,
+): Promise<{ args: string[]; commit: string; tracks?: string }> {
   if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
   const [local] = await repository.lookUp([`refs/heads/${target}`]);
-  if (local !== undefined) return { args: [target] };
+  if (local !== undefined) return { args: [target], commit: local.oid };
   const listing = await repository.output(
     ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"],
     "list the remote branches",
@@ -92,9 +98,12 @@ async function planOf(repository: Repository, target: string): Promise<{ args: s
   const [only, another] = remote;
   if (only !== undefined && another === undefined) {
     await checkRefName(repository, "heads", target);
-    return { args: [`--create=${target}`, `--track=direct`, `refs/remotes/${only}`], tracks: only };
+    const ref = `refs/remotes/${only}`;
+    const commit = await commitOf(repository, ref);
+    return { args: [`--create=${target}`, "--track=direct", ref], commit, tracks: only };
   }
-  return { args: ["--detach", await commitOf(repository, target)] };
+  const commit = await commitOf(repository, target);
+  return { args: ["--detach", commit], commit };
 }
 
 /** Creates a tag: annotated with a message, lightweight without one. */

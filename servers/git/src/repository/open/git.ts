@@ -2,12 +2,18 @@ import { readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, keyedLock, type PathGuard } from "@refmcp/core/boundary";
-import { isTrue, lastValue } from "../run/config.ts";
-import { gitEnvironment, withConfig } from "../run/environment.ts";
+import { type ConfigEntry, isTrue, lastValue } from "../run/config.ts";
+import { type ConfigPair, gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { findGit } from "../run/git-program.ts";
 import { runGit } from "../run/run-git.ts";
-import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+import {
+  type FilterPolicy,
+  filtersNotRun,
+  overridesFor,
+  ownCredentialHelpers,
+  standingOverrides,
+} from "../run/safe-config.ts";
 import { type Location, locate, outside } from "./locate.ts";
 import { realOf } from "./read-config.ts";
 import { type Machine, type Prepared, Repository } from "./repository.ts";
@@ -20,6 +26,7 @@ export interface GitOptions {
   readonly guard: PathGuard;
   readonly env: NodeJS.ProcessEnv;
   readonly hooks: HookPolicy;
+  readonly filters: FilterPolicy;
   /** Whether the user may be asked at all (`--confirm`). */
   readonly mayAsk: boolean;
   /** URL schemes that remotes may use. */
@@ -70,7 +77,7 @@ export class Git {
       signal.throwIfAborted();
       const prepare = async (): Promise<Prepared> => {
         const prepared = await plain.prepared();
-        const extra = await submoduleOverrides(plain, this.guard);
+        const extra = await submoduleOverrides(plain, this);
         return { ...prepared, overrides: [...prepared.overrides, ...extra] };
       };
       return work(new Repository(plain.machine, plain.location, prepare, signal));
@@ -80,13 +87,20 @@ export class Git {
   /** The git program and the server's environment. */
   machine(): Promise<Machine> {
     this.#machine ??= findGit(this.options.env).then(
-      (program) => ({ program, env: this.options.env }),
+      (program) => ({ program, env: this.options.env, filters: this.options.filters }),
       (error: unknown) => {
         this.#machine = undefined;
         throw error;
       },
     );
     return this.#machine;
+  }
+
+  /** What makes a configuration harmless; filters of the user's own, where they run, may need their credentials. */
+  overrides(entries: readonly ConfigEntry[], dormant: readonly ConfigEntry[]): ConfigPair[] {
+    const { filters } = this.options;
+    const pairs = overridesFor(entries, dormant, filters);
+    return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
   }
 
   /** The repositories in scope: the allowed directories, or those close below them. Sorted. */
@@ -164,7 +178,14 @@ export class Git {
     const worktree = await this.#worktreeOf(location, (key) => lastValue(entries, key));
     const base = worktree ?? location.gitDir;
     const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
-    return { ...rest, config: entries, overrides: overridesFor(entries, dormant), worktree, isInside };
+    return {
+      ...rest,
+      config: entries,
+      overrides: this.overrides(entries, dormant),
+      filters: filtersNotRun(entries, this.options.filters),
+      worktree,
+      isInside,
+    };
   }
 
   /** The working tree as `core.worktree` and `core.bare` say; it really has to lie inside the bound. */

@@ -5,7 +5,7 @@ import type { ConfigEntry } from "../run/config.ts";
 import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
-import { standingOverrides } from "../run/safe-config.ts";
+import { type FilterPolicy, standingOverrides } from "../run/safe-config.ts";
 import type { Location } from "./locate.ts";
 import { type Configuration, readConfig } from "./read-config.ts";
 
@@ -14,12 +14,16 @@ export interface Machine {
   readonly program: string;
   /** The server's own environment, from which little is passed on. */
   readonly env: NodeJS.ProcessEnv;
+  /** Filters of the user's own may have to reach a server. */
+  readonly filters: FilterPolicy;
 }
 
 /** What is known of a repository once its configuration was read. */
 export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly config: readonly ConfigEntry[];
   readonly overrides: readonly ConfigPair[];
+  /** Filters that are configured and not run, and whether they are the user's own. */
+  readonly filters: ReadonlyMap<string, boolean>;
   /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
   /** Whether a file that the configuration names may be read. */
@@ -151,7 +155,7 @@ export class Repository {
     overrides: readonly ConfigPair[],
   ): Promise<GitResult> {
     const { config = [], env, purpose = "local", protocols, ...rest } = options;
-    const base = gitEnvironment(this.machine.env, purpose, protocols);
+    const base = gitEnvironment(this.machine.env, purpose, protocols, this.machine.filters);
     const { gitDir } = this.location;
     return runGit({
       ...rest,

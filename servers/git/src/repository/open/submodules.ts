@@ -1,10 +1,10 @@
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
 import type { ConfigPair } from "../run/environment.ts";
-import { overridesFor, standingOverrides } from "../run/safe-config.ts";
+import { standingOverrides } from "../run/safe-config.ts";
 import { records } from "../run/text.ts";
+import type { Git } from "./git.ts";
 import { locate } from "./locate.ts";
 import { type Prepared, Repository } from "./repository.ts";
 
@@ -17,7 +17,8 @@ const MOST_SUBMODULES = 500;
  *
  * @throws ToolError where a submodule's git directory lies outside the bound
  */
-export async function submoduleOverrides(repository: Repository, guard: PathGuard): Promise<ConfigPair[]> {
+export async function submoduleOverrides(repository: Repository, git: Git): Promise<ConfigPair[]> {
+  const { guard } = git;
   const found = new Map<string, string>();
   const waiting: Repository[] = [repository];
   let count = 0;
@@ -38,7 +39,14 @@ export async function submoduleOverrides(repository: Repository, guard: PathGuar
       const prepare = async (submodule: Repository): Promise<Prepared> => {
         const { entries: config, dormant, ...rest } = await submodule.readConfig(guard);
         const isInside = (file: string) => guard.contains(resolve(path, file));
-        return { ...rest, config, overrides: overridesFor(config, dormant), worktree: path, isInside };
+        return {
+          ...rest,
+          config,
+          overrides: git.overrides(config, dormant),
+          filters: new Map(),
+          worktree: path,
+          isInside,
+        };
       };
       const submodule = new Repository(machine, location, prepare, signal);
       for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);

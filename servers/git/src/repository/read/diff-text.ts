@@ -106,7 +106,12 @@ function statusLine({ path, from, letter }: FileChange): string {
 /** The line that ends a diff: how much there is, what is missing, and how to get it. */
 export function diffFacts(
   files: readonly FileChange[],
-  rest: { cursor: string | undefined; leftOut?: readonly string[]; cutLines?: number },
+  rest: {
+    cursor: string | undefined;
+    note?: string | undefined;
+    leftOut?: readonly string[];
+    cutLines?: number;
+  },
 ): string {
   const { cursor, leftOut = [], cutLines = 0 } = rest;
   const parts = [totalOf(files)];
@@ -119,5 +124,6 @@ export function diffFacts(
   }
   if (cutLines > 0) parts.push(`${counted(cutLines, "very long line")} cut`);
   if (cursor !== undefined) parts.push(`continue with cursor "${cursor}" or narrow with paths`);
+  if (rest.note !== undefined) parts.push(rest.note.replace(/\.$/, ""));
   return `(${parts.join("; ")})`;
 }

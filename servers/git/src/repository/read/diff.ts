@@ -1,5 +1,6 @@
 import { cursorsOf, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { together } from "../run/run-git.ts";
@@ -54,18 +55,27 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
       hint: "Call again without cursor.",
     });
   }
+  const isOfFiles = query.between.length < 2 && query.between[0] !== "--cached";
+  const names = changes.files.map(({ path }) => `${path}\0`).join("");
+  const note = isOfFiles
+    ? await filterNote(
+        repository,
+        Buffer.from(names),
+        "as they are on the disk; they may in truth be unchanged",
+      )
+    : undefined;
   if (typeof page === "string") {
     const list = fileList(changes.files, page, skip, room);
     const next = list.next < changes.files.length ? list.next : undefined;
     const cursor = next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: next });
-    return { body: list.text, facts: diffFacts(changes.files, { cursor }) };
+    return { body: list.text, facts: diffFacts(changes.files, { cursor, note }) };
   }
   const shown = wholeFiles(page, changes.files, skip, room);
   const cursor =
     shown.next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: shown.next });
   return {
     body: shown.text,
-    facts: diffFacts(changes.files, { cursor, leftOut: shown.leftOut, cutLines: page.cutLines }),
+    facts: diffFacts(changes.files, { cursor, note, leftOut: shown.leftOut, cutLines: page.cutLines }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { fitting } from "@refmcp/core/answer";
+import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { pathText, records } from "../run/text.ts";
@@ -31,6 +32,7 @@ export interface Status {
   stashes?: number;
   /** Paths that did not fit into the answer. */
   left_out?: number;
+  notes?: string[];
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -74,6 +76,9 @@ export async function status(
   if (operation !== undefined) found.operation = operation;
   found.clean =
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
+  const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
+  const note = await filterNote(repository, Buffer.from(modified), "may in truth be unchanged");
+  if (note !== undefined) found.notes = [note];
   return shortened(found, budget);
 }
 

@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { decideHooks, HOOKS } from "../change/hooks.ts";
 import { type Integrated, merge } from "../change/integrate.ts";
-import { newDirectory, ownConfig } from "../change/new-repository.ts";
+import { checkedOutNote, newDirectory, ownConfig } from "../change/new-repository.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf } from "../open/revisions.ts";
@@ -32,7 +32,7 @@ export async function clone(
   query: { url: string; path: string; branch?: string | undefined; depth?: number | undefined },
   signal: AbortSignal,
   progress: Progress,
-): Promise<{ repository: string; url: string; branch?: string; commit?: string }> {
+): Promise<{ repository: string; url: string; branch?: string; commit?: string; notes?: string[] }> {
   const { path, undo } = await newDirectory(git, query.path);
   try {
     const { entries, overrides } = await ownConfig(git, path, signal);
@@ -70,6 +70,7 @@ export async function clone(
       url: withoutPassword(query.url),
       ...(branch === undefined ? {} : { branch }),
       ...(commit === undefined ? {} : { commit }),
+      ...(await checkedOutNote(git, path, signal)),
     };
   } catch (error) {
     await undo();

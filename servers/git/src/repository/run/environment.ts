@@ -1,3 +1,5 @@
+import type { FilterPolicy } from "./safe-config.ts";
+
 /** Variables that git may see: what it needs to find its files and to talk to people's agents, and nothing that steers it. */
 const LOCAL = [
   "PATH",
@@ -49,14 +51,16 @@ export type Purpose = "local" | "remote";
  *
  * @param protocols what `remote` may use, for example `https`; local work may use none, so that nothing in a
  * repository can start a transport.
+ * @param filters own filters (git-lfs) get what a remote needs as well
  */
 export function gitEnvironment(
   from: NodeJS.ProcessEnv,
   purpose: Purpose,
   protocols: readonly string[] = [],
+  filters: FilterPolicy = "off",
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  const names: readonly string[] = purpose === "remote" ? [...LOCAL, ...REMOTE] : LOCAL;
+  const names: readonly string[] = purpose === "remote" || filters === "own" ? [...LOCAL, ...REMOTE] : LOCAL;
   for (const name of names) {
     const value = from[name];
     if (value !== undefined) env[name] = value;

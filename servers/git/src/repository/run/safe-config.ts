@@ -81,6 +81,12 @@ const OWN_FILES: ReadonlySet<string> = new Set([
   "commit.template",
 ]);
 
+/** Keys that say how a filter works; those of git-lfs name programs that it runs in its turn. */
+const FILTERING = /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
+
+/** Which filters run: none, or those of the user's own configuration. */
+export type FilterPolicy = "off" | "own";
+
 const MOST_OVERRIDES = 2_000;
 
 /** The overrides that need no look at the configuration. */
@@ -93,18 +99,25 @@ export function standingOverrides(): readonly ConfigPair[] {
  * user's own too, because it is the repository's attributes that would call it.
  *
  * @param dormant what conditional includes would add
+ * @param filters whether the user's own filters run (`--filters`)
  * @throws ToolError `denied`, code `unsafe_config`, for a configuration with thousands of such keys
  */
 export function overridesFor(
   entries: readonly ConfigEntry[],
   dormant: readonly ConfigEntry[] = [],
+  filters: FilterPolicy = "off",
 ): ConfigPair[] {
   const pairs = new Map<string, string>(ALWAYS);
   for (const { key } of [...entries, ...dormant]) {
+    const [section, subsection] = splitKey(key);
     const known = EXECUTING.find(([shape]) => shape.test(key));
     if (known !== undefined) pairs.set(key, known[1]);
+    if (filters === "own" && FILTERING.test(key)) {
+      const may = section === "lfs" || isOwnFilter(entries, subsection);
+      const own = may ? lastValue(entries, key, isOwn) : undefined;
+      if (own !== undefined || section === "lfs") pairs.set(key, own ?? "");
+    }
     // Hooks of the configuration, in git versions to come.
-    const [section, subsection] = splitKey(key);
     if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
     if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
     if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
@@ -120,6 +133,29 @@ export function overridesFor(
     );
   }
   return [...pairs];
+}
+
+/** The filters of a configuration that are not run, and whether they are the user's own. */
+export function filtersNotRun(
+  entries: readonly ConfigEntry[],
+  filters: FilterPolicy,
+): ReadonlyMap<string, boolean> {
+  const found = new Map<string, boolean>();
+  for (const { key, value } of entries) {
+    const [section, name, variable] = splitKey(key);
+    if (section !== "filter" || value === "" || !/^(clean|smudge|process)$/.test(variable)) continue;
+    const own = isOwnFilter(entries, name);
+    if (filters === "off" || !own) found.set(name, own);
+  }
+  return found;
+}
+
+/** Whether a filter is the user's own; not one that a repository adds a process to, which git would prefer to all else. */
+function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
+  const sets = (variable: string, own: boolean) =>
+    entries.some((entry) => entry.key === `filter.${name}.${variable}` && isOwn(entry) === own);
+  if (sets("process", false) && !sets("process", true)) return false;
+  return sets("process", true) || sets("clean", true) || sets("smudge", true);
 }
 
 /** The user's own credential helpers, in their order, for remotes. The repository's are not among them. */
