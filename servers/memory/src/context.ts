@@ -1,9 +1,28 @@
-import { type Call, promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
+import { bounded } from "./graph/bounded.ts";
+import type { Caller } from "./graph/engine.ts";
 import type { Memory } from "./graph/memory.ts";
+import type { Deleted, Hard, Question } from "./graph/remove.ts";
 
-export const tool = toolFor<Memory>();
+/** A tool of this server. The first answer of a session also says what the user should know of the memory's place. */
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: {
+    readonly output: Output;
+    run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output>>;
+  } & Omit<Tool<Memory, Input, Output>, "output" | "run">,
+) {
+  return {
+    ...definition,
+    output: definition.output.extend({ notice: z.string().optional() }),
+    run: async (input: z.output<Input>, memory: Memory, call: Call) => ({
+      ...(await definition.run(input, memory, call)),
+      ...memory.takeNotice(),
+    }),
+  };
+}
+
 export const resource = resourceFor<Memory>();
 export const prompt = promptFor<Memory>();
 
@@ -21,6 +40,10 @@ export const shownEntity = z.object({
   name: z.string(),
   entityType: z.string(),
   observations: z.array(z.string()).optional(),
+  learned: z
+    .array(z.string())
+    .optional()
+    .describe("Day and source of each observation; a single one is for all."),
   observation_count: count.optional(),
   clipped: count.optional(),
 });
@@ -55,30 +78,46 @@ export const deleted = z.object({
 });
 
 /** The facts of a change for the journal. */
-export function factsOf(action: string, call: Call, from?: string) {
+export function factsOf(action: string, from?: string) {
   if (from !== undefined && (from.trim() === "" || from.length > 500))
     throw new ToolError(
       "invalid",
-      `source has ${from.length} characters; it takes 1 to 500, or leave it out.`,
+      `source has ${from.length} characters; it must have 1 to 500, or be left out.`,
     );
-  return { action, signal: call.signal, source: from?.toWellFormed() };
+  return { action, source: from?.toWellFormed() };
 }
 
-/** How a hard deletion asks the user. */
-export function confirming(call: Call, isHard: boolean) {
-  return { hard: isHard, confirm: (loss: string) => call.confirm(loss) };
+/** What a call may do with its job. */
+export function callerOf(call: Call, unit = ""): Caller {
+  return { signal: call.signal, progress: (done) => call.progress(done, undefined, unit) };
+}
+
+/** Runs a deletion; a hard one only after the user agreed to exactly what would be lost. */
+export async function deleting(
+  call: Call,
+  isHard: boolean,
+  run: (hard: Hard) => Promise<Deleted | Question>,
+): Promise<Deleted> {
+  let done = await run({ hard: isHard });
+  if ("question" in done) {
+    const { question } = done;
+    await call.confirm(question);
+    done = await run({ hard: isHard, agreed: question });
+  }
+  if ("question" in done) throw new TypeError("a deletion that was agreed to asked again");
+  return bounded(done, call.budget);
 }
 
 /**
  * A time from an input → milliseconds since 1970.
  *
- * @throws ToolError `invalid` for what is no ISO 8601 date or time.
+ * @throws ToolError `invalid` for what is not an ISO 8601 date or time.
  */
 export function timeOf(text: string | undefined, argument: string): number | undefined {
   if (text === undefined) return undefined;
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is no date.`, {
+  throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is not a valid date.`, {
     hint: "Give an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
   });
 }

@@ -7,7 +7,7 @@ export const options = defineOptions({
     env: ["MEMORY_FILE_PATH"],
     heading: "Memory",
     description:
-      "The SQLite file that keeps the memory; made where there is none. A .jsonl or .json file of the official server is imported into a .db file beside it and left as it is. Default: memory.db in the platform's data directory.",
+      "The SQLite file that keeps the memory; created if missing. A .jsonl or .json file of the official server is imported into a .db file next to it and left unchanged. Default: memory.db in the platform's data directory.",
   },
   store: {
     type: "secret",
@@ -16,13 +16,21 @@ export const options = defineOptions({
     description:
       "Keep the memory in PostgreSQL instead, shared by many machines: postgres://user:password@host/database.",
   },
+  historyDays: {
+    type: "integer",
+    min: 1,
+    max: 36_500,
+    heading: "Memory",
+    description:
+      "Days that changes and what they deleted can be restored; at the next start, older ones are erased. Default: for ever.",
+  },
   space: {
     type: "string",
     default: "default",
     valueName: "NAME",
     heading: "Memory",
     description:
-      "A memory of its own under this name, for example one for each project; auto makes the name from the client's first root or the working directory.",
+      "Use a separate memory with this name, for example one for each project; auto derives the name from the client's first root or the working directory.",
     check: (value) => (value === "auto" ? undefined : spaceProblem(value)),
   },
 });

@@ -27,13 +27,13 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { file, store, space }, bound, log }) {
+  async open({ options: { file, store, space, historyDays }, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    const place = placeOf({ file, store, space, project });
-    return Memory.open(place, createPathGuard(bound), (sentence) => log.info(sentence));
+    const place = placeOf({ file, store, space, project, historyDays });
+    return Memory.open(place, createPathGuard(bound));
   },
   close: (memory) => memory.close(),
 });

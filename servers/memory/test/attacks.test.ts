@@ -150,12 +150,14 @@ describe("an official file", () => {
     );
     const before = [await digest(official), (await stat(official)).mtimeMs];
     const [answer] = await calls(["--file", official], ["read_graph", {}]);
+    const day = new Date().toISOString().slice(0, 10);
     expect(JSON.parse(answer?.text ?? "")).toEqual({
       entities: [
-        { name: "Ada", entityType: "person", observations: ["x"] },
+        { name: "Ada", entityType: "person", observations: ["x"], learned: [`${day}, memory.jsonl`] },
         { name: "Bo", entityType: "unknown", observations: [] },
       ],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
+      notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)); see ${official}.rejects.`,
     });
     expect(JSON.parse(await readFile(`${official}.rejects`, "utf8"))).toEqual({
       line: 2,
@@ -169,6 +171,41 @@ describe("an official file", () => {
       imported_from: { path: official, entities: 2, relations: 1, rejected: 1 },
     });
     expect([await digest(official), (await stat(official)).mtimeMs]).toEqual(before);
+  });
+
+  it("that another program goes on writing is noticed, and can be imported again", async () => {
+    const official = join(folder, "memory.jsonl");
+    const line = (name: string) => `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
+    await writeFile(official, line("Ada"));
+    const [, second] = await calls(["--file", official], ["memory_stats", {}], ["memory_stats", {}]);
+    expect(second?.text).not.toContain("notice");
+    await writeFile(official, line("Ada") + line("Bo"));
+    const [first, imported] = await calls(
+      ["--file", official],
+      ["memory_stats", {}],
+      ["import_graph", { path: official }],
+    );
+    expect(JSON.parse(first?.text ?? "").notice).toMatch(/memory\.jsonl has changed since it was imported/);
+    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
+  });
+
+  it("at the official default place is offered to an empty memory, and can be imported from there", async () => {
+    const place = join(folder, "_npx", "abc", "node_modules/@modelcontextprotocol/server-memory/dist");
+    await mkdir(place, { recursive: true });
+    const official = join(place, "memory.jsonl");
+    await writeFile(official, '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n');
+    const env = { npm_config_cache: folder, XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
+    const server = await startServer([], { env });
+    const offer = JSON.parse((await server.call("read_graph", {})).text);
+    expect(offer.notice).toContain(`has left one at ${official}`);
+    expect((await server.call("import_graph", { path: join(folder, "other.jsonl") })).isError).toBe(true);
+    expect(JSON.parse((await server.call("import_graph", { path: official })).text)).toMatchObject({
+      entities: 1,
+    });
+    await server.stop();
+    const again = await startServer([], { env });
+    expect(JSON.parse((await again.call("read_graph", {})).text).notice).toBeUndefined();
+    await again.stop();
   });
 
   it("is imported once by processes that start at the same time", async () => {

@@ -48,7 +48,7 @@ describe("PostgreSQL", () => {
 
   it("refuses an address that is none without repeating it", async () => {
     const answer = await statsOf("mysql://u:topsecret@h/d");
-    expect(answer).toContain("--store is no PostgreSQL address");
+    expect(answer).toContain("--store is not a PostgreSQL address");
     expect(answer).not.toContain("topsecret");
   });
 });

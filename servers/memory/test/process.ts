@@ -10,6 +10,8 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   /** Resolves with the answer's text; rejects when the process goes away before it answered. */
   call(tool: string, args: unknown): Promise<{ text: string; isError: boolean }>;
+  /** Sends any request; resolves with its answer. */
+  request(method: string, params: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function startServer(
   child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   return {
     child,
+    request,
     async call(name, given) {
       const answer = await request("tools/call", { name, arguments: given });
       const result: { content: { text: string }[]; isError?: boolean } = Object(

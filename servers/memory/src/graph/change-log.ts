@@ -7,7 +7,6 @@ export interface ChangeFacts {
   readonly action: string;
   /** Where the facts come from, in the caller's words. */
   readonly source?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** The change that is taken back. */
   readonly undoes?: number;
   /** Rows are erased for good. */
@@ -185,6 +184,15 @@ async function eachKind(
   }
 }
 
+const DAY_MS = 86_400_000;
+const PRUNED_AT_ONCE = 200;
+
+/** Forgets changes that are older than some days, and erases what they deleted. */
+export async function prune(store: Store, days: number): Promise<void> {
+  const before = Date.now() - days * DAY_MS;
+  while ((await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE);
+}
+
 /**
  * Writes one change: all of it, or, where `work` throws, nothing.
  *
@@ -199,5 +207,5 @@ export function change<Value>(
     const log = new ChangeLog(writer, facts);
     const value = await work(log);
     return { value, changeId: await log.finish() };
-  }, facts.signal);
+  });
 }

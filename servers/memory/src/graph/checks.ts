@@ -54,10 +54,17 @@ export async function namesLike(reader: Reader, name: string, most = 3): Promise
     for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
   };
   add(await reader.namesFrom(folded.slice(0, 2), 500));
-  for (const word of wordsOf(folded).slice(0, 3)) {
-    const { matches } = await reader.matches(word, "word", 100);
-    add((await reader.entitiesById(matches.slice(0, 100).map(({ entityId }) => entityId))).values());
-  }
+  const words = await Promise.all(
+    wordsOf(folded)
+      .slice(0, 3)
+      .map((word) => reader.lookUp(word)),
+  );
+  const matches = await reader.rank(
+    words.filter((word) => word !== undefined),
+    {},
+    100,
+  );
+  add((await reader.entitiesById(matches.map(({ id }) => id))).values());
   const near = nearest(folded, candidates.keys(), most);
   const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
   return [...near, ...longer].slice(0, most).map((key) => candidates.get(key) ?? key);
@@ -69,7 +76,7 @@ export async function unknownEntities(reader: Reader, names: readonly string[]):
   for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
   const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
   const hints = [
-    near.size === 0 ? "" : `Like it there is ${quoteAll([...near])}.`,
+    near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`,
     removed.length === 0
       ? ""
       : `Deleted: ${quoteAll([...new Set(removed)])}; recent_changes and undo_memory_change bring it back.`,

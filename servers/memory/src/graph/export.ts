@@ -1,13 +1,10 @@
-import { entityLine, relationLine } from "./jsonl.ts";
+import { entityLine, type Format, relationLine } from "./jsonl.ts";
 import { drawGraph } from "./picture.ts";
 import type { Reader, Store } from "./store.ts";
 import type { Entity, EntityRow, Relation } from "./types.ts";
 import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
-
-export const FORMATS = ["jsonl", "graphml", "mermaid", "svg"] as const;
-export type Format = (typeof FORMATS)[number];
 
 /** Entities with their observations in the order of their creation, in batches. */
 export async function* entitiesOf(reader: Reader): AsyncGenerator<Entity[]> {
@@ -44,17 +41,15 @@ export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
  * The whole graph as text: `jsonl` is byte for byte what the official server writes, `graphml` opens in Gephi, yEd
  * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, where there are many).
  */
-export function exportGraph(store: Store, format: Format, signal: AbortSignal): Promise<string> {
+export function exportGraph(store: Store, format: Format): Promise<string> {
   return store.read(async (reader) => {
     if (format === "svg") return drawGraph(reader);
     const parts: string[] = [];
     const writer = WRITERS[format];
     for await (const batch of entitiesOf(reader)) {
-      signal.throwIfAborted();
       for (const entity of batch) parts.push(writer.entity(entity));
     }
     for await (const batch of relationsOf(reader)) {
-      signal.throwIfAborted();
       for (const relation of batch) parts.push(writer.relation(relation));
     }
     return writer.join(parts);

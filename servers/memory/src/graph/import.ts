@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
 import { addTo, insertEntities, insertRelations, UNKNOWN_TYPE } from "./create.ts";
 import { parseMemory, type Reject } from "./jsonl.ts";
@@ -22,9 +21,7 @@ export interface Imported {
 
 type Tally = { -readonly [Key in Exclude<keyof Imported, "rejects" | "changeId">]: number };
 
-interface ImportExtras {
-  /** Called with the number of entities and relations done so far. */
-  readonly progress?: (items: number) => void;
+interface Once {
   /** A note to keep with the import; where one is there already, nothing is imported. */
   readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
 }
@@ -36,7 +33,7 @@ interface ImportExtras {
 export async function importMemory(
   store: Store,
   bytes: Uint8Array,
-  facts: ChangeFacts & ImportExtras,
+  facts: ChangeFacts & Once,
 ): Promise<Imported> {
   const rejects: Reject[] = [];
   const { value, changeId } = await change(store, facts, async (log) => {
@@ -57,7 +54,7 @@ export async function importMemory(
       await importEntities(log, entities, facts.source, tally);
       done += entities.length;
       entities = [];
-      await pause(facts, done);
+      store.progress?.(done);
     };
     for (const parsed of parseMemory(bytes)) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
@@ -69,19 +66,12 @@ export async function importMemory(
       const part = relations.slice(at, at + BATCH);
       await importRelations(log, part, facts.source, tally);
       done += part.length;
-      await pause(facts, done);
+      store.progress?.(done);
     }
     if (once !== undefined) await log.writer.setMeta(once.key, once.note(tally, rejects.length));
     return tally;
   });
   return { ...value, rejects, changeId };
-}
-
-/** Lets the process answer others between two batches, and stops where the caller gave up. */
-async function pause(facts: ChangeFacts & ImportExtras, done: number): Promise<void> {
-  facts.progress?.(done);
-  await turn();
-  facts.signal?.throwIfAborted();
 }
 
 async function importEntities(
@@ -128,9 +118,4 @@ async function importRelations(
   tally.created_for_relations += missing.length;
   tally.relations += relations.length;
   tally.duplicates += duplicates.length;
-}
-
-/** The content of a `.rejects` file: one JSON object on each line, with the line of the source, the reason and the text. */
-export function rejectsFile(rejects: readonly Reject[]): string {
-  return rejects.map((reject) => `${JSON.stringify(reject)}\n`).join("");
 }

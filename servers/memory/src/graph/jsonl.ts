@@ -1,6 +1,10 @@
 import { textProblem } from "./checks.ts";
 import type { Entity, Relation } from "./types.ts";
 
+/** What a graph can be exported as. */
+export const FORMATS = ["jsonl", "graphml", "mermaid", "svg"] as const;
+export type Format = (typeof FORMATS)[number];
+
 /** A line of a memory file, or why it is none. */
 export type Parsed =
   | { readonly kind: "entity"; readonly entity: Entity }
@@ -202,4 +206,9 @@ export function entityLine({ name, entityType, observations }: Entity): string {
 /** A relation's line as the official server writes it. */
 export function relationLine({ from, to, relationType }: Relation): string {
   return JSON.stringify({ type: "relation", from, to, relationType });
+}
+
+/** The content of a `.rejects` file: one JSON object on each line, with the line of the source, the reason and the text. */
+export function rejectsFile(rejects: readonly Reject[]): string {
+  return rejects.map((reject) => `${JSON.stringify(reject)}\n`).join("");
 }

@@ -1,33 +1,49 @@
 import type { PathGuard } from "@refmcp/core/boundary";
-import { openStore } from "./open.ts";
+import { type Caller, Engine } from "./engine.ts";
+import type { JobArguments, JobName, JobResult } from "./jobs.ts";
+import type { Opened } from "./messages.ts";
 import type { Place } from "./place.ts";
-import type { Store } from "./store.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** An opened memory: the store of one space, a watch on it, and the files that may be imported and exported. */
 export class Memory {
-  readonly store: Store;
   readonly space: string;
   readonly watch: GraphWatch;
   readonly paths: PathGuard;
+  /** A file that may be imported without being in an allowed directory. */
+  readonly official: string | undefined;
+  readonly #engine: Engine;
+  #notice: string;
 
-  private constructor(store: Store, space: string, paths: PathGuard) {
-    this.store = store;
+  private constructor(engine: Engine, space: string, paths: PathGuard, { notice, official }: Opened) {
+    this.#engine = engine;
     this.space = space;
-    this.watch = new GraphWatch(store);
+    this.watch = new GraphWatch((seen) => engine.run("changesAfter", [seen]));
     this.paths = paths;
+    this.#notice = notice;
+    this.official = official;
   }
 
-  /**
-   * @param note is told in one sentence what was imported from an official file.
-   * @throws ToolError where the place cannot be opened; see `openStore`.
-   */
-  static async open(place: Place, paths: PathGuard, note: (sentence: string) => void): Promise<Memory> {
-    return new Memory(await openStore(place, note), place.space, paths);
+  /** @throws ToolError where the place cannot be opened; see `openStore`. */
+  static async open(place: Place, paths: PathGuard): Promise<Memory> {
+    const engine = new Engine(place);
+    return new Memory(engine, place.space, paths, await engine.open());
+  }
+
+  /** What the user should hear about the place, once. */
+  takeNotice(): { notice?: string } {
+    const notice = this.#notice;
+    this.#notice = "";
+    return notice === "" ? {} : { notice };
+  }
+
+  /** Has the thread that owns the database do a job; see `jobs.ts` for what there is. */
+  run<Name extends JobName>(name: Name, args: JobArguments<Name>, caller?: Caller): Promise<JobResult<Name>> {
+    return this.#engine.run(name, args, caller);
   }
 
   async close(): Promise<void> {
     this.watch.close();
-    await this.store.close();
+    await this.#engine.close();
   }
 }

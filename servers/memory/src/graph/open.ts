@@ -1,63 +1,94 @@
-import { open, writeFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/core/answer";
-import { type Imported, importMemory, rejectsFile } from "./import.ts";
+import { open, readdir, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { grouped, ToolError } from "@refmcp/core/answer";
+import { prune } from "./change-log.ts";
+import { type Imported, importMemory } from "./import.ts";
+import { rejectsFile } from "./jsonl.ts";
 import type { Place } from "./place.ts";
 import { openPostgresStore } from "./postgres/store.ts";
-import { tooLarge } from "./sqlite/failures.ts";
+import { counted } from "./remove.ts";
+import { LARGEST_IMPORT, tooLarge } from "./sqlite/failures.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { IMPORTED, type ImportNote } from "./stats.ts";
+import { IMPORTED, type ImportNote, importNoteOf } from "./stats.ts";
 import type { Store } from "./store.ts";
 
-/** The largest memory file that is imported, in bytes. */
-export const LARGEST_IMPORT = 1024 ** 3;
+/** A store that is open, and what its user should know. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** Sentences; empty where there is nothing to say. */
+  readonly notice: string;
+  /** A file of the official server that may be imported without being in an allowed directory. */
+  readonly official?: string | undefined;
+}
 
 /**
  * Opens the memory at a place. A database that is to be made from an official file gets that file's content first;
- * the file itself is only read.
+ * the file itself is only read. Changes older than the place keeps are erased.
  *
- * @param note is told in one sentence what was imported.
  * @throws ToolError where the place cannot be opened or the file not be read; see the stores.
  */
-export async function openStore(place: Place, note: (sentence: string) => void): Promise<Store> {
-  if (place.kind === "postgres") return openPostgresStore(place.url, place.space);
-  const store = await openSqliteStore(place.file);
+export async function openStore(place: Place): Promise<OpenedStore> {
+  const store =
+    place.kind === "postgres"
+      ? await openPostgresStore(place.url, place.space)
+      : await openSqliteStore(place.file);
   try {
-    if (place.importFrom !== undefined) await importOnce(store, place.importFrom, place.file, note);
-    return store;
+    if (place.historyDays !== undefined) await prune(store, place.historyDays);
+    if (place.kind === "postgres") return { store, notice: "" };
+    if (place.importFrom !== undefined)
+      return {
+        store,
+        notice: await importOnce(store, place.importFrom, place.file),
+        official: place.importFrom,
+      };
+    const isNew =
+      place.isDefault && (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
+    const official = isNew ? await defaultOfficialFile() : undefined;
+    if (official === undefined) return { store, notice: "" };
+    return {
+      store,
+      notice: `This memory is empty, and the official memory server has left one at ${official}. To take it over, call import_graph with that path.`,
+      official,
+    };
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function importOnce(
-  store: Store,
-  source: string,
-  database: string,
-  note: (sentence: string) => void,
-): Promise<void> {
-  if ((await store.read((reader) => reader.meta(IMPORTED))) !== undefined) return;
+/** Imports the file unless that was done before; says what came of it, or that the file has changed since. */
+async function importOnce(store: Store, source: string, database: string): Promise<string> {
+  const facts = await stat(source).catch(() => undefined);
+  const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
+  if (note !== undefined) {
+    const isSame = facts === undefined || note.bytes === undefined || note.bytes === facts.size;
+    return isSame
+      ? ""
+      : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Point that program at this server; import_graph with that path adds what is new.`;
+  }
   const bytes = await readWhole(source);
-  if (bytes === undefined) return;
+  if (bytes === undefined) return "";
   const imported = await importMemory(store, bytes, {
     action: "import_graph",
-    source: source.slice(0, 500),
+    source: basename(source).slice(0, 500),
     once: {
       key: IMPORTED,
       note: (tally, rejected) =>
         JSON.stringify({
           path: source,
           at: new Date().toISOString(),
+          bytes: bytes.length,
           entities: tally.entities + tally.created_for_relations,
           relations: tally.relations,
           rejected,
         } satisfies ImportNote),
     },
   });
-  const rejects = await keepRejects(imported, source, database);
-  note(
-    `Imported ${imported.entities} entities and ${imported.relations} relations from ${source} into ${database}; the file is left as it is.${rejects}`,
-  );
+  // Another process was faster.
+  if (imported.changeId === undefined && imported.rejects.length === 0) return "";
+  const { entities, relations } = imported;
+  return `Imported ${counted({ entities, relations })} from ${source} into ${database}; the file is unchanged.${await keepRejects(imported, source, database)}`;
 }
 
 /** The bytes of a file; undefined where there is none. */
@@ -82,16 +113,37 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Writes what could not be read beside the source, or where that cannot be written to, beside the database. */
+/** Writes what could not be read next to the source, or where that cannot be written to, next to the database. */
 async function keepRejects({ rejects }: Imported, source: string, database: string): Promise<string> {
-  if (rejects.length === 0) return "";
+  const [first] = rejects;
+  if (first === undefined) return "";
+  const what = `${grouped(rejects.length)} ${rejects.length === 1 ? "line" : "lines"} could not be imported (line ${first.line}: ${first.reason})`;
   for (const place of [`${source}.rejects`, `${database}.rejects`]) {
     try {
       await writeFile(place, rejectsFile(rejects), { mode: 0o600 });
-      return ` ${rejects.length} lines could not be read; they are in ${place}.`;
+      return ` ${what}; see ${place}.`;
     } catch {
       // Tried at the next place; the source still has them.
     }
   }
-  return ` ${rejects.length} lines could not be read; they stay in ${source}.`;
+  return ` ${what}; they are still in ${source}.`;
+}
+
+/** The newest file of the official server at its default place, which is its own folder in npx's cache. */
+async function defaultOfficialFile(): Promise<string | undefined> {
+  const { npm_config_cache, LOCALAPPDATA } = process.env;
+  const cache =
+    npm_config_cache ??
+    (LOCALAPPDATA === undefined ? join(homedir(), ".npm") : join(LOCALAPPDATA, "npm-cache"));
+  const folder = join(cache, "_npx");
+  let newest: { file: string; mtimeMs: number } | undefined;
+  for (const name of await readdir(folder).catch(() => [])) {
+    for (const base of ["memory.jsonl", "memory.json"]) {
+      const file = join(folder, name, "node_modules/@modelcontextprotocol/server-memory/dist", base);
+      const facts = await stat(file).catch(() => undefined);
+      if (facts !== undefined && facts.size > 0 && facts.mtimeMs > (newest?.mtimeMs ?? 0))
+        newest = { file, mtimeMs: facts.mtimeMs };
+    }
+  }
+  return newest?.file;
 }

@@ -7,6 +7,8 @@ export interface ShownEntity {
   readonly name: string;
   readonly entityType: string;
   readonly observations?: string[];
+  /** The day and the source of each observation in this answer; one for all where they are alike. */
+  readonly learned?: string[];
   /** How many it has, where they are not all shown here. */
   readonly observation_count?: number;
   /** How many observations are cut because they are long. */
@@ -60,6 +62,7 @@ export class Page {
    */
   async addEntity(reader: Reader, row: EntityRow, after: number): Promise<"whole" | "none" | number> {
     const observations: string[] = [];
+    const learned: string[] = [];
     const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
     const first = this.isEmpty;
     if (!this.reserve(head)) return "none";
@@ -68,14 +71,16 @@ export class Page {
     let outcome: "whole" | number | undefined;
     while (outcome === undefined) {
       const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH);
-      for (const { id, content } of batch) {
+      for (const { id, content, createdAt, source } of batch) {
         const shown = clipJson(content);
-        if (!this.reserve(shown, first && observations.length === 0)) {
+        const from = learnedOn(createdAt, source);
+        if (!this.reserve([shown, from], first && observations.length === 0)) {
           outcome = last;
           break;
         }
         if (shown !== content) clipped += 1;
         observations.push(shown);
+        learned.push(from);
         last = id;
       }
       if (batch.length < OBSERVATION_BATCH) outcome ??= "whole";
@@ -86,6 +91,7 @@ export class Page {
       name: row.name,
       entityType: row.type,
       observations,
+      ...learnedAs(learned),
       ...(count === undefined ? {} : { observation_count: count }),
       ...(clipped === 0 ? {} : { clipped }),
     });
@@ -111,6 +117,20 @@ export class Page {
       if (batch.length < RELATION_BATCH) return undefined;
     }
   }
+}
+
+const MAX_SOURCE = 80;
+
+/** When and from whom an observation was learned: `2026-07-28, Ada`. */
+export function learnedOn(createdAt: number, source: string | null): string {
+  const day = new Date(createdAt).toISOString().slice(0, 10);
+  return source === null ? day : `${day}, ${clip(source, MAX_SOURCE)}`;
+}
+
+/** The field of an answer for a list of `learnedOn`. */
+export function learnedAs(learned: readonly string[]): { learned?: string[] } {
+  if (learned.length === 0) return {};
+  return { learned: new Set(learned).size === 1 ? learned.slice(0, 1) : [...learned] };
 }
 
 async function countOf(reader: Reader, entityId: number): Promise<number> {

@@ -21,15 +21,17 @@ describe("placeOf", () => {
       process.platform === "darwin" || process.platform === "win32" ? data[process.platform] : "/data/refmcp";
     expect(placeOf(base)).toEqual({
       kind: "sqlite",
+      isDefault: true,
       space: "default",
       file: join(folder, "memory", "memory.db"),
     });
   });
 
-  it("puts the database of an official file beside it", () => {
+  it("puts the database of an official file next to it", () => {
     const file = resolve("/x/memory.jsonl");
     expect(placeOf({ ...base, file })).toEqual({
       kind: "sqlite",
+      isDefault: false,
       space: "default",
       file: resolve("/x/memory.db"),
       importFrom: file,
@@ -37,6 +39,7 @@ describe("placeOf", () => {
     expect(placeOf({ ...base, file: resolve("/x/old.JSON") })).toMatchObject({ file: resolve("/x/old.db") });
     expect(placeOf({ ...base, file: resolve("/x/graph.sqlite") })).toEqual({
       kind: "sqlite",
+      isDefault: false,
       space: "default",
       file: resolve("/x/graph.sqlite"),
     });
@@ -46,6 +49,7 @@ describe("placeOf", () => {
     const file = resolve("/x/memory.db");
     expect(placeOf({ ...base, file, space: "work" })).toEqual({
       kind: "sqlite",
+      isDefault: false,
       space: "work",
       file: join(resolve("/x"), "memory.work.db"),
     });
@@ -67,7 +71,7 @@ describe("placeOf", () => {
       url: store,
     });
     for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
-      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is no PostgreSQL address/);
+      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL address/);
   });
 
   it("knows a good name of a space", () => {

@@ -4,9 +4,20 @@ import { ToolError } from "@refmcp/core/answer";
 import envPaths from "env-paths";
 
 /** Where a memory is kept. */
-export type Place =
-  | { readonly kind: "sqlite"; readonly space: string; readonly file: string; readonly importFrom?: string }
-  | { readonly kind: "postgres"; readonly space: string; readonly url: string };
+export type Place = {
+  readonly space: string;
+  /** Days after which changes are forgotten, and what they deleted is erased; for ever where left out. */
+  readonly historyDays?: number | undefined;
+} & (
+  | {
+      readonly kind: "sqlite";
+      readonly file: string;
+      readonly importFrom?: string;
+      /** Whether the user named no file. */
+      readonly isDefault: boolean;
+    }
+  | { readonly kind: "postgres"; readonly url: string }
+);
 
 export const DEFAULT_SPACE = "default";
 
@@ -15,25 +26,35 @@ export const DEFAULT_SPACE = "default";
  * @param store a `postgres://` URL, which goes before `file`.
  * @param space a name, or `auto` for one made from the project's directory.
  * @param project the directory that `auto` stands for.
- * @throws ToolError `invalid` for a store that is no PostgreSQL URL.
+ * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
 export function placeOf(options: {
   file: string | undefined;
   store: string | undefined;
   space: string;
   project: string;
+  historyDays?: number | undefined;
 }): Place {
+  const { historyDays } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
-  if (options.store !== undefined) return { kind: "postgres", space, url: postgresUrl(options.store) };
+  if (options.store !== undefined)
+    return { kind: "postgres", space, historyDays, url: postgresUrl(options.store) };
   const file = options.file ?? defaultFile();
   const isOfficial = [".jsonl", ".json"].includes(extname(file).toLowerCase());
   const stem = isOfficial ? file.slice(0, -extname(file).length) : file;
   const database = isOfficial ? `${stem}.db` : file;
   if (space === DEFAULT_SPACE)
-    return { kind: "sqlite", space, file: database, ...(isOfficial ? { importFrom: file } : {}) };
+    return {
+      kind: "sqlite",
+      space,
+      historyDays,
+      isDefault: options.file === undefined,
+      file: database,
+      ...(isOfficial ? { importFrom: file } : {}),
+    };
   const ending = extname(database);
   const named = `${basename(database, ending)}.${space}${ending}`;
-  return { kind: "sqlite", space, file: join(dirname(database), named) };
+  return { kind: "sqlite", space, historyDays, isDefault: false, file: join(dirname(database), named) };
 }
 
 /** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
@@ -64,7 +85,7 @@ function postgresUrl(text: string): string {
   if (url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && url.pathname.length > 1)
     return text;
   // The text may hold a password, so it is not repeated.
-  throw new ToolError("invalid", "--store is no PostgreSQL address with a database.", {
+  throw new ToolError("invalid", "--store is not a PostgreSQL address with a database.", {
     hint: "It looks like postgres://user:password@host:5432/database. For a SQLite file use --file.",
   });
 }

@@ -145,7 +145,7 @@ export async function openNodes(
 async function missingNote(reader: Reader, missing: readonly string[]): Promise<string> {
   const near = new Set<string>();
   for (const name of missing.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
-  const like = near.size === 0 ? "" : ` Like them there is ${quoteAll([...near])}.`;
+  const like = near.size === 0 ? "" : ` Did you mean ${quoteAll([...near])}?`;
   return `Not found: ${quoteAll(missing)}.${like} Names are exact; search_nodes finds them.`;
 }
 

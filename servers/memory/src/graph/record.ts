@@ -47,13 +47,5 @@ export function namesBeginning(store: Store, foldedPrefix: string, most: number)
 
 /** The entities that changed last. */
 export function latestEntities(store: Store, most: number): Promise<{ name: string; type: string }[]> {
-  return store.read((reader) =>
-    reader.recentEntities({
-      since: undefined,
-      until: undefined,
-      types: undefined,
-      before: undefined,
-      limit: most,
-    }),
-  );
+  return store.read((reader) => reader.recentEntities({ before: undefined, limit: most }));
 }

@@ -4,9 +4,6 @@ import { quoteAll, unknownEntities } from "./checks.ts";
 import type { Reader, Store } from "./store.ts";
 import type { Counts, EntityRow, ObservationRow, Relation, RelationRow } from "./types.ts";
 
-/** All relations of an entity and the like: a graph has fewer. */
-const ALL = 2 ** 31 - 1;
-
 export interface Deleted {
   readonly success: true;
   readonly message: string;
@@ -15,11 +12,24 @@ export interface Deleted {
   readonly change_id?: number;
 }
 
-/** Whether rows are erased for good; the question to the user comes before anything is changed. */
+/** Whether rows are erased for good, which the user agrees to before anything is changed. */
 export interface Hard {
   readonly hard: boolean;
-  /** Asks the user to agree to exactly this loss; throws where the answer is no. */
-  confirm(loss: string): Promise<void>;
+  /** The question that the user said yes to. Without it, a hard deletion only returns its question. */
+  readonly agreed?: string | undefined;
+}
+
+/** What a hard deletion asks the user. */
+export interface Question {
+  readonly question: string;
+}
+
+/** What a deletion found. Rows that were softly deleted before are among them where it is a hard one. */
+interface Found {
+  readonly entities: readonly EntityRow[];
+  readonly observations: readonly ObservationRow[];
+  readonly relations: readonly RelationRow[];
+  readonly missing: readonly string[];
 }
 
 /**
@@ -27,57 +37,26 @@ export interface Hard {
  *
  * @throws ToolError `not_found` where none of them exists.
  */
-export async function deleteEntities(
-  store: Store,
-  given: readonly string[],
-  { hard, confirm, ...facts }: Hard & ChangeFacts,
-): Promise<Deleted> {
+export function deleteEntities(store: Store, given: readonly string[], options: Hard & ChangeFacts) {
   const names = [...new Set(given.map((name) => name.toWellFormed()))];
-  if (hard) {
-    const found = await store.read((reader) => findEntities(reader, names, true));
-    await confirm(
-      `Erase for good from the memory: ${quoteAll(found.entities.map(({ name }) => name))}, with ${counted(found.counts)}?`,
-    );
-  }
-  const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
-    const found = await findEntities(log.writer, names, hard);
-    if (hard) {
-      await log.id();
-      await log.writer.purge(
-        "entity",
-        found.entities.map(({ id }) => id),
-      );
-    } else {
-      await log.removeRelations(found.relations);
-      await log.removeObservations(found.observations);
-      await log.removeEntities(found.entities);
-    }
-    return found;
+  return carryOut(store, options, "entities", async (reader) => {
+    const entities = await named(reader, names, options.hard);
+    const ids = entities.map(({ id }) => id);
+    return {
+      entities,
+      observations: await reader.observationsOf(ids, options.hard),
+      relations: await reader.allRelations(ids, options.hard),
+      missing: names.filter((name) => !entities.some((entity) => entity.name === name)),
+    };
   });
-  const missing = names.filter((name) => !value.entities.some((entity) => entity.name === name));
-  return deleted({ entities: value.entities.length, ...value.counts }, missing, changeId, hard);
 }
 
-interface FoundEntities {
-  readonly entities: EntityRow[];
-  readonly observations: ObservationRow[];
-  readonly relations: RelationRow[];
-  readonly counts: { observations: number; relations: number };
-}
-
-async function findEntities(
-  reader: Reader,
-  names: readonly string[],
-  alsoRemoved: boolean,
-): Promise<FoundEntities> {
+/** @throws ToolError `not_found` where none of the names exists. */
+async function named(reader: Reader, names: readonly string[], alsoRemoved: boolean): Promise<EntityRow[]> {
   const live = [...(await reader.entitiesNamed(names)).values()].sort((a, b) => a.id - b.id);
   const entities = alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
-  if (entities.length === 0) throw await unknownEntities(reader, names);
-  const ids = live.map(({ id }) => id);
-  const observations = await reader.observationsOf(ids);
-  const relations = await reader.relationsTouching(ids, 0, ALL);
-  const counts = { observations: observations.length, relations: relations.length };
-  return { entities, observations, relations, counts };
+  if (entities.length === 0) throw await unknownEntities(reader, [...new Set(names)]);
+  return entities;
 }
 
 /**
@@ -85,51 +64,38 @@ async function findEntities(
  *
  * @throws ToolError `not_found` where none of them exists.
  */
-export async function deleteObservations(
+export function deleteObservations(
   store: Store,
   given: readonly { entityName: string; observations: readonly string[] }[],
-  { hard, confirm, ...facts }: Hard & ChangeFacts,
-): Promise<Deleted> {
-  const find = (reader: Reader) => findObservations(reader, given);
-  if (hard) {
-    const { rows } = await store.read(find);
-    await confirm(
-      `Erase ${counted({ observations: rows.length })} for good from the memory: ${quoteAll(rows.map(({ content }) => content))}?`,
-    );
-  }
-  const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
-    const found = await find(log.writer);
-    if (hard) await eraseRows(log, "observation", found.rows);
-    else await log.removeObservations(found.rows);
-    return found;
-  });
-  return deleted({ observations: value.rows.length }, value.missing, changeId, hard);
-}
-
-async function findObservations(
-  reader: Reader,
-  given: readonly { entityName: string; observations: readonly string[] }[],
-): Promise<{ rows: ObservationRow[]; missing: string[] }> {
+  options: Hard & ChangeFacts,
+) {
   const wanted = given.map(({ entityName, observations }) => ({
     name: entityName.toWellFormed(),
     contents: observations.map((text) => text.toWellFormed()),
   }));
-  const entities = await reader.entitiesNamed(wanted.map(({ name }) => name));
-  if (entities.size === 0) throw await unknownEntities(reader, [...new Set(wanted.map(({ name }) => name))]);
-  const rows = new Map<number, ObservationRow>();
-  const missing: string[] = [];
-  for (const { name, contents } of wanted) {
-    const entity = entities.get(name);
-    const found = entity === undefined ? [] : await reader.observationsMatching(entity.id, contents);
-    for (const row of found) rows.set(row.id, row);
-    if (entity === undefined) missing.push(name);
-    else missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));
-  }
-  if (rows.size === 0)
-    throw new ToolError("not_found", `None of these observations is there: ${quoteAll(missing)}.`, {
-      hint: "Observations are deleted by their exact text; open_nodes shows it.",
-    });
-  return { rows: [...rows.values()], missing };
+  return carryOut(store, options, "observations", async (reader) => {
+    const entities = await named(
+      reader,
+      wanted.map(({ name }) => name),
+      options.hard,
+    );
+    const rows = new Map<number, ObservationRow>();
+    const missing: string[] = [];
+    for (const { name, contents } of wanted) {
+      const hosts = entities.filter((entity) => entity.name === name);
+      const found: ObservationRow[] = [];
+      for (const { id } of hosts)
+        found.push(...(await reader.observationsMatching(id, contents, options.hard)));
+      for (const row of found) rows.set(row.id, row);
+      if (hosts.length === 0) missing.push(name);
+      else missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));
+    }
+    if (rows.size === 0)
+      throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
+        hint: "Observations are deleted by their exact text; open_nodes shows it.",
+      });
+    return { entities: [], observations: [...rows.values()], relations: [], missing };
+  });
 }
 
 /**
@@ -137,91 +103,114 @@ async function findObservations(
  *
  * @throws ToolError `not_found` where none of them exists.
  */
-export async function deleteRelations(
-  store: Store,
-  given: readonly Relation[],
-  { hard, confirm, ...facts }: Hard & ChangeFacts,
-): Promise<Deleted> {
-  const find = (reader: Reader) => findRelations(reader, given);
-  if (hard) {
-    const { rows } = await store.read(find);
-    await confirm(
-      `Erase ${counted({ relations: rows.length })} for good from the memory: ${quoteAll(rows.map(relationText))}?`,
+export function deleteRelations(store: Store, given: readonly Relation[], options: Hard & ChangeFacts) {
+  const wanted = given.map(({ from, to, relationType }) => ({
+    from: from.toWellFormed(),
+    to: to.toWellFormed(),
+    type: relationType.toWellFormed(),
+  }));
+  return carryOut(store, options, "relations", async (reader) => {
+    const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
+    const live = [...(await reader.entitiesNamed(names)).values()];
+    const entities = options.hard ? [...live, ...(await reader.removedNamed(names))] : live;
+    const idsOf = (wantedName: string) =>
+      entities.flatMap(({ id, name }) => (name === wantedName ? [id] : []));
+    const ends = wanted.flatMap(({ from, to }) =>
+      idsOf(from).flatMap((fromId) => idsOf(to).map((toId) => ({ fromId, toId }))),
     );
-  }
-  const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
-    const found = await find(log.writer);
-    if (hard) await eraseRows(log, "relation", found.rows);
-    else await log.removeRelations(found.rows);
-    return found;
+    const between = await reader.relationsBetween(ends, options.hard);
+    const has = (relation: (typeof wanted)[number]) => (row: RelationRow) =>
+      relationText(row) === relationText(relation);
+    const relations = between.filter((row) => wanted.some((relation) => has(relation)(row)));
+    const missing = wanted.filter((relation) => !between.some(has(relation))).map(relationText);
+    if (relations.length === 0)
+      throw new ToolError("not_found", `None of these relations exists: ${quoteAll(missing)}.`, {
+        hint: "A relation is deleted by from, to and relationType as open_nodes shows them.",
+      });
+    return { entities: [], observations: [], relations, missing };
   });
-  return deleted({ relations: value.rows.length }, value.missing, changeId, hard);
-}
-
-async function findRelations(
-  reader: Reader,
-  given: readonly Relation[],
-): Promise<{ rows: RelationRow[]; missing: string[] }> {
-  const entities = await reader.entitiesNamed(
-    given.flatMap(({ from, to }) => [from, to].map((name) => name.toWellFormed())),
-  );
-  const ends = given.flatMap(({ from, to }) => {
-    const fromId = entities.get(from.toWellFormed())?.id;
-    const toId = entities.get(to.toWellFormed())?.id;
-    return fromId === undefined || toId === undefined ? [] : [{ fromId, toId }];
-  });
-  const between = await reader.relationsBetween(ends);
-  const rows = new Map<number, RelationRow>();
-  const missing: string[] = [];
-  for (const relation of given) {
-    const row = between.find(
-      ({ from, to, type }) =>
-        from === relation.from.toWellFormed() &&
-        to === relation.to.toWellFormed() &&
-        type === relation.relationType.toWellFormed(),
-    );
-    if (row === undefined) missing.push(relationText({ ...relation, type: relation.relationType }));
-    else rows.set(row.id, row);
-  }
-  if (rows.size === 0)
-    throw new ToolError("not_found", `None of these relations is there: ${quoteAll(missing)}.`, {
-      hint: "A relation is deleted by from, to and relationType as open_nodes shows them.",
-    });
-  return { rows: [...rows.values()], missing };
 }
 
 function relationText({ from, type, to }: { from: string; type: string; to: string }): string {
   return `${from} ${type} ${to}`;
 }
 
-async function eraseRows(
-  log: ChangeLog,
-  kind: "observation" | "relation",
-  rows: readonly { id: number }[],
-): Promise<void> {
-  await log.id();
-  await log.writer.purge(
-    kind,
-    rows.map(({ id }) => id),
-  );
-}
-
-function deleted(
-  counts: Partial<Counts>,
-  missing: readonly string[],
-  changeId: number | undefined,
-  hard: boolean,
-): Deleted {
+/**
+ * Deletes what `find` finds, softly, or for good once the user agreed to exactly that.
+ *
+ * @throws ToolError `conflict` where it is no longer what the user agreed to.
+ */
+async function carryOut(
+  store: Store,
+  { hard, agreed, ...facts }: Hard & ChangeFacts,
+  subject: keyof Counts,
+  find: (reader: Reader) => Promise<Found>,
+): Promise<Deleted | Question> {
+  if (hard && agreed === undefined) return { question: questionOf(await store.read(find), subject) };
+  const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
+    const found = await find(log.writer);
+    if (!hard) {
+      await log.removeRelations(found.relations);
+      await log.removeObservations(found.observations);
+      await log.removeEntities(found.entities);
+    } else if (questionOf(found, subject) === agreed) await erase(log, found);
+    else
+      throw new ToolError("conflict", "The memory changed after the user was asked; nothing was erased.", {
+        hint: "Repeat the call; the user is asked again.",
+      });
+    return found;
+  });
+  const counts = subject === "entities" ? countsOf(value) : { [subject]: value[subject].length };
+  const left = hard ? await store.scrub() : undefined;
   const undo =
-    hard || changeId === undefined ? "" : ` undo_memory_change with change_id ${changeId} brings them back.`;
+    hard || changeId === undefined
+      ? ""
+      : ` undo_memory_change with change_id ${changeId} restores ${totalOf(counts) === 1 ? "it" : "them"}.`;
   return {
     success: true,
-    message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}`,
+    message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
     deleted: counts,
-    ...(missing.length === 0 ? {} : { not_found: missing.slice(0, 50) }),
+    ...(value.missing.length === 0 ? {} : { not_found: value.missing.slice(0, 50) }),
     ...(changeId === undefined ? {} : { change_id: changeId }),
   };
 }
+
+/** Names exactly what would be lost. */
+function questionOf(found: Found, subject: keyof Counts): string {
+  const removed = ({ removedBy }: { removedBy: number | null }) => removedBy !== null;
+  const before = {
+    entities: found.entities.filter(removed).length,
+    observations: found.observations.filter(removed).length,
+    relations: found.relations.filter(removed).length,
+  };
+  const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
+  const also =
+    totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored now.`;
+  const { entities, ...attached } = countsOf(found);
+  if (subject === "entities") {
+    const names = [...new Set(found.entities.map(({ name }) => name))];
+    return `Erase for good from the memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
+  }
+  const texts =
+    subject === "relations"
+      ? found.relations.map(relationText)
+      : found.observations.map(({ content }) => content);
+  return `Erase ${counted({ [subject]: texts.length })} for good from the memory: ${quoteAll(texts)}?${also}`;
+}
+
+async function erase(log: ChangeLog, found: Found): Promise<void> {
+  await log.id();
+  const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
+  await log.writer.purge("relation", ids(found.relations));
+  await log.writer.purge("observation", ids(found.observations));
+  await log.writer.purge("entity", ids(found.entities));
+}
+
+function countsOf({ entities, observations, relations }: Found): Counts {
+  return { entities: entities.length, observations: observations.length, relations: relations.length };
+}
+
+const totalOf = (counts: Partial<Counts>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** { entities: 1, relations: 2 } → "1 entity, 2 relations". */
 export function counted(counts: Partial<Counts>): string {

@@ -1,23 +1,22 @@
-import { cursorsOf, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { Page, type ShownEntity } from "./page.ts";
-import type { Reader, Store } from "./store.ts";
-import { fold, foldedName, hasWord, isWordTerm, snippet, termsOf } from "./text.ts";
-import type { EntityRow, MatchMode, Relation } from "./types.ts";
+import { quoteAll } from "./checks.ts";
+import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
+import type { Reader, Store, Within } from "./store.ts";
+import { fold, foldedName, queryWords, snippet, stemOf, wordsOf } from "./text.ts";
+import type { EntityRow, IndexedWord, Relation } from "./types.ts";
 
-/** Rows of the index that one term looks at; beyond, a term is too common to rank by, and it only filters. */
-const CAP = 20_000;
-const MOST_TERMS = 32;
+const MAX_WORDS = 32;
+/** Entities that are ranked for one answer and its next pages; beyond, the total is a minimum. */
+const MAX_RANKED = 1_000;
+/** With several words, what has not all of them is dropped below this part of the best score: it matches a common one. */
+const MIN_SCORE = 0.3;
 const SHOWN_OBSERVATIONS = 10;
 const SHOWN_RELATIONS = 50;
-const FRAME = 600;
+const FRAME = 900;
 
-export interface SearchQuery {
+export interface SearchQuery extends Within {
   readonly query: string;
-  readonly types: readonly string[] | undefined;
-  /** Changed at or after, and at or before; milliseconds since 1970. */
-  readonly since: number | undefined;
-  readonly until: number | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;
   readonly budget: number;
@@ -35,30 +34,27 @@ export interface SearchPage {
   readonly next_cursor?: string;
 }
 
-interface Ranked {
-  readonly ids: number[];
-  /** Whether there may be more that were not looked at. */
-  readonly isMinimum: boolean;
+/** The words of a query: those that the index knows, and those that it does not. */
+interface Words {
+  readonly known: IndexedWord[];
+  readonly unknown: string[];
 }
 
 /**
- * Entities in which every word of the query occurs, in the name, the type or the observations, whatever the case and
- * accents: first those with the words as (beginnings of) words, then those with them inside of words; each by rank.
- * Where none has all words, those with the most of them. An empty query gives the newest.
+ * The entities that match a query best, by BM25 over their names, types and observations; one of exactly this name comes
+ * first. Words are compared by their stems, whatever the case and accents, and stand for longer ones that begin with them;
+ * a word that nothing has stands for those that contain it, or else for those a few letters away. An empty query gives
+ * the newest.
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
 export async function searchNodes(store: Store, search: SearchQuery): Promise<SearchPage> {
   const { query, types, since, until, limit, budget } = search;
-  const terms = termsOf(query);
-  if (terms.length > MOST_TERMS)
-    throw new ToolError(
-      "invalid",
-      `The query has ${terms.length} words; at most ${MOST_TERMS} are searched for.`,
-      {
-        hint: "Give the few words that matter.",
-      },
-    );
+  const words = queryWords(query);
+  if (words.length > MAX_WORDS)
+    throw new ToolError("invalid", `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`, {
+      hint: "Give the few words that matter.",
+    });
   const cursors = cursorsOf(
     "search_nodes",
     [query, types, since, until],
@@ -66,14 +62,21 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
   );
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
   return store.read(async (reader) => {
-    const found = await rank(reader, search, terms, offset + limit + 1);
-    const rows = await reader.entitiesById(found.ids.slice(offset, offset + limit));
+    const enough = Math.max(MAX_RANKED, offset + limit) + 1;
+    const found = await lookUpAll(reader, words);
+    const ranked =
+      words.length === 0 ? await newest(reader, search, enough) : await rank(reader, search, found, enough);
+    const chosen = ranked.ids.slice(offset, offset + limit);
+    const rows = await reader.entitiesById(chosen);
+    const stems = found.known.flatMap(({ word, as }) =>
+      as === "near" ? [word.slice(0, 3)] : [stemOf(word)],
+    );
     const page = new Page(budget - FRAME);
     const shown: EntityRow[] = [];
-    for (const id of found.ids.slice(offset, offset + limit)) {
+    for (const id of chosen) {
       const row = rows.get(id);
       if (row === undefined) continue;
-      const entity = await excerpt(reader, row, terms);
+      const entity = await excerpt(reader, row, stems);
       if (!page.reserve(entity)) break;
       page.entities.push(entity);
       shown.push(row);
@@ -85,165 +88,107 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
     );
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
+    const notes = [
+      ...wordNotes(found, page.entities),
+      ...(fits && related.length <= SHOWN_RELATIONS
+        ? []
+        : ["Not all relations of these entities are shown; open_nodes shows them."]),
+    ];
     return {
       entities: page.entities,
       relations: page.relations,
-      total: found.ids.length,
-      ...(found.isMinimum ? { total_is_minimum: true as const } : {}),
-      ...(found.matchedSome ? { matched: "some words" as const } : {}),
-      ...(fits && related.length <= SHOWN_RELATIONS
-        ? {}
-        : { note: "Not all relations of these entities are shown; open_nodes shows them." }),
-      ...(next < found.ids.length && shown.length > 0
+      total: ranked.ids.length,
+      ...(ranked.isMinimum ? { total_is_minimum: true as const } : {}),
+      ...(ranked.hasAll || ranked.ids.length === 0 ? {} : { matched: "some words" as const }),
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+      ...(next < ranked.ids.length && shown.length > 0
         ? { next_cursor: cursors.encode({ offset: next }) }
         : {}),
     };
   });
 }
 
-/** An entity with the observations that have the terms, or else its first ones. */
-async function excerpt(reader: Reader, row: EntityRow, terms: readonly string[]): Promise<ShownEntity> {
+/** Each word as the index has it; one with signs inside (`node.js`) as a phrase, or else by its parts. */
+async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
+  const known: IndexedWord[] = [];
+  const unknown: string[] = [];
+  for (const word of words) {
+    const parts = wordsOf(word);
+    const whole = await reader.lookUp(word);
+    const isWhole = parts.length < 2 || whole?.as === "word";
+    const found = isWhole ? [whole] : await Promise.all(parts.map((part) => reader.lookUp(part)));
+    const some = found.filter((one) => one !== undefined);
+    known.push(...some);
+    if (some.length === 0) unknown.push(word);
+  }
+  return { known, unknown };
+}
+
+/** What to say of words that nothing has. */
+function wordNotes({ known, unknown }: Words, shown: readonly ShownEntity[]): string[] {
+  const near = known.flatMap(({ word, as }) => {
+    if (as !== "near") return [];
+    const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
+    const meant = nearest(word, new Set(wordsOf(fold(texts.flat().join(" ")))), 1);
+    return [
+      `Nothing has ${quoteAll([word])}.${meant.length === 0 ? "" : ` Did you mean ${quoteAll(meant)}? These are the matches for it.`}`,
+    ];
+  });
+  if (unknown.length === 0) return near;
+  return [...near, `Nothing has ${quoteAll(unknown)}; try synonyms, or read_graph to see what there is.`];
+}
+
+/** An entity with the observations that have one of the stems, or else its first ones. */
+async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[]): Promise<ShownEntity> {
   const observations = await reader.observationsOf([row.id]);
   const matching = observations.filter(({ content }) => {
     const folded = fold(content);
-    return terms.some((term) => folded.includes(term));
+    return stems.some((stem) => folded.includes(stem));
   });
   const isShort = observations.length <= SHOWN_OBSERVATIONS;
   const chosen = isShort || matching.length === 0 ? observations : matching;
-  const texts = chosen.slice(0, SHOWN_OBSERVATIONS).map(({ content }) => snippet(content, terms));
+  const some = chosen.slice(0, SHOWN_OBSERVATIONS);
+  const texts = some.map(({ content }) => snippet(content, stems));
   const clipped = texts.filter((text, index) => text !== chosen[index]?.content).length;
   return {
     name: row.name,
     entityType: row.type,
     observations: texts,
+    ...learnedAs(some.map(({ createdAt, source }) => learnedOn(createdAt, source))),
     ...(texts.length === observations.length ? {} : { observation_count: observations.length }),
     ...(clipped === 0 ? {} : { clipped }),
   };
 }
 
-/** All matching entities in their order, as far as they were looked for: at least `enough`, where there are. */
+interface Ranked {
+  readonly ids: number[];
+  /** Whether there may be more that were not looked at. */
+  readonly isMinimum: boolean;
+  /** Whether any has all words of the query. */
+  readonly hasAll: boolean;
+}
+
+async function newest(reader: Reader, { since, until, types }: SearchQuery, limit: number): Promise<Ranked> {
+  const rows = await reader.recentEntities({ since, until, types, before: undefined, limit });
+  return { ids: rows.map(({ id }) => id), isMinimum: rows.length === limit, hasAll: true };
+}
+
 async function rank(
   reader: Reader,
-  search: SearchQuery,
-  terms: readonly string[],
-  enough: number,
-): Promise<Ranked & { matchedSome: boolean }> {
-  if (terms.length === 0) return { ...(await newest(reader, search, enough)), matchedSome: false };
-  const byWord = await having(reader, terms, "word", search);
-  if (byWord.ids.length >= enough) return { ids: byWord.ids, isMinimum: true, matchedSome: false };
-  const anywhere = await having(reader, terms, "substring", search);
-  const first = new Set(byWord.ids);
-  const ids = [...byWord.ids, ...anywhere.ids.filter((id) => !first.has(id))];
-  if (ids.length > 0 || terms.length === 1)
-    return { ids, isMinimum: byWord.isMinimum || anywhere.isMinimum, matchedSome: false };
-  return { ...(await havingSome(reader, terms, search)), matchedSome: true };
-}
-
-async function newest(reader: Reader, { since, until, types }: SearchQuery, enough: number): Promise<Ranked> {
-  const rows = await reader.recentEntities({ since, until, types, before: undefined, limit: enough });
-  return { ids: rows.map(({ id }) => id), isMinimum: rows.length === enough };
-}
-
-/** Entities with every term, best first. */
-async function having(
-  reader: Reader,
-  terms: readonly string[],
-  mode: MatchMode,
-  search: SearchQuery,
+  { query, since, until, types }: SearchQuery,
+  { known, unknown }: Words,
+  limit: number,
 ): Promise<Ranked> {
-  if (mode === "word" && !terms.every(isWordTerm)) return { ids: [], isMinimum: false };
-  const scores = new Map<number, number>();
-  const common: string[] = [];
-  let started = false;
-  let isMinimum = false;
-  for (const term of terms) {
-    const { matches, complete } = await reader.matches(term, mode, CAP);
-    if (!complete && terms.length > 1) {
-      common.push(term);
-      continue;
-    }
-    isMinimum ||= !complete;
-    intersect(scores, matches, started);
-    started = true;
-    if (scores.size === 0) return { ids: [], isMinimum: false };
-  }
-  if (!started) {
-    // Every term is common: the newest rows with the first one are candidates.
-    const { matches } = await reader.matches(common[0] ?? "", mode, CAP);
-    intersect(scores, matches, false);
-    isMinimum = true;
-  }
-  await keepThose(reader, scores, common, mode);
-  return { ids: await ordered(reader, scores, search), isMinimum };
-}
-
-function intersect(
-  scores: Map<number, number>,
-  matches: readonly { entityId: number; score: number }[],
-  started: boolean,
-): void {
-  const found = new Map(matches.map(({ entityId, score }) => [entityId, score]));
-  if (!started) for (const [id, score] of found) scores.set(id, score);
-  else
-    for (const [id, score] of scores) {
-      const more = found.get(id);
-      if (more === undefined) scores.delete(id);
-      else scores.set(id, score + more);
-    }
-}
-
-/** Keeps the candidates in whose texts the common terms occur too. */
-async function keepThose(
-  reader: Reader,
-  scores: Map<number, number>,
-  terms: readonly string[],
-  mode: MatchMode,
-): Promise<void> {
-  if (terms.length === 0) return;
-  const ids = [...scores.keys()];
-  for (let at = 0; at < ids.length; at += 500) {
-    const part = ids.slice(at, at + 500);
-    const texts = new Map<number, string[]>();
-    for (const { id, name, type } of (await reader.entitiesById(part)).values())
-      texts.set(id, [fold(name), fold(type)]);
-    for (const { entityId, content } of await reader.observationsOf(part))
-      texts.get(entityId)?.push(fold(content));
-    const has = (text: string, term: string) => (mode === "word" ? hasWord(text, term) : text.includes(term));
-    for (const id of part)
-      if (!terms.every((term) => texts.get(id)?.some((text) => has(text, term)))) scores.delete(id);
-  }
-}
-
-/** Entities with any of the terms: those with the most first. */
-async function havingSome(reader: Reader, terms: readonly string[], search: SearchQuery): Promise<Ranked> {
-  const scores = new Map<number, number>();
-  let isMinimum = false;
-  for (const term of terms) {
-    const { matches, complete } = await reader.matches(term, isWordTerm(term) ? "word" : "substring", CAP);
-    isMinimum ||= !complete;
-    // One more term outweighs any rank.
-    for (const { entityId, score } of matches)
-      scores.set(entityId, (scores.get(entityId) ?? 0) + 1_000 + Math.min(score, 900));
-  }
-  return { ids: await ordered(reader, scores, search), isMinimum };
-}
-
-/** By score, an entity of exactly this name before all; filtered by type and time. */
-async function ordered(reader: Reader, scores: Map<number, number>, search: SearchQuery): Promise<number[]> {
-  const wanted = foldedName(search.query.trim());
-  for (const { id, name } of await reader.namesFrom(wanted, 20))
-    if (scores.has(id) && foldedName(name) === wanted) scores.set(id, Number.POSITIVE_INFINITY);
-  const ids = [...scores].sort(([a, x], [b, y]) => (x === y ? a - b : y > x ? 1 : -1)).map(([id]) => id);
-  const { types, since, until } = search;
-  if (types === undefined && since === undefined && until === undefined) return ids;
-  const rows = await reader.entitiesById(ids);
-  return ids.filter((id) => {
-    const row = rows.get(id);
-    return (
-      row !== undefined &&
-      (types === undefined || types.includes(row.type)) &&
-      (since === undefined || row.updatedAt >= since) &&
-      (until === undefined || row.updatedAt <= until)
-    );
-  });
+  const matches = await reader.rank(known, { since, until, types }, limit);
+  const all = known.length + unknown.length;
+  const least = (matches[0]?.score ?? 0) * MIN_SCORE;
+  const good = matches.filter(({ score, words }) => score >= least || words === all);
+  const wanted = foldedName(query.trim());
+  const named = (await reader.namesFrom(wanted, 20)).filter(({ name }) => foldedName(name) === wanted);
+  const exact = named.map(({ id }) => id).filter((id) => good.some((match) => match.id === id));
+  return {
+    ids: [...new Set([...exact, ...good.map(({ id }) => id)])],
+    isMinimum: good.length === limit,
+    hasAll: unknown.length === 0 && matches.some(({ words }) => words === all),
+  };
 }

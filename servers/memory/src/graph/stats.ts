@@ -22,6 +22,8 @@ export interface Stats {
 const importNote = z.object({
   path: z.string(),
   at: z.string(),
+  /** The size of the file then. */
+  bytes: z.int().optional(),
   entities: z.int(),
   relations: z.int(),
   rejected: z.int(),
@@ -32,12 +34,17 @@ export type ImportNote = z.output<typeof importNote>;
 const TYPES = 20;
 const ORPHANS = 10;
 
+/** The note as the store keeps it. */
+export function importNoteOf(text: string | undefined): ImportNote | undefined {
+  return text === undefined ? undefined : importNote.parse(JSON.parse(text));
+}
+
 /** What the memory holds, in numbers. */
 export async function memoryStats(store: Store, space: string): Promise<Stats> {
   const size = await store.size();
   return store.read(async (reader) => {
     const [latest] = await reader.changes(undefined, 1);
-    const imported = await reader.meta(IMPORTED);
+    const imported = importNoteOf(await reader.meta(IMPORTED));
     const orphans = await reader.orphans(ORPHANS);
     return {
       store: store.kind,
@@ -55,7 +62,7 @@ export async function memoryStats(store: Store, space: string): Promise<Stats> {
       ...(latest === undefined
         ? {}
         : { last_change: { change_id: latest.id, at: new Date(latest.at).toISOString() } }),
-      ...(imported === undefined ? {} : { imported_from: importNote.parse(JSON.parse(imported)) }),
+      ...(imported === undefined ? {} : { imported_from: imported }),
     };
   });
 }

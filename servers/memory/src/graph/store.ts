@@ -4,9 +4,9 @@ import type {
   Counts,
   Direction,
   EntityRow,
+  IndexedWord,
   Kind,
   Match,
-  MatchMode,
   ObservationRow,
   RelationRow,
 } from "./types.ts";
@@ -23,22 +23,34 @@ export interface Reader {
   recentEntities(query: RecentQuery): Promise<EntityRow[]>;
   /** Entities whose folded name begins with the folded prefix, by name. */
   namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]>;
-  observationsOf(entityIds: readonly number[]): Promise<ObservationRow[]>;
+  /** @param alsoRemoved also those that were softly deleted; so in the methods below. */
+  observationsOf(entityIds: readonly number[], alsoRemoved?: boolean): Promise<ObservationRow[]>;
   observationPage(entityId: number, after: number, limit: number): Promise<ObservationRow[]>;
   observationCounts(entityIds: readonly number[]): Promise<Map<number, number>>;
-  /** Live observations of one entity with these contents. */
-  observationsMatching(entityId: number, contents: readonly string[]): Promise<ObservationRow[]>;
+  /** Observations of one entity with these contents. */
+  observationsMatching(
+    entityId: number,
+    contents: readonly string[],
+    alsoRemoved?: boolean,
+  ): Promise<ObservationRow[]>;
   relationPage(after: number, limit: number): Promise<RelationRow[]>;
   /** Relations that begin or end at any of the entities, each once. */
   relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]>;
   /** All relations from one entity to another, for several pairs. */
-  relationsBetween(ends: readonly { fromId: number; toId: number }[]): Promise<RelationRow[]>;
+  relationsBetween(
+    ends: readonly { fromId: number; toId: number }[],
+    alsoRemoved?: boolean,
+  ): Promise<RelationRow[]>;
+  /** All relations that begin or end at any of the entities. */
+  allRelations(entityIds: readonly number[], alsoRemoved?: boolean): Promise<RelationRow[]>;
   /** Relations from the given entities on, in one direction, for walking the graph. */
   relationsFrom(query: WalkQuery): Promise<RelationRow[]>;
   degrees(limit: number): Promise<{ entityId: number; degree: number }[]>;
   rows(kind: Kind, ids: readonly number[]): Promise<RowState[]>;
-  /** Entities in which a term occurs, from at most `cap` rows of the index; `complete` tells whether that was all. */
-  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }>;
+  /** How the search index holds a folded word; undefined where it has neither it nor anything near. */
+  lookUp(word: string): Promise<IndexedWord | undefined>;
+  /** The best entities for words that `lookUp` found: a rare word counts for more than a common one (BM25). */
+  rank(words: readonly IndexedWord[], query: Within, limit: number): Promise<Match[]>;
   counts(): Promise<Counts>;
   removedCounts(): Promise<Counts>;
   typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]>;
@@ -56,10 +68,14 @@ export interface Reader {
   meta(key: string): Promise<string | undefined>;
 }
 
-export interface RecentQuery {
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-  readonly types: readonly string[] | undefined;
+/** Which entities a search is about: of these types, changed within these times (milliseconds since 1970). */
+export interface Within {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly types?: readonly string[] | undefined;
+}
+
+export interface RecentQuery extends Within {
   readonly before: { readonly updatedAt: number; readonly id: number } | undefined;
   readonly limit: number;
 }
@@ -122,6 +138,18 @@ export interface Writer extends Reader {
   touch(entityIds: readonly number[], at: number): Promise<void>;
   setUndone(changeId: number, by: number | null): Promise<void>;
   setMeta(key: string, value: string): Promise<void>;
+  /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns how many they were. */
+  forgetChanges(before: number, limit: number): Promise<number>;
+  /** Fills the search index anew. */
+  indexAll(): Promise<void>;
+}
+
+/** What ends work early: an AbortSignal, or one that another thread can set while this one works. */
+export interface Stop {
+  /** @throws the reason where the work should end. */
+  throwIfAborted(): void;
+  /** Calls a function when it is set, for work that waits. */
+  whenStopped?(listener: () => void): void;
 }
 
 /** Where a graph is kept. SQLite and PostgreSQL stand behind it; one suite tests both. */
@@ -130,16 +158,37 @@ export interface Store {
   /** Where it is, for people, without secrets. */
   readonly location: string;
   /** Reads from one snapshot of the graph. */
-  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value>;
+  read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value>;
   /**
    * Writes atomically, one writer at a time over all processes: when it resolves, the write is on the disk.
    *
    * @throws ToolError `unavailable` where the store cannot be written now; nothing was changed then.
    */
-  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
+  write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value>;
   /** A number that is another one after anybody, in any process, has committed a write. */
   version(): Promise<number>;
+  /**
+   * Overwrites what erased rows left behind on the disk. Returns a sentence about what could not be overwritten yet.
+   */
+  scrub(): Promise<string | undefined>;
   /** Bytes on the disk. */
   size(): Promise<number>;
+  /** Reports how many items are done, to a caller who wants to know. */
+  progress?(done: number): void;
   close(): Promise<void>;
+}
+
+/** A store as one call sees it: its work ends when the call does, and its progress is reported to the caller. */
+export function storeOfCall(store: Store, stop: Stop, progress: (done: number) => void): Store {
+  return {
+    kind: store.kind,
+    location: store.location,
+    read: (work) => store.read(work, stop),
+    write: (work) => store.write(work, stop),
+    version: () => store.version(),
+    scrub: () => store.scrub(),
+    size: () => store.size(),
+    close: () => store.close(),
+    progress,
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bounded } from "./bounded.ts";
 import { fromStored, toStored } from "./postgres/text.ts";
-import { fold, hasWord, isWordTerm, snippet, termsOf } from "./text.ts";
+import { fold, queryWords, snippet, spaced } from "./text.ts";
 
 describe("fold", () => {
   it.each([
@@ -17,16 +17,22 @@ describe("fold", () => {
 });
 
 describe("terms and words", () => {
-  it("cuts a query at spaces and keeps each term once", () => {
-    expect(termsOf("  Ada ada\tTEA\u3000c++ ")).toEqual(["ada", "tea", "c++"]);
+  it.each([
+    ["  Ada ada\tTEA\u3000node.js? ", ["ada", "tea", "node.js"]],
+    ["What does Clara's cat take?", ["clara", "cat", "take"]],
+    ["who is the", ["who", "is", "the"]],
+    ["100% c++ -", ["100", "c"]],
+    ["%", ["%"]],
+  ])("cuts the query %j into %j", (query, words) => expect(queryWords(query)).toEqual(words));
+
+  it("cuts what is written without spaces into words", () => {
+    const words = queryWords("東京タワーの高さは何メートルですか");
+    expect(words.length).toBeGreaterThan(2);
+    expect("東京タワーの高さは何メートルですか").toContain(words[0]);
   });
 
-  it("knows which terms are words", () => {
-    expect(["a", "node.js", "8", "東京"].map(isWordTerm)).toEqual([true, true, true, true]);
-    expect(["c++", "#tag", "-", "(z)"].map(isWordTerm)).toEqual([false, false, false, false]);
-    expect(hasWord("the quick brown", "qui")).toBe(true);
-    expect(hasWord("the quick brown", "uick")).toBe(false);
-    expect(hasWord("see node.js now", "node.j")).toBe(true);
+  it("puts spaces between characters of scripts that are written without", () => {
+    expect(spaced("ab 東京 c").split(/\s+/)).toEqual(["ab", "東", "京", "c"]);
   });
 
   it("cuts a snippet around the first term and splits no pair", () => {

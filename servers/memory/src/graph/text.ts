@@ -34,27 +34,65 @@ export function fold(text: string): string {
     .replace(CONTROLS, " ");
 }
 
+/** Characters of scripts that put no spaces between words, each with its marks. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
+
+/**
+ * A folded text as both stores index it: characters of scripts without spaces become words of their own, so that any
+ * run of them is found as a phrase.
+ */
+export function spaced(folded: string): string {
+  return folded.replace(UNSPACED, " $& ");
+}
+
 /** The words of a folded text: runs of letters, marks and digits. */
 export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
-/** The different terms of a query, folded: what stands between spaces. */
-export function termsOf(query: string): string[] {
-  return [...new Set(fold(query).split(/\s+/u))].filter((term) => term !== "");
+/** What people put around the words that matter, in English and a few other languages. */
+const STOP_WORDS = new Set(
+  `a about an and any are as at be been being but by can could did do does for from had has have he her hers him his
+  how i if in into is it its me my of on or our ours she should so than that the their them then there these they this
+  those to us was we were what when where which who whom whose why will with would you your yours
+  der das und ist ein eine wie wer wo wann welche welcher hat mit mein meine von zu im le la les des est une que qui quoi
+  quand dans avec el los las cual cuando donde quien una para por`.split(/\s+/u),
+);
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+
+/**
+ * The different words of a query, folded, without stop words unless there are no others. What is written without
+ * spaces is cut by the dictionary of Unicode (UAX 29); signs stay with their word (`node.js`) or stand alone (`%`).
+ */
+export function queryWords(query: string): string[] {
+  const words = fold(query)
+    .split(/\s+/u)
+    .flatMap((piece) => {
+      if (spaced(piece) !== piece)
+        return [...segmenter.segment(piece)].flatMap((part) =>
+          part.isWordLike === true ? part.segment : [],
+        );
+      const word = piece.replace(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$|['’]s\W*$/gu, "");
+      return word === "" ? piece : word;
+    })
+    .filter((word) => word !== "" && !/^\p{scx=Hira}$/u.test(word));
+  const different = [...new Set(words)];
+  const telling = different.filter((word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word));
+  return telling.length === 0 ? different : telling;
 }
 
-/** Whether a term can be looked up as a word: it begins and ends with one. `c++` and `#tag` mean their signs too. */
-export function isWordTerm(term: string): boolean {
-  return /^[\p{L}\p{N}\p{M}](.*[\p{L}\p{N}\p{M}])?$/su.test(term);
+/** A word without the commonest English endings, by which its other forms begin; the indexes have real stemmers. */
+export function stemOf(word: string): string {
+  const stem = word.replace(/(?:ies|ing|ed|es|s|e|y)$/, "");
+  return stem.length < 3 ? word : stem;
 }
 
-/** Whether a folded text has a word (or a run of words) that begins with the term's words. */
-export function hasWord(folded: string, term: string): boolean {
-  const wanted = wordsOf(term);
-  if (wanted.length === 0) return false;
-  const text = ` ${wordsOf(folded).join(" ")}`;
-  return text.includes(` ${wanted.join(" ")}`);
+/** The forms of a word that stems in an index are compared with, where nothing has it as it is. */
+export function nearForms(word: string): string[] {
+  const stem = stemOf(word);
+  return stem === word || stem.length < 5 ? [word] : [word, stem];
 }
 
 /** A folded name as it is indexed for completion and near misses: long ones are cut. */
@@ -65,13 +103,13 @@ export function foldedName(name: string): string {
 const SNIPPET = 280;
 
 /**
- * The part of a text around the first of the terms in it, with `…` where something is left out; the whole text
+ * The part of a text around the first of the stems in it, with `…` where something is left out; the whole text
  * where it is short.
  */
-export function snippet(text: string, terms: readonly string[], most = SNIPPET): string {
+export function snippet(text: string, stems: readonly string[], most = SNIPPET): string {
   if (text.length <= most) return text;
   const folded = fold(text);
-  const found = terms.map((term) => folded.indexOf(term)).filter((at) => at >= 0);
+  const found = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
   // Folding moves positions a little; a snippet only needs the neighbourhood.
   const at = found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
   const start = Math.max(0, Math.min(at - Math.floor(most / 3), text.length - most));

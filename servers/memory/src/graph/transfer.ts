@@ -1,12 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { grouped, sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import type { ChangeFacts } from "./change-log.ts";
-import { exportGraph, type Format } from "./export.ts";
-import { importMemory, rejectsFile } from "./import.ts";
-import type { Reject } from "./jsonl.ts";
-import { LARGEST_IMPORT } from "./open.ts";
-import { tooLarge } from "./sqlite/failures.ts";
-import type { Store } from "./store.ts";
+import type { Caller } from "./engine.ts";
+import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
+import type { Memory } from "./memory.ts";
+import { LARGEST_IMPORT, tooLarge } from "./sqlite/failures.ts";
 
 const SHOWN_REJECTS = 5;
 
@@ -29,10 +28,10 @@ export interface ImportAnswer {
  * @throws ToolError `invalid` where not exactly one of the two is given; what the path guard throws.
  */
 export async function importText(
-  store: Store,
-  paths: PathGuard,
+  memory: Memory,
   { path, text }: { path: string | undefined; text: string | undefined },
-  facts: ChangeFacts & { progress: (items: number) => void },
+  facts: ChangeFacts,
+  caller: Caller,
 ): Promise<ImportAnswer> {
   if ((path === undefined) === (text === undefined))
     throw new ToolError(
@@ -42,8 +41,14 @@ export async function importText(
         hint: "Give path for a file, or text for the lines themselves.",
       },
     );
-  const bytes = path === undefined ? Buffer.from(text ?? "", "utf8") : await readFile(paths, path);
-  const { rejects, changeId, ...tally } = await importMemory(store, bytes, facts);
+  const { paths } = memory;
+  const bytes =
+    path === undefined
+      ? Buffer.from(text ?? "", "utf8")
+      : path === memory.official
+        ? await readFile(path)
+        : await readAllowed(paths, path);
+  const { rejects, changeId, ...tally } = await memory.run("importMemory", [bytes, facts], caller);
   const shown = rejects
     .slice(0, SHOWN_REJECTS)
     .map((reject) => ({ ...reject, text: reject.text.slice(0, 200).toWellFormed() }));
@@ -57,7 +62,7 @@ export async function importText(
   };
 }
 
-async function readFile(paths: PathGuard, path: string): Promise<Uint8Array> {
+async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> {
   const file = await paths.openFile(path);
   try {
     if (file.stat.size > LARGEST_IMPORT) throw tooLarge(file.path, file.stat.size, LARGEST_IMPORT);
@@ -94,20 +99,15 @@ export interface ExportAnswer {
  * @throws ToolError `too_large` for a text beyond the budget, `conflict` where the file exists; what the path guard throws.
  */
 export async function exportText(
-  store: Store,
-  paths: PathGuard,
-  {
-    format,
-    path,
-    budget,
-    signal,
-  }: { format: Format; path: string | undefined; budget: number; signal: AbortSignal },
+  memory: Memory,
+  { format, path, budget }: { format: Format; path: string | undefined; budget: number },
+  signal: AbortSignal,
 ): Promise<ExportAnswer> {
-  const text = await exportGraph(store, format, signal);
+  const text = await memory.run("exportGraph", [format], { signal });
   const content = Buffer.from(text, "utf8");
   if (path !== undefined) {
     signal.throwIfAborted();
-    const written = await paths.writeFile(path, content, { mode: "create" });
+    const written = await memory.paths.writeFile(path, content, { mode: "create" });
     return { format, bytes: content.length, path: written.path };
   }
   const room = budget - 200;

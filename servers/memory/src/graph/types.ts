@@ -83,13 +83,26 @@ export interface Counts {
   readonly relations: number;
 }
 
-/** How a term has to occur: as the beginning of a word, or anywhere. */
-export type MatchMode = "word" | "substring";
+/** How the search index holds a word of a query. */
+export interface IndexedWord {
+  readonly word: string;
+  /**
+   * `word`: as a word or the beginning of one; `part`: inside of words; `sign`: as characters that are no word; `near`:
+   * not at all, but words a few letters away are there.
+   */
+  readonly as: "word" | "part" | "sign" | "near";
+  /** The query in the store's own language. */
+  readonly query: string;
+  /** What its rank counts for. */
+  readonly weight: number;
+}
 
-/** An entity in which a term occurs; a higher score is a better match. */
+/** An entity that a search found; a higher score is a better match. */
 export interface Match {
-  readonly entityId: number;
+  readonly id: number;
   readonly score: number;
+  /** How many words of the query it has. */
+  readonly words: number;
 }
 
 export type Direction = "out" | "in" | "both";

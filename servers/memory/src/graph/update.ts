@@ -4,8 +4,6 @@ import { checkedText, quote, unknownEntities } from "./checks.ts";
 import type { Store } from "./store.ts";
 import type { EntityRow } from "./types.ts";
 
-const ALL = 2 ** 31 - 1;
-
 export interface EntityUpdate {
   readonly name: string;
   readonly new_name?: string | undefined;
@@ -114,7 +112,7 @@ async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<
   await log.removeObservations(observations.filter(({ content }) => had.has(content)));
   for (const { id } of fresh) await log.moveObservation(id, from.id, into.id);
 
-  const relations = await log.writer.relationsTouching([from.id], 0, ALL);
+  const relations = await log.writer.allRelations([from.id]);
   const swap = (id: number) => (id === from.id ? into.id : id);
   let moved = 0;
   for (const relation of relations) {

@@ -3,24 +3,61 @@ import type { Reader, Store } from "./store.ts";
 /** What changed: the names of the entities, or "all" where they are too many or not known. */
 export type Touched = ReadonlySet<string> | "all";
 
+/** How much of a store's history somebody has seen. */
+export interface Seen {
+  readonly version: number;
+  readonly change: number;
+}
+
+/** Looks for commits after those seen, whoever made them; the first look only says where history stands. */
+export type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
+
 const POLL_MS = 250;
-const MOST_CHANGES = 100;
-const MOST_NAMES = 1_000;
+const MAX_CHANGES = 100;
+const MAX_NAMES = 1_000;
+
+/** See `Look`. */
+export async function changesAfter(store: Store, seen: Seen | undefined): ReturnType<Look> {
+  const version = await store.version();
+  if (version === seen?.version) return { seen };
+  return store.read(async (reader) => {
+    const last = (await reader.changes(undefined, 1))[0]?.id ?? 0;
+    if (seen === undefined || last === seen.change) return { seen: { version, change: last } };
+    return { seen: { version, change: last }, touched: await touchedAfter(reader, seen.change) };
+  });
+}
+
+async function touchedAfter(reader: Reader, change: number): Promise<Touched> {
+  const changes = await reader.changesSince(change, MAX_CHANGES + 1);
+  if (changes.length > MAX_CHANGES || changes.some(({ hard }) => hard)) return "all";
+  const names = new Set<string>();
+  const ids = new Set<number>();
+  for (const { id } of changes) {
+    const items = await reader.itemsOf(id);
+    if (items.length > MAX_NAMES) return "all";
+    for (const { kind, op, entityId, otherId, before } of items) {
+      ids.add(entityId);
+      if (otherId !== null) ids.add(otherId);
+      if (kind === "entity" && op === "rename" && before !== null) names.add(before);
+    }
+  }
+  for (const { name } of (await reader.entitiesById([...ids])).values()) names.add(name);
+  return names;
+}
 
 /**
- * Tells listeners of every commit to the store, whichever process made it. It looks at the store's version four
- * times a second, and only while somebody listens.
+ * Tells listeners of every commit to a store, whichever process made it. It looks four times a second, and only while
+ * somebody listens.
  */
 export class GraphWatch {
-  readonly #store: Store;
+  readonly #look: Look;
   readonly #listeners = new Set<(touched: Touched) => void>();
   #timer: NodeJS.Timeout | undefined;
-  #version = -1;
-  #lastChange = 0;
+  #seen: Seen | undefined;
   #looking: Promise<void> | undefined;
 
-  constructor(store: Store) {
-    this.#store = store;
+  constructor(look: Look) {
+    this.#look = look;
   }
 
   /** Starts listening; returns the function that stops it. Commits made after it resolves are told. */
@@ -40,12 +77,11 @@ export class GraphWatch {
   }
 
   async #start(): Promise<void> {
-    this.#version = await this.#store.version();
-    this.#lastChange = (await this.#store.read((reader) => reader.changes(undefined, 1)))[0]?.id ?? 0;
+    this.#seen = (await this.#look(undefined)).seen;
     clearInterval(this.#timer);
     this.#timer = setInterval(() => {
       // A slow store is not asked again before it has answered.
-      this.#looking ??= this.#look()
+      this.#looking ??= this.#tell()
         .catch(() => undefined)
         .finally(() => {
           this.#looking = undefined;
@@ -54,35 +90,9 @@ export class GraphWatch {
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
-    const version = await this.#store.version();
-    if (version === this.#version) return;
-    const touched = await this.#store.read((reader) => this.#touchedSince(reader));
-    this.#version = version;
+  async #tell(): Promise<void> {
+    const { seen, touched } = await this.#look(this.#seen);
+    this.#seen = seen;
     if (touched !== undefined) for (const listener of this.#listeners) listener(touched);
-  }
-
-  async #touchedSince(reader: Reader): Promise<Touched | undefined> {
-    const changes = await reader.changesSince(this.#lastChange, MOST_CHANGES + 1);
-    const last = changes.at(-1);
-    if (last === undefined) return undefined;
-    if (changes.length > MOST_CHANGES || changes.some(({ hard }) => hard)) {
-      this.#lastChange = (await reader.changes(undefined, 1))[0]?.id ?? last.id;
-      return "all";
-    }
-    this.#lastChange = last.id;
-    const names = new Set<string>();
-    const ids = new Set<number>();
-    for (const { id } of changes) {
-      const items = await reader.itemsOf(id);
-      if (items.length > MOST_NAMES) return "all";
-      for (const { kind, op, entityId, otherId, before } of items) {
-        ids.add(entityId);
-        if (otherId !== null) ids.add(otherId);
-        if (kind === "entity" && op === "rename" && before !== null) names.add(before);
-      }
-    }
-    for (const { name } of (await reader.entitiesById([...ids])).values()) names.add(name);
-    return names;
   }
 }

@@ -1,7 +1,5 @@
 import * as z from "zod";
-import { prompt } from "../context.ts";
-import { namesBeginning } from "../graph/record.ts";
-import { searchNodes } from "../graph/search.ts";
+import { callerOf, prompt } from "../context.ts";
 import { foldedName } from "../graph/text.ts";
 
 export default prompt({
@@ -9,17 +7,14 @@ export default prompt({
   title: "Recall",
   description: "Bring what the memory holds about a topic into the conversation.",
   args: z.object({ topic: z.string().describe("A name or a few words.") }),
-  complete: { topic: (value, memory) => namesBeginning(memory.store, foldedName(value), 50) },
+  complete: { topic: (value, memory) => memory.run("namesBeginning", [foldedName(value), 50]) },
   async run({ topic }, memory, call) {
-    const found = await searchNodes(memory.store, {
-      query: topic.slice(0, 2_000),
-      types: undefined,
-      since: undefined,
-      until: undefined,
-      limit: 10,
-      cursor: undefined,
-      budget: Math.min(call.budget, 10_000),
-    });
+    const query = { query: topic.slice(0, 2_000), limit: 10, cursor: undefined };
+    const found = await memory.run(
+      "searchNodes",
+      [{ ...query, budget: Math.min(call.budget, 10_000) }],
+      callerOf(call),
+    );
     const { entities, relations } = found;
     return [
       {

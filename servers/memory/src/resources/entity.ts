@@ -1,5 +1,4 @@
 import { resource } from "../context.ts";
-import { entityRecord, latestEntities, namesBeginning } from "../graph/record.ts";
 import { foldedName } from "../graph/text.ts";
 
 const LISTED = 50;
@@ -10,9 +9,9 @@ export default resource({
   title: "An entity",
   description: "All that is kept about one entity, with times and sources. The name is percent-encoded.",
   mimeType: "application/json",
-  read: async ({ name }, memory) => JSON.stringify(await entityRecord(memory.store, name), undefined, 2),
+  read: async ({ name }, memory) => JSON.stringify(await memory.run("entityRecord", [name]), undefined, 2),
   async list(memory) {
-    const latest = await latestEntities(memory.store, LISTED);
+    const latest = await memory.run("latestEntities", [LISTED]);
     return {
       resources: latest.map(({ name, type }) => ({
         uri: `memory://entity/${encodeURIComponent(name)}`,
@@ -23,7 +22,7 @@ export default resource({
       })),
     };
   },
-  complete: { name: (value, memory) => namesBeginning(memory.store, foldedName(value), 50) },
+  complete: { name: (value, memory) => memory.run("namesBeginning", [foldedName(value), 50]) },
   watch: ({ name }, memory, changed) =>
     memory.watch.listen((touched) => {
       if (touched === "all" || touched.has(name)) changed();

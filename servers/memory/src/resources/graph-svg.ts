@@ -1,5 +1,4 @@
 import { resource } from "../context.ts";
-import { drawGraph } from "../graph/picture.ts";
 
 export default resource({
   uri: "memory://graph.svg",
@@ -7,6 +6,6 @@ export default resource({
   title: "Picture of the graph",
   description: "A drawing of the graph to look at; of a large one its most connected entities.",
   mimeType: "image/svg+xml",
-  read: (memory) => memory.store.read(drawGraph),
+  read: (memory) => memory.run("exportGraph", ["svg"]),
   watch: (memory, changed) => memory.watch.listen(() => changed()),
 });

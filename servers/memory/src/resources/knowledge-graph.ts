@@ -1,5 +1,4 @@
 import { resource } from "../context.ts";
-import { readGraph } from "../graph/read.ts";
 
 /** Characters; a host that reads a resource takes more than a tool's answer. */
 const ROOM = 1_000_000;
@@ -11,12 +10,9 @@ export default resource({
   description: "All entities and relations; of a very large graph the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
-    const graph = await readGraph(memory.store, {
-      detail: "full",
-      limit: 100_000,
-      cursor: undefined,
-      budget: ROOM,
-    });
+    const graph = await memory.run("readGraph", [
+      { detail: "full", limit: 100_000, cursor: undefined, budget: ROOM },
+    ]);
     const { next_cursor, note, ...rest } = graph;
     const more =
       next_cursor === undefined

@@ -1,5 +1,4 @@
 import { resource } from "../context.ts";
-import { recentChanges } from "../graph/recent.ts";
 
 export default resource({
   uri: "memory://recent",
@@ -8,7 +7,9 @@ export default resource({
   description: "The last fifty changes of this memory, newest first.",
   mimeType: "application/json",
   async read(memory) {
-    const { changes } = await recentChanges(memory.store, { limit: 50, cursor: undefined, budget: 100_000 });
+    const { changes } = await memory.run("recentChanges", [
+      { limit: 50, cursor: undefined, budget: 100_000 },
+    ]);
     return JSON.stringify({ changes }, undefined, 2);
   },
   watch: (memory, changed) => memory.watch.listen(() => changed()),

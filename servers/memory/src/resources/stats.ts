@@ -1,5 +1,4 @@
 import { resource } from "../context.ts";
-import { memoryStats } from "../graph/stats.ts";
 
 export default resource({
   uri: "memory://stats",
@@ -7,6 +6,6 @@ export default resource({
   title: "Memory statistics",
   description: "What this memory holds in numbers, and where it is kept.",
   mimeType: "application/json",
-  read: async (memory) => JSON.stringify(await memoryStats(memory.store, memory.space), undefined, 2),
+  read: async (memory) => JSON.stringify(await memory.run("memoryStats", [memory.space]), undefined, 2),
   watch: (memory, changed) => memory.watch.listen(() => changed()),
 });

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { count, factsOf, list, source, tool } from "../context.ts";
+import { callerOf, count, factsOf, list, source, tool } from "../context.ts";
 import { bounded } from "../graph/bounded.ts";
-import { addObservations } from "../graph/create.ts";
 
 export default tool({
   name: "add_observations",
@@ -31,8 +30,9 @@ export default tool({
     change_id: count.optional(),
     not_shown: count.optional(),
   }),
-  async run({ observations, source: from }, memory, call) {
-    const facts = factsOf("add_observations", call, from);
-    return bounded(await addObservations(memory.store, observations, facts), call.budget);
-  },
+  run: async ({ observations, source: from }, memory, call) =>
+    bounded(
+      await memory.run("addObservations", [observations, factsOf("add_observations", from)], callerOf(call)),
+      call.budget,
+    ),
 });

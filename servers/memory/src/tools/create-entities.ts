@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { count, entity, factsOf, list, source, tool } from "../context.ts";
+import { callerOf, count, entity, factsOf, list, source, tool } from "../context.ts";
 import { bounded } from "../graph/bounded.ts";
-import { createEntities } from "../graph/create.ts";
 
 export default tool({
   name: "create_entities",
@@ -32,11 +31,13 @@ export default tool({
     change_id: count.optional(),
     not_shown: count.optional(),
   }),
-  async run({ entities, on_conflict, source: from }, memory, call) {
-    const facts = factsOf("create_entities", call, from);
-    return bounded(
-      await createEntities(memory.store, entities, { onConflict: on_conflict, ...facts }),
+  run: async ({ entities, on_conflict, source: from }, memory, call) =>
+    bounded(
+      await memory.run(
+        "createEntities",
+        [entities, { onConflict: on_conflict, ...factsOf("create_entities", from) }],
+        callerOf(call),
+      ),
       call.budget,
-    );
-  },
+    ),
 });

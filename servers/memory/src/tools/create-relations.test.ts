@@ -11,7 +11,7 @@ it("relates entities, tells duplicates, names what is missing", async () => {
     duplicates: [relation("Ada", "Bo")],
   });
   expect(await failure("create_relations", { relations: [relation("Ada", "Bob")] })).toMatch(
-    /There is no entity "Bob"\. No relation was created\.\nLike it there is "Bo"\..*on_missing create/,
+    /There is no entity "Bob"\. No relation was created\.\nDid you mean "Bo"\?.*on_missing create/,
   );
   expect(
     await data("create_relations", { relations: [relation("Ada", "Dee")], on_missing: "create" }),

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { count, factsOf, list, relation, relationInput, source, tool } from "../context.ts";
+import { callerOf, count, factsOf, list, relation, relationInput, source, tool } from "../context.ts";
 import { bounded } from "../graph/bounded.ts";
-import { createRelations } from "../graph/create.ts";
 
 export default tool({
   name: "create_relations",
@@ -25,11 +24,13 @@ export default tool({
     change_id: count.optional(),
     not_shown: count.optional(),
   }),
-  async run({ relations, on_missing, source: from }, memory, call) {
-    const facts = factsOf("create_relations", call, from);
-    return bounded(
-      await createRelations(memory.store, relations, { onMissing: on_missing, ...facts }),
+  run: async ({ relations, on_missing, source: from }, memory, call) =>
+    bounded(
+      await memory.run(
+        "createRelations",
+        [relations, { onMissing: on_missing, ...factsOf("create_relations", from) }],
+        callerOf(call),
+      ),
       call.budget,
-    );
-  },
+    ),
 });

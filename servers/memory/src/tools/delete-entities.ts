@@ -1,7 +1,5 @@
 import * as z from "zod";
-import { confirming, deleted, factsOf, hard, list, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
-import { deleteEntities } from "../graph/remove.ts";
+import { callerOf, deleted, deleting, factsOf, hard, list, tool } from "../context.ts";
 
 export default tool({
   name: "delete_entities",
@@ -13,8 +11,12 @@ export default tool({
   idempotent: true,
   input: z.strictObject({ entityNames: list(z.string()).describe("Exact names."), hard }),
   output: deleted,
-  async run({ entityNames, hard: isHard }, memory, call) {
-    const facts = { ...factsOf("delete_entities", call), ...confirming(call, isHard) };
-    return bounded(await deleteEntities(memory.store, entityNames, facts), call.budget);
-  },
+  run: ({ entityNames, hard: isHard }, memory, call) =>
+    deleting(call, isHard, (agreed) =>
+      memory.run(
+        "deleteEntities",
+        [entityNames, { ...factsOf("delete_entities"), ...agreed }],
+        callerOf(call),
+      ),
+    ),
 });

@@ -1,7 +1,5 @@
 import * as z from "zod";
-import { confirming, deleted, factsOf, hard, list, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
-import { deleteObservations } from "../graph/remove.ts";
+import { callerOf, deleted, deleting, factsOf, hard, list, tool } from "../context.ts";
 
 export default tool({
   name: "delete_observations",
@@ -21,8 +19,12 @@ export default tool({
     hard,
   }),
   output: deleted,
-  async run({ deletions, hard: isHard }, memory, call) {
-    const facts = { ...factsOf("delete_observations", call), ...confirming(call, isHard) };
-    return bounded(await deleteObservations(memory.store, deletions, facts), call.budget);
-  },
+  run: ({ deletions, hard: isHard }, memory, call) =>
+    deleting(call, isHard, (agreed) =>
+      memory.run(
+        "deleteObservations",
+        [deletions, { ...factsOf("delete_observations"), ...agreed }],
+        callerOf(call),
+      ),
+    ),
 });

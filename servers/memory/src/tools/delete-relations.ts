@@ -1,7 +1,5 @@
 import * as z from "zod";
-import { confirming, deleted, factsOf, hard, list, relationInput, tool } from "../context.ts";
-import { bounded } from "../graph/bounded.ts";
-import { deleteRelations } from "../graph/remove.ts";
+import { callerOf, deleted, deleting, factsOf, hard, list, relationInput, tool } from "../context.ts";
 
 export default tool({
   name: "delete_relations",
@@ -13,8 +11,12 @@ export default tool({
   idempotent: true,
   input: z.strictObject({ relations: list(relationInput).describe("The relations."), hard }),
   output: deleted,
-  async run({ relations, hard: isHard }, memory, call) {
-    const facts = { ...factsOf("delete_relations", call), ...confirming(call, isHard) };
-    return bounded(await deleteRelations(memory.store, relations, facts), call.budget);
-  },
+  run: ({ relations, hard: isHard }, memory, call) =>
+    deleting(call, isHard, (agreed) =>
+      memory.run(
+        "deleteRelations",
+        [relations, { ...factsOf("delete_relations"), ...agreed }],
+        callerOf(call),
+      ),
+    ),
 });

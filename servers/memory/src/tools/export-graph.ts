@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { count, tool } from "../context.ts";
-import { FORMATS } from "../graph/export.ts";
+import { FORMATS } from "../graph/jsonl.ts";
 import { exportText } from "../graph/transfer.ts";
 
 export default tool({
@@ -24,5 +24,5 @@ export default tool({
     text: z.string().optional(),
   }),
   run: ({ format, path }, memory, call) =>
-    exportText(memory.store, memory.paths, { format, path, budget: call.budget, signal: call.signal }),
+    exportText(memory, { format, path, budget: call.budget }, call.signal),
 });

@@ -1,7 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, relation, tool } from "../context.ts";
-import { findRelated } from "../graph/related.ts";
+import { callerOf, count, relation, tool } from "../context.ts";
 
 export default tool({
   name: "find_related",
@@ -25,5 +24,5 @@ export default tool({
     note: z.string().optional(),
   }),
   run: ({ relation_types, to, ...query }, memory, call) =>
-    findRelated(memory.store, { ...query, to, types: relation_types, budget: call.budget }),
+    memory.run("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], callerOf(call)),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, factsOf, source, tool } from "../context.ts";
+import { callerOf, count, factsOf, source, tool } from "../context.ts";
 import { importText } from "../graph/transfer.ts";
 
 export default tool({
@@ -27,12 +27,9 @@ export default tool({
   }),
   run: ({ path, text, source: from }, memory, call) =>
     importText(
-      memory.store,
-      memory.paths,
+      memory,
       { path, text },
-      {
-        ...factsOf("import_graph", call, from ?? path?.slice(0, 500)),
-        progress: (done) => call.progress(done, undefined, "entities and relations"),
-      },
+      factsOf("import_graph", from ?? path?.slice(0, 500)),
+      callerOf(call, "entities and relations"),
     ),
 });

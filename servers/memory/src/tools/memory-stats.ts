@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { count, counts, tool } from "../context.ts";
-import { memoryStats } from "../graph/stats.ts";
+import { callerOf, count, counts, tool } from "../context.ts";
 
 const types = z.array(z.object({ type: z.string(), count: count }));
 
@@ -25,5 +24,5 @@ export default tool({
     last_change: z.object({ change_id: count, at: z.string() }).optional(),
     imported_from: z.looseObject({ path: z.string(), at: z.string() }).optional(),
   }),
-  run: (_input, memory) => memoryStats(memory.store, memory.space),
+  run: (_input, memory, call) => memory.run("memoryStats", [memory.space], callerOf(call)),
 });

@@ -8,7 +8,7 @@ it("opens by exact name, lists what is missing, and takes in what is around", as
     entities: [{ name: "Cy", observations: ["Cy likes tea"] }],
     relations: [{ from: "Bo", to: "Cy" }],
     not_found: ["Adda"],
-    note: expect.stringContaining('Like them there is "Ada"'),
+    note: expect.stringContaining('Did you mean "Ada"?'),
   });
   const around = await data("open_nodes", { names: ["Cy"], depth: 2 });
   expect(around.entities).toMatchObject([{ name: "Cy" }, { name: "Bo" }, { name: "Ada" }]);

@@ -1,7 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { relation, shownEntity, tool } from "../context.ts";
-import { openNodes } from "../graph/read.ts";
+import { callerOf, relation, shownEntity, tool } from "../context.ts";
 
 export default tool({
   name: "open_nodes",
@@ -23,5 +22,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ names, depth, cursor }, memory, call) =>
-    openNodes(memory.store, { names, depth, cursor, budget: call.budget }),
+    memory.run("openNodes", [{ names, depth, cursor, budget: call.budget }], callerOf(call)),
 });

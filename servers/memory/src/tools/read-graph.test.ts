@@ -8,6 +8,7 @@ it("answers a small graph whole and pages through a large one", async () => {
       name,
       entityType: "person",
       observations: [`${name} likes tea`],
+      learned: [expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/)],
     })),
     relations: [
       { from: "Ada", to: "Bo", relationType: "knows" },

@@ -1,7 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { counts, relation, shownEntity, tool } from "../context.ts";
-import { readGraph } from "../graph/read.ts";
+import { callerOf, counts, relation, shownEntity, tool } from "../context.ts";
 
 export default tool({
   name: "read_graph",
@@ -23,5 +22,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ detail, limit, cursor }, memory, call) =>
-    readGraph(memory.store, { detail, limit, cursor, budget: call.budget }),
+    memory.run("readGraph", [{ detail, limit, cursor, budget: call.budget }], callerOf(call)),
 });

@@ -1,7 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, tool } from "../context.ts";
-import { recentChanges } from "../graph/recent.ts";
+import { callerOf, count, tool } from "../context.ts";
 
 export default tool({
   name: "recent_changes",
@@ -28,5 +27,5 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ limit, cursor }, memory, call) =>
-    recentChanges(memory.store, { limit, cursor, budget: call.budget }),
+    memory.run("recentChanges", [{ limit, cursor, budget: call.budget }], callerOf(call)),
 });

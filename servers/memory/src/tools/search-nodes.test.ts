@@ -1,10 +1,17 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("finds by words, filters by type and time, refuses what is no date", async () => {
+it("finds by words, filters by type and time, refuses what is not a date", async () => {
   const { data, failure } = await circle();
   expect(await data("search_nodes", { query: "TEA ada" })).toEqual({
-    entities: [{ name: "Ada", entityType: "person", observations: ["Ada likes tea"] }],
+    entities: [
+      {
+        name: "Ada",
+        entityType: "person",
+        observations: ["Ada likes tea"],
+        learned: [expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/)],
+      },
+    ],
     relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
     total: 1,
   });
@@ -14,6 +21,6 @@ it("finds by words, filters by type and time, refuses what is no date", async ()
     await data("search_nodes", { query: "tea", since: "2020-01-01", until: "2100-01-01T00:00:00Z" }),
   ).toMatchObject({ total: 3 });
   expect(await failure("search_nodes", { query: "tea", until: "tomorrow" })).toMatch(
-    /until: "tomorrow" is no date\.\nGive an ISO 8601/,
+    /until: "tomorrow" is not a valid date\.\nGive an ISO 8601/,
   );
 });

@@ -1,17 +1,19 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, relation, shownEntity, timeOf, tool } from "../context.ts";
-import { searchNodes } from "../graph/search.ts";
+import { callerOf, count, relation, shownEntity, timeOf, tool } from "../context.ts";
 
 export default tool({
   name: "search_nodes",
   title: "Search nodes",
   description:
-    "Search entities by words in their names, types and observations, best first. Every word must occur, whatever the case and accents; parts of words count too. Long entities are shortened: open_nodes shows all.",
+    "Search entities by words in their names, types and observations, best match first. Not every word has to match, so add synonyms: physician doctor GP. Word forms, case, accents and typos are allowed for. Long entities are shortened; open_nodes shows everything.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    query: z.string().max(2_000).describe("Words, for example: ada tea. Empty: the newest entities."),
+    query: z
+      .string()
+      .max(2_000)
+      .describe("A question or words, for example: ada tea. Empty: the newest entities."),
     types: z.array(z.string()).min(1).max(20).optional().describe("Only entities of these types."),
     since: z.string().optional().describe("Only what changed since: ISO 8601 date or time."),
     until: z.string().optional().describe("Only what changed until: ISO 8601 date or time."),
@@ -28,12 +30,18 @@ export default tool({
     next_cursor: z.string().optional(),
   }),
   run: ({ types, cursor, since, until, ...search }, memory, call) =>
-    searchNodes(memory.store, {
-      ...search,
-      types,
-      cursor,
-      since: timeOf(since, "since"),
-      until: timeOf(until, "until"),
-      budget: call.budget,
-    }),
+    memory.run(
+      "searchNodes",
+      [
+        {
+          ...search,
+          types,
+          cursor,
+          since: timeOf(since, "since"),
+          until: timeOf(until, "until"),
+          budget: call.budget,
+        },
+      ],
+      callerOf(call),
+    ),
 });

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { count, factsOf, tool } from "../context.ts";
-import { undoChange } from "../graph/undo.ts";
+import { callerOf, count, factsOf, tool } from "../context.ts";
 
 export default tool({
   name: "undo_memory_change",
@@ -18,5 +17,5 @@ export default tool({
   }),
   output: z.object({ undone: count, change_id: count, message: z.string() }),
   run: ({ change_id }, memory, call) =>
-    undoChange(memory.store, change_id, factsOf("undo_memory_change", call)),
+    memory.run("undoChange", [change_id, factsOf("undo_memory_change")], callerOf(call)),
 });

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { count, factsOf, list, tool } from "../context.ts";
+import { callerOf, count, factsOf, list, tool } from "../context.ts";
 import { bounded } from "../graph/bounded.ts";
-import { updateEntities } from "../graph/update.ts";
 
 const named = z.object({ name: z.string(), entityType: z.string() });
 
@@ -34,10 +33,9 @@ export default tool({
     change_id: count.optional(),
     not_shown: count.optional(),
   }),
-  async run({ updates }, memory, call) {
-    return bounded(
-      await updateEntities(memory.store, updates, factsOf("update_entities", call)),
+  run: async ({ updates }, memory, call) =>
+    bounded(
+      await memory.run("updateEntities", [updates, factsOf("update_entities")], callerOf(call)),
       call.budget,
-    );
-  },
+    ),
 });

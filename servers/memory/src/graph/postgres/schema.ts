@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Types of the columns that rows are inserted into, for arrays of parameters. */
 export const COLUMN_TYPES: Readonly<Record<string, string>> = {
@@ -11,8 +11,8 @@ export const COLUMN_TYPES: Readonly<Record<string, string>> = {
   content: "text",
   content_key: "text",
   source: "text",
-  kind: "text",
-  op: "text",
+  kind: "int",
+  op: "int",
   action: "text",
   before_value: "text",
   after_value: "text",
@@ -20,7 +20,7 @@ export const COLUMN_TYPES: Readonly<Record<string, string>> = {
   seq: "int",
 };
 
-/** The same tables as in SQLite; see sqlite/schema.ts. `found` is the search index: one row of text each. */
+/** The same tables as in SQLite; see sqlite/schema.ts. `found` is the search index: one row for each entity. */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE entities (
@@ -73,8 +73,8 @@ CREATE TABLE changes (
 CREATE TABLE change_items (
   change_id bigint NOT NULL,
   seq int NOT NULL,
-  kind text NOT NULL,
-  op text NOT NULL,
+  kind int NOT NULL,
+  op int NOT NULL,
   row_id bigint NOT NULL,
   entity_id bigint NOT NULL,
   other_id bigint,
@@ -83,15 +83,16 @@ CREATE TABLE change_items (
   PRIMARY KEY (change_id, seq)
 );
 
+CREATE TABLE counters (kind int PRIMARY KEY, live bigint NOT NULL, removed bigint NOT NULL);
+INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
+
+CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = snowball, LANGUAGE = english);
+CREATE TEXT SEARCH CONFIGURATION stems (COPY = simple);
+ALTER TEXT SEARCH CONFIGURATION stems ALTER MAPPING REPLACE simple WITH stems;
 CREATE TABLE found (
-  kind text NOT NULL,
-  row_id bigint NOT NULL,
-  entity_id bigint NOT NULL,
-  name text,
-  type text,
-  content text,
-  words tsvector NOT NULL,
-  PRIMARY KEY (kind, row_id)
+  entity_id bigint PRIMARY KEY,
+  content text NOT NULL,
+  words tsvector NOT NULL
 );
 CREATE INDEX found_words ON found USING gin (words);
 `;
@@ -142,9 +143,7 @@ async function indexSubstrings(client: ClientBase): Promise<boolean> {
       ({ rows } = await client.query<{ name: string }>(installed));
     }
     const operators = `"${(rows[0]?.name ?? "").replaceAll('"', '""')}".gin_trgm_ops`;
-    await client.query(
-      `CREATE INDEX found_grams ON found USING gin (name ${operators}, type ${operators}, content ${operators})`,
-    );
+    await client.query(`CREATE INDEX found_grams ON found USING gin (content ${operators})`);
     await client.query("RELEASE SAVEPOINT grams");
     return true;
   } catch {

@@ -1,18 +1,44 @@
+import { nearest } from "@refmcp/core/answer";
 import type { ClientBase, QueryResultRow } from "pg";
-import type { Indexed, Session, Table, Value } from "../sql/session.ts";
-import { fold, hasWord, wordsOf } from "../text.ts";
-import type { Kind, Match, MatchMode } from "../types.ts";
+import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
+import type { Stop } from "../store.ts";
+import { nearForms, spaced, wordsOf } from "../text.ts";
+import type { IndexedWord } from "../types.ts";
 import { COLUMN_TYPES } from "./schema.ts";
 import { fromStored, toStored } from "./text.ts";
+
+/** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
+const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
+/** What a word that is only like the one in the query counts for. */
+const NEAR_WEIGHT = 0.7;
+/** From this many characters on, a word also stands for longer ones that begin with it. */
+const MIN_PREFIX = 4;
+/** Below this length, words a few letters away are other words. */
+const MIN_NEAR = 5;
+/** Entities whose words are compared with one that nothing has. */
+const STEM_ROWS = 20_000;
+
+/** The rank of an entity that has a word inside of others, where an entity that has it once has about twice that. */
+const PART_RANK = 0.03;
+const MATCHES = "words @@ to_tsquery('stems', ?)";
+const CONTAINS = "content LIKE ?";
+const CONDITIONS: Readonly<Record<IndexedWord["as"], string>> = {
+  word: MATCHES,
+  near: MATCHES,
+  part: CONTAINS,
+  sign: CONTAINS,
+};
 
 type Parameter = Value | readonly Value[];
 
 /** A connection to PostgreSQL, inside a transaction. */
 export class PostgresSession implements Session {
   readonly #client: ClientBase;
+  readonly #stop: Stop | undefined;
 
-  constructor(client: ClientBase) {
+  constructor(client: ClientBase, stop: Stop | undefined) {
     this.#client = client;
+    this.#stop = stop;
   }
 
   all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]> {
@@ -74,89 +100,82 @@ export class PostgresSession implements Session {
     return ids;
   }
 
-  async index(rows: readonly Indexed[]): Promise<void> {
+  async index(rows: readonly IndexRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const column = (value: (row: Indexed) => Value) => rows.map(value);
-    const entity = (value: (row: Indexed & { kind: "entity" }) => string) =>
-      column((row) => (row.kind === "entity" ? fold(value(row)) : null));
-    const name = entity((row) => row.name);
-    const type = entity((row) => row.type);
-    const content = column((row) => (row.kind === "observation" ? fold(row.content) : null));
-    const words = (texts: readonly Value[]) =>
-      texts.map((text) => (typeof text === "string" ? wordsOf(text).join(" ") : null));
+    await this.unindex(rows.map(({ id }) => id));
     // Words are cut here and not by PostgreSQL's parser, which would keep addresses and numbers together.
+    const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
     await this.#query(
-      `INSERT INTO found (kind, row_id, entity_id, name, type, content, words)
-       SELECT kind, row_id, entity_id, name, type, content,
-         setweight(to_tsvector('simple', coalesce(name_words, '')), 'A') ||
-         setweight(to_tsvector('simple', coalesce(type_words, '')), 'B') ||
-         setweight(to_tsvector('simple', coalesce(content_words, '')), 'C')
-       FROM unnest(?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[])
-         AS row (kind, row_id, entity_id, name, type, content, name_words, type_words, content_words)`,
+      `INSERT INTO found (entity_id, content, words)
+       SELECT id, content,
+         setweight(to_tsvector('stems', name_words), 'A') ||
+         setweight(to_tsvector('stems', type_words), 'B') ||
+         setweight(to_tsvector('stems', content_words), 'C')
+       FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
+         AS row (id, content, name_words, type_words, content_words)`,
       [
-        column((row) => row.kind),
-        column((row) => row.id),
-        column((row) => (row.kind === "entity" ? row.id : row.entityId)),
-        name,
-        type,
-        content,
-        words(name),
-        words(type),
-        words(content),
+        rows.map(({ id }) => id),
+        rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
+        words(({ name }) => name),
+        words(({ type }) => type),
+        words(({ content }) => content),
       ],
     );
   }
 
-  async unindex(kind: Kind, ids: readonly number[]): Promise<void> {
-    if (kind !== "relation") await this.among("DELETE FROM found WHERE row_id {in} AND kind = ?", ids, kind);
+  async unindex(ids: readonly number[]): Promise<void> {
+    await this.among("DELETE FROM found WHERE entity_id {in}", ids);
   }
 
-  async matches(
-    term: string,
-    mode: MatchMode,
-    cap: number,
-  ): Promise<{ matches: Match[]; complete: boolean }> {
-    const found = mode === "word" ? await this.#words(term, cap) : await this.#substrings(term, cap);
-    const best = new Map<number, number>();
-    for (const { entityId, score } of found.slice(0, cap))
-      best.set(entityId, Math.max(score, best.get(entityId) ?? Number.NEGATIVE_INFINITY));
-    const matches = [...best].map(([entityId, score]) => ({ entityId, score }));
-    return { matches, complete: found.length <= cap };
-  }
-
-  async #words(term: string, cap: number): Promise<Match[]> {
-    const words = wordsOf(term);
-    if (words.length === 0) return [];
-    // Words hold letters, marks and digits only, so nothing in them is an operator of to_tsquery.
-    const query = `${words.map((word) => `'${word}'`).join(" <-> ")}:*`;
-    return this.#query<Match>(
-      `SELECT entity_id AS "entityId", ts_rank('{0, 0.1, 0.4, 1}', words, to_tsquery('simple', ?))::float8 AS score
-       FROM (SELECT entity_id, words FROM found WHERE words @@ to_tsquery('simple', ?)
-             ORDER BY row_id DESC, kind LIMIT ?) newest`,
-      [query, query, cap + 1],
+  async lookUp(word: string): Promise<IndexedWord | undefined> {
+    const letters = wordsOf(spaced(word));
+    if (letters.length > 0) {
+      const phrase = letters.map((letter) => `'${letter}'`).join(" <-> ");
+      const beginning = `${phrase}:*`;
+      const query = word.length < MIN_PREFIX ? phrase : `(${phrase}) | (${beginning})`;
+      const found = (await this.#found(word, "word", query)) ?? (await this.#found(word, "word", beginning));
+      if (found !== undefined) return found;
+    }
+    const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+    const inside = await this.#found(word, letters.length === 0 ? "sign" : "part", pattern);
+    if (inside !== undefined || word.length < MIN_NEAR) return inside;
+    const known = await this.#query<{ word: string }>(
+      `SELECT word FROM ts_stat('SELECT words FROM found ORDER BY entity_id DESC LIMIT ${STEM_ROWS}') WHERE starts_with(word, ?)`,
+      [word.slice(0, 1)],
     );
+    const stems = known.map((row) => row.word);
+    const near = new Set(nearForms(word).flatMap((form) => nearest(form, stems, 2)));
+    const query = [...near].map((stem) => `'${stem}'`).join(" | ");
+    return near.size === 0 ? undefined : this.#found(word, "near", query);
   }
 
-  async #substrings(term: string, cap: number): Promise<Match[]> {
-    const pattern = `%${term.replace(/[\\%_]/g, "\\$&")}%`;
-    const rows = await this.#query<{
-      entityId: number;
-      name: string | null;
-      type: string | null;
-      content: string | null;
-    }>(
-      `SELECT entity_id AS "entityId", name, type, content FROM found
-       WHERE name LIKE ? OR type LIKE ? OR content LIKE ? ORDER BY row_id DESC, kind LIMIT ?`,
-      [pattern, pattern, pattern, cap + 1],
+  /** The query with the weight of its rarity (the IDF of BM25); undefined where nothing matches. */
+  async #found(word: string, as: IndexedWord["as"], query: string): Promise<IndexedWord | undefined> {
+    const [row] = await this.#query<{ count: number; live: number }>(
+      `SELECT (SELECT count(*) FROM found WHERE ${CONDITIONS[as]}) AS count, live FROM counters WHERE kind = 0`,
+      [query],
     );
-    return rows.map(({ entityId, name, type, content }) => {
-      if (name?.includes(term) === true) return { entityId, score: 10 };
-      if (type?.includes(term) === true) return { entityId, score: 4 };
-      return { entityId, score: content !== null && hasWord(content, term) ? 1 : 0.5 };
-    });
+    if (row === undefined || row.count === 0) return undefined;
+    const rarity = Math.max(0.01, Math.log((row.live - row.count + 0.5) / (row.count + 0.5)));
+    return { word, as, query, weight: as === "near" ? NEAR_WEIGHT * rarity : rarity };
+  }
+
+  scored({ as, query, weight }: IndexedWord) {
+    const where = CONDITIONS[as];
+    return where === MATCHES
+      ? {
+          select: `SELECT entity_id AS id, ?::float8 * ts_rank('${WEIGHTS}', words, to_tsquery('stems', ?), 1) AS score
+            FROM found WHERE ${where}`,
+          params: [weight, query, query],
+        }
+      : {
+          select: `SELECT entity_id AS id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
+          params: [weight, query],
+        };
   }
 
   async #query<Row extends object>(statement: string, params: readonly Parameter[]): Promise<Row[]> {
+    this.#stop?.throwIfAborted();
     let count = 0;
     const numbered = statement.replaceAll("?", () => {
       count += 1;

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from "pg";
 import { SqlReader } from "../sql/reader.ts";
+import { TABLES } from "../sql/session.ts";
 import { SqlWriter } from "../sql/writer.ts";
-import type { Reader, Store, Writer } from "../store.ts";
+import type { Reader, Stop, Store, Writer } from "../store.ts";
 import { explained } from "./failures.ts";
 import { migrate } from "./schema.ts";
 import { PostgresSession } from "./session.ts";
@@ -60,33 +61,48 @@ class PostgresStore implements Store {
     this.#schema = schema;
   }
 
-  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value> {
-    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", (client) =>
-      work(new SqlReader(new PostgresSession(client))),
+  read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
+    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", stop, (client) =>
+      work(new SqlReader(new PostgresSession(client, stop))),
     );
   }
 
   /** Writers of a space wait for each other, so that what a write looked up still holds when it commits. */
-  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
-    return this.#transaction("BEGIN", async (client) => {
-      signal?.throwIfAborted();
+  write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
+    return this.#transaction("BEGIN", stop, async (client) => {
       await client.query("SET LOCAL lock_timeout = '30s'");
       await client.query("SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))", [
         this.#schema,
       ]);
-      const value = await work(new SqlWriter(new PostgresSession(client)));
+      const writer = new SqlWriter(new PostgresSession(client, stop));
+      const value = await work(writer);
+      await writer.finish();
       // The last moment at which a cancelled call can still leave no trace.
-      signal?.throwIfAborted();
+      stop?.throwIfAborted();
       return value;
     });
   }
 
-  async #transaction<Value>(begin: string, work: (client: PoolClient) => Promise<Value>): Promise<Value> {
+  /** A stop cancels the statement that is running. */
+  async #transaction<Value>(
+    begin: string,
+    stop: Stop | undefined,
+    work: (client: PoolClient) => Promise<Value>,
+  ): Promise<Value> {
     let broken = false;
     try {
       const client = await this.#pool.connect();
+      let isOver = false;
       try {
+        stop?.throwIfAborted();
         await client.query(`${begin}; SET LOCAL search_path TO "${this.#schema}"`);
+        if (stop?.whenStopped !== undefined) {
+          const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+          stop.whenStopped(() => {
+            if (!isOver)
+              this.#pool.query("SELECT pg_cancel_backend($1)", [rows[0]?.pid]).catch(() => undefined);
+          });
+        }
         const value = await work(client);
         await client.query("COMMIT");
         return value;
@@ -95,8 +111,10 @@ class PostgresStore implements Store {
           () => false,
           () => true,
         );
+        stop?.throwIfAborted();
         throw error;
       } finally {
+        isOver = true;
         client.release(broken);
       }
     } catch (error) {
@@ -109,8 +127,14 @@ class PostgresStore implements Store {
     return this.read(async (reader) => (await reader.changes(undefined, 1))[0]?.id ?? 0);
   }
 
+  async scrub(): Promise<string> {
+    const tables = [...Object.values(TABLES), "change_items", "found"];
+    await this.#pool.query(`VACUUM ${tables.map((table) => `"${this.#schema}".${table}`).join(", ")}`);
+    return "PostgreSQL may keep old copies in free space, its write-ahead log, replicas and backups until those are overwritten.";
+  }
+
   size(): Promise<number> {
-    return this.#transaction("BEGIN READ ONLY", async (client) => {
+    return this.#transaction("BEGIN READ ONLY", undefined, async (client) => {
       const { rows } = await client.query<{ size: number }>(
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 AS size FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r'",
         [`"${this.#schema}"`],

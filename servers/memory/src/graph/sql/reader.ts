@@ -1,12 +1,13 @@
-import type { ItemCount, Reader, RecentQuery, RowState, WalkQuery } from "../store.ts";
+import type { ItemCount, Reader, RecentQuery, RowState, WalkQuery, Within } from "../store.ts";
 import type {
   ChangeItem,
   ChangeRow,
   Counts,
   EntityRow,
+  IndexedWord,
+  ItemOp,
   Kind,
   Match,
-  MatchMode,
   ObservationRow,
   RelationRow,
 } from "../types.ts";
@@ -19,7 +20,36 @@ const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "fro
 const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
 const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
 
+/** Kinds and operations are kept as their places in these lists, which therefore only grow. */
+export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
+export const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
+
+/** A limit that nothing reaches. */
+const ALL = 2 ** 31 - 1;
+
+/** The key of `meta` that stands where the search index has to be filled. */
+export const TO_INDEX = "to_index";
+
 type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
+type Stored<Item> = Omit<Item, "kind" | "op"> & { readonly kind: number; readonly op: number };
+
+function itemOf<Item extends { kind: number; op: number }>(
+  row: Item,
+): Omit<Item, "kind" | "op"> & Pick<ChangeItem, "kind" | "op"> {
+  return { ...row, kind: KINDS[row.kind] ?? "entity", op: OPS[row.op] ?? "add" };
+}
+
+/** The conditions of a search, beginning with AND, and their parameters. */
+function conditions({ since, until, types }: Within): { where: string; params: Value[] } {
+  const parts: [string, readonly Value[]][] = [];
+  if (since !== undefined) parts.push(["e.updated_at >= ?", [since]]);
+  if (until !== undefined) parts.push(["e.updated_at <= ?", [until]]);
+  if (types !== undefined) parts.push([`e.type IN (${types.map(() => "?").join(", ")})`, types]);
+  return {
+    where: parts.map(([condition]) => ` AND ${condition}`).join(""),
+    params: parts.flatMap(([, values]) => values),
+  };
+}
 
 /** The reading half of a store, in the SQL that SQLite and PostgreSQL share. */
 export class SqlReader implements Reader {
@@ -57,20 +87,13 @@ export class SqlReader implements Reader {
     );
   }
 
-  recentEntities({ since, until, types, before, limit }: RecentQuery): Promise<EntityRow[]> {
-    const params: Value[] = [];
-    let where = "e.removed_by IS NULL";
-    const and = (condition: string, ...values: Value[]) => {
-      where += ` AND ${condition}`;
-      params.push(...values);
-    };
-    if (since !== undefined) and("e.updated_at >= ?", since);
-    if (until !== undefined) and("e.updated_at <= ?", until);
-    if (types !== undefined) and(`e.type IN (${types.map(() => "?").join(", ")})`, ...types);
-    if (before !== undefined) and("(e.updated_at, e.id) < (?, ?)", before.updatedAt, before.id);
+  recentEntities({ before, limit, ...within }: RecentQuery): Promise<EntityRow[]> {
+    const { where, params } = conditions(within);
     return this.session.all<EntityRow>(
-      `SELECT ${ENTITY} FROM entities e WHERE ${where} ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
+      `SELECT ${ENTITY} FROM entities e WHERE e.removed_by IS NULL${where}${before === undefined ? "" : " AND (e.updated_at, e.id) < (?, ?)"}
+       ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`,
       ...params,
+      ...(before === undefined ? [] : [before.updatedAt, before.id]),
       limit,
     );
   }
@@ -85,9 +108,9 @@ export class SqlReader implements Reader {
     );
   }
 
-  observationsOf(entityIds: readonly number[]): Promise<ObservationRow[]> {
+  observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
     return this.session.among<ObservationRow>(
-      `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in} AND o.removed_by IS NULL ORDER BY o.id`,
+      `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in}${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
       entityIds,
     );
   }
@@ -111,10 +134,14 @@ export class SqlReader implements Reader {
     return new Map(rows.map((row) => [row.entityId, row.count]));
   }
 
-  async observationsMatching(entityId: number, contents: readonly string[]): Promise<ObservationRow[]> {
+  observationsMatching(
+    entityId: number,
+    contents: readonly string[],
+    alsoRemoved = false,
+  ): Promise<ObservationRow[]> {
     return this.session.among<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o
-       WHERE o.content_key {in} AND o.entity_id = ? AND o.removed_by IS NULL ORDER BY o.id`,
+       WHERE o.content_key {in} AND o.entity_id = ?${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
       contents.map(digest),
       entityId,
     );
@@ -128,42 +155,51 @@ export class SqlReader implements Reader {
     );
   }
 
-  async relationsTouching(
-    entityIds: readonly number[],
-    after: number,
-    limit: number,
-  ): Promise<RelationRow[]> {
-    // Two index look-ups instead of an OR, which SQLite would answer with a scan.
-    const side = (column: string) =>
-      this.session.among<RelationRow>(
-        `SELECT ${RELATION} FROM ${RELATIONS}
-         WHERE r.${column} {in} AND r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?`,
-        entityIds,
-        after,
-        limit,
-      );
-    const found = new Map<number, RelationRow>();
-    for (const row of [...(await side("from_id")), ...(await side("to_id"))]) found.set(row.id, row);
-    return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
+  relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
+    return this.#relationsAt(
+      ["from_id", "to_id"],
+      " AND r.removed_by IS NULL AND r.id > ?",
+      entityIds,
+      [after],
+      limit,
+    );
   }
 
-  relationsBetween(ends: readonly { fromId: number; toId: number }[]): Promise<RelationRow[]> {
+  allRelations(entityIds: readonly number[], alsoRemoved = false): Promise<RelationRow[]> {
+    const condition = alsoRemoved ? "" : " AND r.removed_by IS NULL";
+    return this.#relationsAt(["from_id", "to_id"], condition, entityIds, [], ALL);
+  }
+
+  relationsBetween(
+    ends: readonly { fromId: number; toId: number }[],
+    alsoRemoved = false,
+  ): Promise<RelationRow[]> {
     return this.session.amongPairs<RelationRow>(
-      `SELECT ${RELATION} FROM ${RELATIONS} WHERE (r.from_id, r.to_id) {pairs} AND r.removed_by IS NULL ORDER BY r.id`,
+      `SELECT ${RELATION} FROM ${RELATIONS} WHERE (r.from_id, r.to_id) {pairs}${alsoRemoved ? "" : " AND r.removed_by IS NULL"} ORDER BY r.id`,
       ends.map(({ fromId, toId }) => [fromId, toId]),
     );
   }
 
-  async relationsFrom({ ids, direction, types, limit }: WalkQuery): Promise<RelationRow[]> {
-    const found = new Map<number, RelationRow>();
+  relationsFrom({ ids, direction, types = [], limit }: WalkQuery): Promise<RelationRow[]> {
     const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
-    const typed = types === undefined ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
+    return this.#relationsAt(columns, ` AND r.removed_by IS NULL${typed}`, ids, types, limit);
+  }
+
+  /** One index look-up for each column instead of an OR, which SQLite would answer with a scan. */
+  async #relationsAt(
+    columns: readonly string[],
+    condition: string,
+    ids: readonly number[],
+    params: readonly Value[],
+    limit: number,
+  ): Promise<RelationRow[]> {
+    const found = new Map<number, RelationRow>();
     for (const column of columns) {
       const rows = await this.session.among<RelationRow>(
-        `SELECT ${RELATION} FROM ${RELATIONS}
-         WHERE r.${column} {in} AND r.removed_by IS NULL${typed} ORDER BY r.id LIMIT ?`,
+        `SELECT ${RELATION} FROM ${RELATIONS} WHERE r.${column} {in}${condition} ORDER BY r.id LIMIT ?`,
         ids,
-        ...(types ?? []),
+        ...params,
         limit,
       );
       for (const row of rows) found.set(row.id, row);
@@ -188,24 +224,39 @@ export class SqlReader implements Reader {
     );
   }
 
-  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }> {
-    return this.session.matches(term, mode, cap);
+  lookUp(word: string): Promise<IndexedWord | undefined> {
+    return this.session.lookUp(word);
+  }
+
+  async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
+    if (words.length === 0) return [];
+    const parts = words.map((word) => this.session.scored(word));
+    const { where, params } = conditions(within);
+    return this.session.all<Match>(
+      `SELECT m.id, sum(m.score) AS score, count(*) AS words FROM (
+         ${parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ")}
+       ) m${where === "" ? "" : ` JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
+       GROUP BY m.id ORDER BY score DESC, m.id LIMIT ?`,
+      ...parts.flatMap((part) => part.params),
+      ...params,
+      limit,
+    );
   }
 
   counts(): Promise<Counts> {
-    return this.#counts("IS NULL");
+    return this.#counts("live");
   }
 
   removedCounts(): Promise<Counts> {
-    return this.#counts("IS NOT NULL");
+    return this.#counts("removed");
   }
 
-  async #counts(condition: string): Promise<Counts> {
-    const count = (table: string) => `(SELECT count(*) FROM ${table} WHERE removed_by ${condition})`;
-    const [row] = await this.session.all<Counts>(
-      `SELECT ${count("entities")} AS entities, ${count("observations")} AS observations, ${count("relations")} AS relations`,
+  async #counts(column: "live" | "removed"): Promise<Counts> {
+    const rows = await this.session.all<{ kind: number; count: number }>(
+      `SELECT kind, ${column} AS count FROM counters ORDER BY kind`,
     );
-    return row ?? { entities: 0, observations: 0, relations: 0 };
+    const [entities = 0, observations = 0, relations = 0] = rows.map(({ count }) => count);
+    return { entities, observations, relations };
   }
 
   typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
@@ -253,21 +304,23 @@ export class SqlReader implements Reader {
     return rows.map(changeOf);
   }
 
-  itemsOf(changeId: number): Promise<ChangeItem[]> {
-    return this.session.all<ChangeItem>(
+  async itemsOf(changeId: number): Promise<ChangeItem[]> {
+    const rows = await this.session.all<Stored<ChangeItem>>(
       `SELECT i.kind, i.op, i.row_id AS "rowId", i.entity_id AS "entityId", i.other_id AS "otherId",
               i.before_value AS "before", i.after_value AS "after"
        FROM change_items i WHERE i.change_id = ? ORDER BY i.seq`,
       changeId,
     );
+    return rows.map(itemOf);
   }
 
-  itemCounts(changeIds: readonly number[]): Promise<ItemCount[]> {
-    return this.session.among<ItemCount>(
+  async itemCounts(changeIds: readonly number[]): Promise<ItemCount[]> {
+    const rows = await this.session.among<Stored<ItemCount>>(
       `SELECT i.change_id AS "changeId", i.kind, i.op, count(*) AS count FROM change_items i
        WHERE i.change_id {in} GROUP BY i.change_id, i.kind, i.op ORDER BY i.change_id, min(i.seq)`,
       changeIds,
     );
+    return rows.map(itemOf);
   }
 
   touchedBy(changeIds: readonly number[], each: number): Promise<{ changeId: number; entityId: number }[]> {

@@ -1,19 +1,17 @@
-import type { Kind, Match, MatchMode } from "../types.ts";
+import type { IndexedWord, Kind } from "../types.ts";
 
 export type Value = string | number | null | Uint8Array;
 
 /** The tables that rows are inserted into many at a time. */
 export type Table = "entities" | "observations" | "relations" | "changes" | "change_items";
 
-/** A row of the search index: an entity's name and type, or one observation. */
-export type Indexed =
-  | { readonly kind: "entity"; readonly id: number; readonly name: string; readonly type: string }
-  | {
-      readonly kind: "observation";
-      readonly id: number;
-      readonly entityId: number;
-      readonly content: string;
-    };
+/** A row of the search index: all texts of one entity, folded and with spaces between their words. */
+export interface IndexRow {
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+}
 
 /**
  * A connection inside a transaction, and what SQLite and PostgreSQL do differently. Statements are written in
@@ -38,12 +36,14 @@ export interface Session {
   ): Promise<Row[]>;
   /** Inserts rows and returns their ids in order; a table without an id column returns none. */
   insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
-  /** Puts rows into the search index. */
-  index(rows: readonly Indexed[]): Promise<void>;
-  /** Takes rows out of the search index. */
-  unindex(kind: Kind, ids: readonly number[]): Promise<void>;
-  /** See `Reader.matches`. */
-  matches(term: string, mode: MatchMode, cap: number): Promise<{ matches: Match[]; complete: boolean }>;
+  /** Puts rows into the search index, in place of those of the same entities. */
+  index(rows: readonly IndexRow[]): Promise<void>;
+  /** Takes entities out of the search index. */
+  unindex(ids: readonly number[]): Promise<void>;
+  /** See `Reader.lookUp`. */
+  lookUp(word: string): Promise<IndexedWord | undefined>;
+  /** A SELECT of `id` and `score` of the entities that have a word, and its parameters. */
+  scored(word: IndexedWord): { readonly select: string; readonly params: readonly Value[] };
 }
 
 export const TABLES: Readonly<Record<Kind, Table>> = {

@@ -1,12 +1,112 @@
 import type { NewObservation, NewRelation, Writer } from "../store.ts";
-import { foldedName } from "../text.ts";
+import { fold, foldedName, spaced } from "../text.ts";
 import type { ChangeItem, Kind } from "../types.ts";
 import { digest } from "./digest.ts";
-import { SqlReader } from "./reader.ts";
+import { KINDS, OPS, SqlReader, TO_INDEX } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
+
+/** Entities that are indexed at once. */
+const INDEX_BATCH = 500;
+
+/** What hangs on an entity, by the column that names it. */
+const ATTACHED = [
+  ["observation", "entity_id"],
+  ["relation", "from_id"],
+  ["relation", "to_id"],
+] as const;
 
 /** The writing half of a store, in the SQL that SQLite and PostgreSQL share. */
 export class SqlWriter extends SqlReader implements Writer {
+  /** Entities whose texts are other ones than those in the search index. */
+  readonly #stale = new Set<number>();
+  readonly #counted = KINDS.map(() => ({ live: 0, removed: 0 }));
+
+  /** Brings the search index and the counters up to date: the last step before the commit. */
+  async finish(): Promise<void> {
+    for (const [kind, { live, removed }] of this.#counted.entries())
+      if (live !== 0 || removed !== 0)
+        await this.session.run(
+          "UPDATE counters SET live = live + ?, removed = removed + ? WHERE kind = ?",
+          live,
+          removed,
+          kind,
+        );
+    const ids = [...this.#stale];
+    for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
+  }
+
+  async forgetChanges(before: number, limit: number): Promise<number> {
+    const changes = await this.session.all<{ id: number }>(
+      "SELECT id FROM changes WHERE at < ? ORDER BY id LIMIT ?",
+      before,
+      limit,
+    );
+    const ids = changes.map(({ id }) => id);
+    for (const [kind, name] of KINDS.entries()) {
+      const rows = await this.session.among<{ id: number; removedBy: number }>(
+        `SELECT t.id, t.removed_by AS "removedBy" FROM ${TABLES[name]} t WHERE t.removed_by IS NOT NULL
+         AND t.id IN (SELECT row_id FROM change_items WHERE change_id {in} AND kind = ?)`,
+        ids,
+        kind,
+      );
+      const gone = new Set(ids);
+      await this.purge(
+        name,
+        rows.flatMap(({ id, removedBy }) => (gone.has(removedBy) ? [id] : [])),
+      );
+    }
+    await this.session.among("DELETE FROM change_items WHERE change_id {in}", ids);
+    await this.session.among("DELETE FROM changes WHERE id {in}", ids);
+    return ids.length;
+  }
+
+  /** Fills the search index anew. */
+  async indexAll(): Promise<void> {
+    for (let after = 0; ; ) {
+      const rows = await this.entityPage(after, INDEX_BATCH);
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      await this.#index(rows.map(({ id }) => id));
+      after = last.id;
+    }
+    await this.session.run("DELETE FROM meta WHERE key = ?", TO_INDEX);
+  }
+
+  async #index(ids: readonly number[]): Promise<void> {
+    const rows = [...(await this.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
+    const texts = new Map<number, string[]>(rows.map(({ id }) => [id, []]));
+    for (const { entityId, content } of await this.observationsOf([...texts.keys()]))
+      texts.get(entityId)?.push(content);
+    const indexed = (text: string) => spaced(fold(text));
+    await this.session.unindex(ids.filter((id) => !texts.has(id)));
+    await this.session.index(
+      rows.map(({ id, name, type }) => ({
+        id,
+        name: indexed(name),
+        type: indexed(type),
+        content: indexed((texts.get(id) ?? []).join("\n")),
+      })),
+    );
+  }
+
+  #count(kind: Kind, live: number, removed: number): void {
+    const counted = this.#counted[KINDS.indexOf(kind)];
+    if (counted === undefined) return;
+    counted.live += live;
+    counted.removed += removed;
+  }
+
+  /** Notes that the texts of these rows' entities changed. */
+  async #changed(kind: Kind, ids: readonly number[]): Promise<void> {
+    if (kind === "entity") for (const id of ids) this.#stale.add(id);
+    if (kind !== "observation") return;
+    const hosts = await this.session.among<{ id: number }>(
+      "SELECT DISTINCT entity_id AS id FROM observations WHERE id {in}",
+      ids,
+    );
+    for (const { id } of hosts) this.#stale.add(id);
+  }
+
   async insertChange(change: {
     at: number;
     action: string;
@@ -30,8 +130,8 @@ export class SqlWriter extends SqlReader implements Writer {
       items.map((item, seq) => [
         changeId,
         seq,
-        item.kind,
-        item.op,
+        KINDS.indexOf(item.kind),
+        OPS.indexOf(item.op),
         item.rowId,
         item.entityId,
         item.otherId,
@@ -47,9 +147,8 @@ export class SqlWriter extends SqlReader implements Writer {
       ["name", "name_key", "folded", "type", "created_at", "updated_at"],
       rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, at, at]),
     );
-    await this.session.index(
-      rows.map(({ name, type }, index) => ({ kind: "entity", id: ids[index] ?? 0, name, type })),
-    );
+    for (const id of ids) this.#stale.add(id);
+    this.#count("entity", ids.length, 0);
     return ids;
   }
 
@@ -59,18 +158,13 @@ export class SqlWriter extends SqlReader implements Writer {
       ["entity_id", "content", "content_key", "source", "created_at"],
       rows.map(({ entityId, content, source }) => [entityId, content, digest(content), source, at]),
     );
-    await this.session.index(
-      rows.map(({ entityId, content }, index) => ({
-        kind: "observation",
-        id: ids[index] ?? 0,
-        entityId,
-        content,
-      })),
-    );
+    for (const { entityId } of rows) this.#stale.add(entityId);
+    this.#count("observation", ids.length, 0);
     return ids;
   }
 
-  insertRelations(rows: readonly NewRelation[], at: number): Promise<number[]> {
+  async insertRelations(rows: readonly NewRelation[], at: number): Promise<number[]> {
+    this.#count("relation", rows.length, 0);
     return this.session.insert(
       "relations",
       ["from_id", "to_id", "type", "created_at"],
@@ -80,35 +174,38 @@ export class SqlWriter extends SqlReader implements Writer {
 
   async remove(kind: Kind, ids: readonly number[], changeId: number): Promise<void> {
     await this.#set(TABLES[kind], "removed_by", changeId, ids);
-    await this.session.unindex(kind, ids);
+    this.#count(kind, -ids.length, ids.length);
+    await this.#changed(kind, ids);
   }
 
   async restore(kind: Kind, ids: readonly number[]): Promise<void> {
     await this.#set(TABLES[kind], "removed_by", null, ids);
-    if (kind === "entity") {
-      const rows = await this.entitiesById(ids);
-      await this.session.index(
-        [...rows.values()].map(({ id, name, type }) => ({ kind: "entity", id, name, type })),
-      );
-    } else if (kind === "observation") {
-      const rows = await this.session.among<{ id: number; entityId: number; content: string }>(
-        `SELECT id, entity_id AS "entityId", content FROM observations WHERE id {in}`,
-        ids,
-      );
-      await this.session.index(rows.map((row) => ({ kind: "observation", ...row })));
-    }
+    this.#count(kind, ids.length, -ids.length);
+    await this.#changed(kind, ids);
   }
 
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
     if (kind === "entity") {
-      const attached = async (from: string) =>
-        (await this.session.among<{ id: number }>(`SELECT id FROM ${from} {in}`, ids)).map(({ id }) => id);
-      await this.purge("observation", await attached("observations WHERE entity_id"));
-      await this.purge("relation", await attached("relations WHERE from_id"));
-      await this.purge("relation", await attached("relations WHERE to_id"));
+      for (const [attached, column] of ATTACHED) {
+        const rows = await this.session.among<{ id: number }>(
+          `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
+          ids,
+        );
+        await this.purge(
+          attached,
+          rows.map(({ id }) => id),
+        );
+      }
     }
-    await this.session.unindex(kind, ids);
-    await this.session.among(`DELETE FROM change_items WHERE row_id {in} AND kind = ?`, ids, kind);
+    await this.#changed(kind, ids);
+    const states = await this.rows(kind, ids);
+    const live = states.filter(({ removedBy }) => removedBy === null).length;
+    this.#count(kind, -live, live - states.length);
+    await this.session.among(
+      "DELETE FROM change_items WHERE row_id {in} AND kind = ?",
+      ids,
+      KINDS.indexOf(kind),
+    );
     await this.session.among(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
   }
 
@@ -120,22 +217,18 @@ export class SqlWriter extends SqlReader implements Writer {
       foldedName(name),
       entityId,
     );
-    await this.#reindex(entityId);
+    this.#stale.add(entityId);
   }
 
   async retype(entityId: number, type: string): Promise<void> {
     await this.session.run("UPDATE entities SET type = ? WHERE id = ?", type, entityId);
-    await this.#reindex(entityId);
+    this.#stale.add(entityId);
   }
 
   async moveObservation(id: number, entityId: number): Promise<void> {
+    await this.#changed("observation", [id]);
     await this.session.run("UPDATE observations SET entity_id = ? WHERE id = ?", entityId, id);
-    const rows = await this.session.all<{ content: string }>(
-      "SELECT content FROM observations WHERE id = ?",
-      id,
-    );
-    await this.session.unindex("observation", [id]);
-    await this.session.index(rows.map(({ content }) => ({ kind: "observation", id, entityId, content })));
+    this.#stale.add(entityId);
   }
 
   moveRelation(id: number, fromId: number, toId: number): Promise<void> {
@@ -155,14 +248,6 @@ export class SqlWriter extends SqlReader implements Writer {
       "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
       key,
       value,
-    );
-  }
-
-  async #reindex(entityId: number): Promise<void> {
-    await this.session.unindex("entity", [entityId]);
-    const rows = await this.entitiesById([entityId]);
-    await this.session.index(
-      [...rows.values()].map(({ id, name, type }) => ({ kind: "entity", id, name, type })),
     );
   }
 

@@ -77,6 +77,9 @@ export function lockHeld(file: string, seconds: number): ToolError {
   );
 }
 
+/** The largest memory file that is imported, in bytes. */
+export const LARGEST_IMPORT = 1024 ** 3;
+
 /** For a file larger than is reasonable to read at once. */
 export function tooLarge(file: string, bytes: number, most: number): ToolError {
   return new ToolError("too_large", `${file} has ${sized(bytes)}; at most ${sized(most)} are read.`, {

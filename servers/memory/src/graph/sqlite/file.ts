@@ -4,7 +4,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { APPLICATION_ID, FROM_1, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */
 const BUSY_MS = 100;
@@ -67,6 +67,8 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     const reader = openReader(Sqlite, file);
     try {
       checkOwner(reader, file);
+      // The tables of an earlier version would have to be changed first.
+      if (!isMade(reader, file)) throw readOnly(file);
     } finally {
       reader.close();
     }
@@ -82,6 +84,8 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     // Checkpoints move the WAL into the file; fewer of them make long imports faster and change no promise.
     db.pragma("wal_autocheckpoint = 4000");
     db.pragma("temp_store = MEMORY");
+    // What is deleted is overwritten (SQLite, "PRAGMA secure_delete").
+    db.pragma("secure_delete = ON");
     await patiently(() => migrate(db, file));
     return db;
   } catch (error) {
@@ -158,7 +162,7 @@ function migrate(db: Database, file: string): void {
   db.transaction(() => {
     // Another process may have made it meanwhile.
     if (isMade(db, file)) return;
-    db.exec(SCHEMA);
+    db.exec(db.pragma("user_version", { simple: true }) === 1 ? FROM_1 : SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();

@@ -1,12 +1,39 @@
+import { KINDS, OPS, TO_INDEX } from "../sql/reader.ts";
+
 /** "RMEM": marks a database file as ours, so that no other program's database is written to. */
 export const APPLICATION_ID = 0x524d454d;
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
+
+const CHANGE_ITEMS = `
+CREATE TABLE change_items (
+  change_id INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  row_id INTEGER NOT NULL,
+  entity_id INTEGER NOT NULL,
+  other_id INTEGER,
+  before_value TEXT,
+  after_value TEXT,
+  PRIMARY KEY (change_id, seq)
+) STRICT, WITHOUT ROWID;
+`;
 
 /**
- * The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged; each
- * index holds the live rows only. The search indexes hold folded text and store none of it ("contentless"): a row is
- * taken out by its id, whatever the Unicode tables of the running Node.js fold it to today.
+ * One row of the search index for each live entity: its name, its type and its observations, folded. The index stores
+ * none of it ("contentless"): a row is taken out by its id, whatever the Unicode tables of the running Node.js fold it to
+ * today. `terms` lists the stems in it.
  */
+const SEARCH = `
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, type, content, content = '', contentless_delete = 1,
+  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+CREATE TABLE counters (kind INTEGER PRIMARY KEY, live INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
+`;
+
+/** The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged. */
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -57,23 +84,24 @@ CREATE TABLE changes (
   undone_by INTEGER,
   hard INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE change_items (
-  change_id INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  kind TEXT NOT NULL,
-  op TEXT NOT NULL,
-  row_id INTEGER NOT NULL,
-  entity_id INTEGER NOT NULL,
-  other_id INTEGER,
-  before_value TEXT,
-  after_value TEXT,
-  PRIMARY KEY (change_id, seq)
-) STRICT, WITHOUT ROWID;
+${CHANGE_ITEMS}${SEARCH}
+INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
+`;
 
-CREATE VIRTUAL TABLE words USING fts5 (
-  name, type, content, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
-);
-CREATE VIRTUAL TABLE grams USING fts5 (
-  name, type, content, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
-);
+const place = (list: readonly string[], column: string) =>
+  `CASE ${column} ${list.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;
+
+/** Version 1 → 2: one row of the index for each entity, which the store fills then; counters; smaller journal rows. */
+export const FROM_1 = `
+DROP TABLE words;
+DROP TABLE grams;
+${SEARCH}
+INSERT INTO counters
+  ${["entities", "observations", "relations"].map((table, kind) => `SELECT ${kind}, count(*) - count(removed_by), count(removed_by) FROM ${table}`).join(" UNION ALL ")};
+ALTER TABLE change_items RENAME TO items_1;
+${CHANGE_ITEMS}
+INSERT INTO change_items SELECT change_id, seq, ${place(KINDS, "kind")}, ${place(OPS, "op")}, row_id, entity_id, other_id,
+  before_value, after_value FROM items_1;
+DROP TABLE items_1;
+INSERT INTO meta VALUES ('${TO_INDEX}', '');
 `;

@@ -1,21 +1,34 @@
+import { nearest } from "@refmcp/core/answer";
 import type { Database, Statement } from "better-sqlite3";
-import type { Indexed, Session, Table, Value } from "../sql/session.ts";
-import { fold, hasWord, wordsOf } from "../text.ts";
-import type { Kind, Match, MatchMode } from "../types.ts";
+import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
+import type { Stop } from "../store.ts";
+import { nearForms, spaced, wordsOf } from "../text.ts";
+import type { IndexedWord } from "../types.ts";
 
-/** How much more a term counts in a name or a type than in an observation (columns name, type, content). */
-const WEIGHTS = "10.0, 4.0, 1.0";
-
-/** Entities and observations share the search index: an entity has an even row id there, an observation an odd one. */
-const indexId = (kind: Kind, id: number) => id * 2 + (kind === "entity" ? 0 : 1);
+/** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
+const WEIGHTS = "5.0, 2.0, 1.0";
+/** What a word that is only like the one in the query counts for. */
+const NEAR_WEIGHT = 0.7;
+/** From this many characters on, a word also stands for longer ones that begin with it. */
+const MIN_PREFIX = 4;
+/** Below this length, words a few letters away are other words. */
+const MIN_NEAR = 5;
+/** The most words of the index that stand for one that is inside of them. */
+const MAX_PARTS = 8;
 
 /** A connection to a SQLite file, inside a transaction. It answers at once; promises only fit the interface. */
 export class SqliteSession implements Session {
+  /** Asked before every statement and for every row of a search, so that long work ends when its call does. */
+  stop: Stop | undefined;
   readonly #db: Database;
   readonly #prepared = new Map<string, Statement<unknown[]>>();
 
   constructor(db: Database) {
     this.#db = db;
+    db.function("goes_on", { deterministic: false, directOnly: true }, () => {
+      this.stop?.throwIfAborted();
+      return 1;
+    });
   }
 
   async all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]> {
@@ -62,82 +75,68 @@ export class SqliteSession implements Session {
     return rows.map((row) => Number(statement.run(...row).lastInsertRowid));
   }
 
-  async index(rows: readonly Indexed[]): Promise<void> {
-    const insert = (table: string) =>
-      this.#prepare(`INSERT INTO ${table} (rowid, name, type, content) VALUES (?, ?, ?, ?)`);
-    const words = insert("words");
-    const grams = insert("grams");
-    for (const row of rows) {
-      const values =
-        row.kind === "entity" ? [fold(row.name), fold(row.type), null] : [null, null, fold(row.content)];
-      words.run(indexId(row.kind, row.id), ...values);
-      grams.run(indexId(row.kind, row.id), ...values);
-    }
-  }
-
-  async unindex(kind: Kind, ids: readonly number[]): Promise<void> {
-    if (kind === "relation") return;
-    for (const table of ["words", "grams"]) {
-      const statement = this.#prepare(`DELETE FROM ${table} WHERE rowid = ?`);
-      for (const id of ids) statement.run(indexId(kind, id));
-    }
-  }
-
-  async matches(
-    term: string,
-    mode: MatchMode,
-    cap: number,
-  ): Promise<{ matches: Match[]; complete: boolean }> {
-    const found = mode === "word" ? this.#words(term, cap) : this.#substrings(term, cap);
-    const best = new Map<number, number>();
-    for (const { entityId, score } of found.slice(0, cap))
-      best.set(entityId, Math.max(score, best.get(entityId) ?? Number.NEGATIVE_INFINITY));
-    const matches = [...best].map(([entityId, score]) => ({ entityId, score }));
-    return { matches, complete: found.length <= cap };
-  }
-
-  #words(term: string, cap: number): Match[] {
-    if (wordsOf(term).length === 0) return [];
-    return this.#indexed("words", `${quoted(term)} *`, cap);
-  }
-
-  /** The trigram index knows nothing shorter than three characters; the texts themselves are read for those. */
-  #substrings(term: string, cap: number): Match[] {
-    return [...term].length >= 3 ? this.#indexed("grams", quoted(term), cap) : this.#scan(term, cap);
-  }
-
-  #indexed(table: "words" | "grams", query: string, cap: number): Match[] {
-    return this.#all<Match>(
-      `SELECT CASE WHEN m.id % 2 = 0 THEN m.id / 2 ELSE o.entity_id END AS "entityId", m.score
-       FROM (SELECT rowid AS id, -bm25(${table}, ${WEIGHTS}) AS score FROM ${table}
-             WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT ?) m
-       LEFT JOIN observations o ON m.id % 2 = 1 AND o.id = (m.id - 1) / 2`,
-      [query, cap + 1],
+  async index(rows: readonly IndexRow[]): Promise<void> {
+    const insert = this.#prepare(
+      "INSERT OR REPLACE INTO search (rowid, name, type, content) VALUES (?, ?, ?, ?)",
     );
+    for (const { id, name, type, content } of rows) insert.run(id, name, type, content);
   }
 
-  #scan(term: string, cap: number): Match[] {
-    const found: Match[] = [];
-    const entities = this.#db.prepare<[], { id: number; name: string; type: string }>(
-      "SELECT id, name, type FROM entities WHERE removed_by IS NULL ORDER BY id DESC",
+  async unindex(ids: readonly number[]): Promise<void> {
+    const statement = this.#prepare("DELETE FROM search WHERE rowid = ?");
+    for (const id of ids) statement.run(id);
+  }
+
+  async lookUp(word: string): Promise<IndexedWord | undefined> {
+    const found = (as: IndexedWord["as"], query: string) => ({
+      word,
+      as,
+      query,
+      weight: as === "near" ? NEAR_WEIGHT : 1,
+    });
+    if (wordsOf(word).length === 0) return this.#has(SIGNS, [word, word]) ? found("sign", word) : undefined;
+    const phrase = quoted(spaced(word));
+    const beginning = `${phrase} *`;
+    if (this.#has(INDEXED, [phrase]))
+      return found("word", word.length < MIN_PREFIX ? phrase : `${phrase} OR ${beginning}`);
+    if (this.#has(INDEXED, [beginning])) return found("word", beginning);
+    const [parts, as] = spaced(word) === word ? this.#like(word) : [pairsOf(word), "part" as const];
+    const query = parts.map(quoted).join(" OR ");
+    return parts.length > 0 && this.#has(INDEXED, [query]) ? found(as, query) : undefined;
+  }
+
+  scored({ as, query, weight }: IndexedWord) {
+    if (as === "sign")
+      return { select: `SELECT DISTINCT id, ${weight} AS score FROM (${SIGNS})`, params: [query, query] };
+    return {
+      // The LIMIT keeps SQLite from moving bm25() out to where it cannot be computed.
+      select: `SELECT rowid AS id, ${weight} * -bm25(search, ${WEIGHTS}) AS score FROM search
+        WHERE search MATCH ? AND goes_on() LIMIT -1`,
+      params: [query],
+    };
+  }
+
+  /** Stems that have the word inside of them, or else those a few letters away that begin like it. */
+  #like(word: string): [string[], "part" | "near"] {
+    const inside = this.#all<{ term: string }>(
+      "SELECT term FROM terms WHERE instr(term, ?) > 0 AND goes_on() LIMIT ?",
+      [word, MAX_PARTS],
     );
-    for (const { id, name, type } of entities.iterate()) {
-      if (found.length > cap) return found;
-      if (fold(name).includes(term)) found.push({ entityId: id, score: 10 });
-      else if (fold(type).includes(term)) found.push({ entityId: id, score: 4 });
-    }
-    const observations = this.#db.prepare<[], { entityId: number; content: string }>(
-      `SELECT entity_id AS "entityId", content FROM observations WHERE removed_by IS NULL ORDER BY id DESC`,
-    );
-    for (const { entityId, content } of observations.iterate()) {
-      if (found.length > cap) return found;
-      const folded = fold(content);
-      if (folded.includes(term)) found.push({ entityId, score: hasWord(folded, term) ? 1 : 0.5 });
-    }
-    return found;
+    if (inside.length > 0 || word.length < MIN_NEAR) return [inside.map(({ term }) => term), "part"];
+    const [first = ""] = word;
+    const known = this.#all<{ term: string }>(
+      "SELECT term FROM terms WHERE term >= ? AND term < ? AND goes_on()",
+      [first, `${first}\u{10ffff}`],
+    ).map(({ term }) => term);
+    return [nearForms(word).flatMap((form) => nearest(form, known, 2)), "near"];
+  }
+
+  #has(select: string, params: readonly Value[]): boolean {
+    return this.#all(`SELECT 1 FROM (${select}) LIMIT 1`, params).length > 0;
   }
 
   #all<Row>(statement: string, params: readonly Value[]): Row[] {
+    this.stop?.throwIfAborted();
     const prepared = this.#prepare(statement);
     if (prepared.reader) {
       // What a statement returns stands in its text, which the type system does not read.
@@ -152,6 +151,17 @@ export class SqliteSession implements Session {
     this.#prepared.set(statement, prepared);
     return prepared;
   }
+}
+
+const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
+/** Signs that are no words are looked for in the texts themselves. */
+const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND goes_on()
+  UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND goes_on()`;
+
+/** Neighbouring characters of a word that is written without spaces, as phrases. */
+function pairsOf(word: string): string[] {
+  const characters = wordsOf(spaced(word));
+  return characters.slice(1).map((character, index) => `${characters[index]} ${character}`);
 }
 
 /** User text as one FTS5 string: inside quotes nothing is an operator (SQLite, "FTS5 Strings"). */

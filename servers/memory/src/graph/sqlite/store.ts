@@ -4,9 +4,9 @@ import { ToolError } from "@refmcp/core/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { Queue } from "../queue.ts";
-import { SqlReader } from "../sql/reader.ts";
+import { SqlReader, TO_INDEX } from "../sql/reader.ts";
 import { SqlWriter } from "../sql/writer.ts";
-import type { Reader, Store, Writer } from "../store.ts";
+import type { Reader, Stop, Store, Writer } from "../store.ts";
 import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
 import { type OpenedFile, openFile } from "./file.ts";
 import { SqliteSession } from "./session.ts";
@@ -21,10 +21,10 @@ const LOCK_WAIT_MS = 30_000;
  * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
-  return new SqliteStore(
-    file,
-    await openFile(await loadSqlite(", or use PostgreSQL with --store postgres://…"), file),
-  );
+  const Sqlite = await loadSqlite(", or use PostgreSQL with --store postgres://…");
+  const store = new SqliteStore(file, await openFile(Sqlite, file));
+  await store.upgrade();
+  return store;
 }
 
 /**
@@ -49,8 +49,9 @@ class SqliteStore implements Store {
     this.#writeSession = writer === undefined ? undefined : new SqliteSession(writer);
   }
 
-  read<Value>(work: (reader: Reader) => Promise<Value>): Promise<Value> {
+  read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
     return this.#reads.run(async () => {
+      this.#readSession.stop = stop;
       try {
         this.#reader.exec("BEGIN");
         return await work(new SqlReader(this.#readSession));
@@ -62,16 +63,19 @@ class SqliteStore implements Store {
     });
   }
 
-  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
     const db = this.#writer;
     const session = this.#writeSession;
     if (db === undefined || session === undefined) return Promise.reject(readOnly(this.location));
     return this.#writes.run(async () => {
+      session.stop = stop;
       try {
-        await this.#lock(db, signal);
-        const value = await work(new SqlWriter(session));
+        await this.#lock(db, stop);
+        const writer = new SqlWriter(session);
+        const value = await work(writer);
+        await writer.finish();
         // The last moment at which a cancelled call can still leave no trace.
-        signal?.throwIfAborted();
+        stop?.throwIfAborted();
         db.exec("COMMIT");
         return value;
       } catch (error) {
@@ -82,11 +86,20 @@ class SqliteStore implements Store {
     });
   }
 
+  /** Fills the search index of a file that an earlier version made. */
+  async upgrade(): Promise<void> {
+    if (this.#writer === undefined || (await this.read((reader) => reader.meta(TO_INDEX))) === undefined)
+      return;
+    await this.write(async (writer) => {
+      if ((await writer.meta(TO_INDEX)) !== undefined) await writer.indexAll();
+    });
+  }
+
   /** Takes the write lock of the file; waits for other processes without blocking this one. */
-  async #lock(db: Database, signal: AbortSignal | undefined): Promise<void> {
+  async #lock(db: Database, stop: Stop | undefined): Promise<void> {
     const started = performance.now();
     for (;;) {
-      signal?.throwIfAborted();
+      stop?.throwIfAborted();
       try {
         db.exec("BEGIN IMMEDIATE");
         return;
@@ -101,6 +114,23 @@ class SqliteStore implements Store {
   /** SQLite counts the commits of all other connections (`PRAGMA data_version`), our own writer's among them. */
   async version(): Promise<number> {
     return this.#reads.run(async () => Number(this.#reader.pragma("data_version", { simple: true })));
+  }
+
+  /**
+   * The index's own secure-delete cannot help, since it keeps no texts: `optimize` writes it anew without deleted rows.
+   * `secure_delete` overwrites what that frees, and the checkpoint empties the WAL.
+   */
+  scrub(): Promise<string | undefined> {
+    // No reader of this process may hold the checkpoint up.
+    return this.#reads.run(() =>
+      this.#writes.run(async () => {
+        this.#writer?.exec("INSERT INTO search (search) VALUES ('optimize')");
+        const busy = this.#writer?.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
+        return busy === 0
+          ? undefined
+          : `Another process is reading: the old text stays in ${this.location}-wal until all have closed the memory.`;
+      }),
+    );
   }
 
   async size(): Promise<number> {

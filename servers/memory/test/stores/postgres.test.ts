@@ -1,10 +1,10 @@
 import { startPostgres, type TestPostgres } from "@refmcp/test-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "../store.ts";
-import { create, entity } from "../suite/help.ts";
-import { storeSuite } from "../suite/index.ts";
-import { openPostgresStore } from "./store.ts";
+import { openPostgresStore } from "../../src/graph/postgres/store.ts";
+import type { Store } from "../../src/graph/store.ts";
+import { create, entity } from "./help.ts";
+import { storeSuite } from "./suite.ts";
 
 storeSuite("a graph in PostgreSQL", async () => {
   const postgres = await startPostgres();
@@ -62,9 +62,7 @@ describe("PostgreSQL with few rights", () => {
     await as(database, "CREATE SCHEMA refmcp_memory_s AUTHORIZATION guest");
     const store = await openPostgresStore(url, "s");
     await create(store, [entity("Kaiserschmarrn"), entity("other")]);
-    expect((await store.read((reader) => reader.matches("schmarr", "substring", 10))).matches).toHaveLength(
-      1,
-    );
+    expect(await store.read((reader) => reader.lookUp("schmarr"))).toMatchObject({ as: "part" });
     await store.close();
   });
 

@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { exportGraph } from "../export.ts";
-import { undoChange } from "../undo.ts";
-import { updateEntities } from "../update.ts";
-import { create, entity, relate, relation } from "./help.ts";
-import type { Given } from "./index.ts";
-
-const never = new AbortController().signal;
+import { exportGraph } from "../../src/graph/export.ts";
+import { undoChange } from "../../src/graph/undo.ts";
+import { updateEntities } from "../../src/graph/update.ts";
+import { create, entity, type Given, relate, relation } from "./help.ts";
 
 export function updateSuite(given: Given): void {
-  const dump = () => exportGraph(given.store, "jsonl", never);
+  const dump = () => exportGraph(given.store, "jsonl");
   const undo = (id: number | undefined) =>
     undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
   const update = (...updates: Parameters<typeof updateEntities>[1]) =>

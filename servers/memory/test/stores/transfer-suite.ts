@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { exportGraph } from "../export.ts";
-import { importMemory } from "../import.ts";
-import { openNodes } from "../read.ts";
-import { searchNodes } from "../search.ts";
-import { undoChange } from "../undo.ts";
-import { budget, create, entity, relate, relation } from "./help.ts";
-import type { Given } from "./index.ts";
+import { exportGraph } from "../../src/graph/export.ts";
+import { importMemory } from "../../src/graph/import.ts";
+import { openNodes } from "../../src/graph/read.ts";
+import { searchNodes } from "../../src/graph/search.ts";
+import { storeOfCall } from "../../src/graph/store.ts";
+import { undoChange } from "../../src/graph/undo.ts";
+import { budget, create, entity, type Given, relate, relation } from "./help.ts";
 
-const never = new AbortController().signal;
 const bytes = (text: string) => Buffer.from(text, "utf8");
 
 /** Names that break something somewhere. */
@@ -32,7 +31,7 @@ const AWKWARD = [
 export function transferSuite(given: Given): void {
   const load = (text: string | Uint8Array) =>
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
-  const dump = () => exportGraph(given.store, "jsonl", never);
+  const dump = () => exportGraph(given.store, "jsonl");
 
   describe("what comes in and goes out", () => {
     it("keeps awkward names and texts exactly", async () => {
@@ -168,13 +167,10 @@ export function transferSuite(given: Given): void {
         JSON.stringify({ type: "entity", name: `e${index}`, entityType: "t", observations: [] }),
       ).join("\n");
       const controller = new AbortController();
-      const importing = importMemory(given.store, bytes(text), {
-        action: "import_graph",
-        signal: controller.signal,
-        progress: (done) => {
-          if (done >= 2_000) controller.abort(new Error("enough"));
-        },
+      const store = storeOfCall(given.store, controller.signal, (done) => {
+        if (done >= 2_000) controller.abort(new Error("enough"));
       });
+      const importing = importMemory(store, bytes(text), { action: "import_graph" });
       await expect(importing).rejects.toThrow("enough");
       expect(await dump()).toBe("");
     });
@@ -186,11 +182,11 @@ export function transferSuite(given: Given): void {
       );
       await create(given.store, [entity('x"]; click x "javascript:alert(1)"')]);
       await relate(given.store, [relation("null", 'is "|> to', "__proto__")]);
-      const graphml = await exportGraph(given.store, "graphml", never);
+      const graphml = await exportGraph(given.store, "graphml");
       expect(graphml).toContain("&lt;a&gt;&amp;");
       expect(graphml).not.toContain("\0");
       expect(graphml.match(/<node /g)).toHaveLength(13);
-      const mermaid = await exportGraph(given.store, "mermaid", never);
+      const mermaid = await exportGraph(given.store, "mermaid");
       expect(mermaid.split("\n").filter((line) => line !== "")).toHaveLength(15);
       expect(mermaid).not.toMatch(/javascript:alert\(1\)"/);
       expect(mermaid).toContain('-->|"is #34;#124;#62; to"|');

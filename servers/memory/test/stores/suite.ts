@@ -1,25 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
-import type { Store } from "../store.ts";
+import type { Store } from "../../src/graph/store.ts";
 import { changeSuite } from "./change-suite.ts";
+import type { Given, StoreMaker } from "./help.ts";
 import { readSuite } from "./read-suite.ts";
 import { searchSuite } from "./search-suite.ts";
 import { transferSuite } from "./transfer-suite.ts";
 import { updateSuite } from "./update-suite.ts";
-
-/** Opens empty stores of one kind, all on real databases. */
-export interface StoreMaker {
-  /** An empty store that nobody else has. */
-  fresh(): Promise<Store>;
-  /** Another connection to the same graph, as another process has. */
-  again(store: Store): Promise<Store>;
-  dispose(): Promise<void>;
-}
-
-/** What a suite gets: the store of the running test. */
-export interface Given {
-  readonly store: Store;
-  again(): Promise<Store>;
-}
 
 /** The suite that every store passes. */
 export function storeSuite(name: string, makeMaker: () => Promise<StoreMaker>): void {

@@ -1,17 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { addObservations } from "../create.ts";
-import { exportGraph } from "../export.ts";
-import { recentChanges } from "../recent.ts";
-import { deleteEntities, deleteObservations } from "../remove.ts";
-import { memoryStats } from "../stats.ts";
-import { undoChange } from "../undo.ts";
-import { budget, create, entity, forget, forgetFacts, relate, relation, unrelate } from "./help.ts";
-import type { Given } from "./index.ts";
-
-const never = new AbortController().signal;
+import { prune } from "../../src/graph/change-log.ts";
+import { addObservations } from "../../src/graph/create.ts";
+import { exportGraph } from "../../src/graph/export.ts";
+import { recentChanges } from "../../src/graph/recent.ts";
+import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/remove.ts";
+import { memoryStats } from "../../src/graph/stats.ts";
+import { undoChange } from "../../src/graph/undo.ts";
+import {
+  budget,
+  create,
+  entity,
+  erase,
+  forget,
+  forgetFacts,
+  type Given,
+  relate,
+  relation,
+  unrelate,
+} from "./help.ts";
 
 export function changeSuite(given: Given): void {
-  const dump = () => exportGraph(given.store, "jsonl", never);
+  const dump = () => exportGraph(given.store, "jsonl");
   const undo = (id: number | undefined) =>
     undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
 
@@ -129,7 +138,7 @@ export function changeSuite(given: Given): void {
         success: true,
         deleted: { entities: 1, observations: 2, relations: 2 },
         not_found: ["Nobody"],
-        message: `Deleted 1 entity, 2 observations, 2 relations. undo_memory_change with change_id ${deleted.change_id} brings them back.`,
+        message: `Deleted 1 entity, 2 observations, 2 relations. undo_memory_change with change_id ${deleted.change_id} restores them.`,
       });
       expect(await dump()).toBe('{"type":"entity","name":"Bo","entityType":"person","observations":["c"]}');
       await expect(forget(store, ["Ada"])).rejects.toMatchObject({
@@ -205,26 +214,25 @@ export function changeSuite(given: Given): void {
       });
     });
 
-    it("erases for good only after the user agreed to exactly that", async () => {
+    it("erases for good only what the user agreed to", async () => {
       const { store } = given;
-      await create(store, [entity("A", "t", ["secret"]), entity("B", "t", ["keep", "erase"])]);
+      await create(store, [entity("A", "t", ["secret", "dropped"]), entity("B", "t", ["keep", "erase"])]);
       await relate(store, [relation("A", "knows", "B")]);
-      const questions: string[] = [];
-      const refuse = async (question: string) => {
-        questions.push(question);
-        throw new Error("no");
-      };
+      await forgetFacts(store, "A", ["dropped"]);
       const facts = { action: "delete_entities", hard: true };
-      await expect(deleteEntities(store, ["A"], { ...facts, confirm: refuse })).rejects.toThrow("no");
-      expect(questions).toEqual(['Erase for good from the memory: "A", with 1 observation, 1 relation?']);
+      const question =
+        'Erase for good from the memory: "A", with 2 observations, 1 relation? This includes 1 observation that can still be restored now.';
+      expect(await deleteEntities(store, ["A"], facts)).toEqual({ question });
       expect(await dump()).toContain("secret");
-      const agree = async () => undefined;
-      const erased = await deleteEntities(store, ["A"], { ...facts, confirm: agree });
-      await deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], {
-        ...facts,
-        confirm: agree,
+      await addObservations(store, [{ entityName: "A", contents: ["new"] }], { action: "add" });
+      await expect(deleteEntities(store, ["A"], { ...facts, agreed: question })).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(/changed after the user was asked/),
       });
-      await expect(undo(erased.change_id)).rejects.toMatchObject({
+      const { answer } = await erase((hard) => deleteEntities(store, ["A"], hard));
+      expect(answer.deleted).toEqual({ entities: 1, observations: 3, relations: 1 });
+      await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], hard));
+      await expect(undo(answer.change_id)).rejects.toMatchObject({
         kind: "conflict",
         message: expect.stringMatching(/erased rows for good/),
       });
@@ -239,12 +247,37 @@ export function changeSuite(given: Given): void {
       expect(items).not.toContain("secret");
     });
 
-    it("erases what was deleted softly before", async () => {
+    it("erases what was deleted softly before: entities, facts, relations", async () => {
       const { store } = given;
-      await create(store, [entity("A", "t", ["secret"])]);
+      await create(store, [entity("A", "t", ["secret"]), entity("B", "t", ["pin"]), entity("C")]);
+      await relate(store, [relation("B", "knows", "C")]);
       const gone = await forget(store, ["A"]);
-      await deleteEntities(store, ["A"], { action: "x", hard: true, confirm: async () => undefined });
-      await expect(undo(gone.change_id)).rejects.toMatchObject({ kind: "conflict" });
+      const fact = await forgetFacts(store, "B", ["pin"]);
+      const tie = await unrelate(store, [relation("B", "knows", "C")]);
+      await erase((hard) => deleteEntities(store, ["A"], hard));
+      await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["pin"] }], hard));
+      await erase((hard) => deleteRelations(store, [relation("B", "knows", "C")], hard));
+      for (const { change_id } of [gone, fact, tie])
+        await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
+      const zero = { entities: 0, observations: 0, relations: 0 };
+      expect(await store.read((reader) => reader.removedCounts())).toEqual(zero);
+      expect(await store.read((reader) => reader.counts())).toEqual({ ...zero, entities: 2 });
+    });
+
+    it("forgets old changes with what they deleted, and nothing else", async () => {
+      const { store } = given;
+      await create(store, [entity("A", "t", ["gone", "kept", "back"])]);
+      await forgetFacts(store, "A", ["gone"]);
+      await undo((await forgetFacts(store, "A", ["back"])).change_id);
+      await prune(store, 1);
+      expect(await store.read((reader) => reader.removedCounts())).toMatchObject({ observations: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await prune(store, 0);
+      expect(await store.read((reader) => reader.removedCounts())).toMatchObject({ observations: 0 });
+      expect(await store.read((reader) => reader.changes(undefined, 10))).toEqual([]);
+      expect(await dump()).toBe(
+        '{"type":"entity","name":"A","entityType":"t","observations":["kept","back"]}',
+      );
     });
   });
 

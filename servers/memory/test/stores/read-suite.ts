@@ -1,16 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { drawGraph } from "../picture.ts";
-import { openNodes, readGraph } from "../read.ts";
-import { findRelated, type RelatedQuery } from "../related.ts";
-import type { Entity } from "../types.ts";
-import { GraphWatch, type Touched } from "../watch.ts";
-import { budget, create, entity, forget, relate, relation } from "./help.ts";
-import type { Given } from "./index.ts";
+import { addObservations } from "../../src/graph/create.ts";
+import { drawGraph } from "../../src/graph/picture.ts";
+import { openNodes, readGraph } from "../../src/graph/read.ts";
+import { findRelated, type RelatedQuery } from "../../src/graph/related.ts";
+import type { Entity } from "../../src/graph/types.ts";
+import { changesAfter, GraphWatch, type Touched } from "../../src/graph/watch.ts";
+import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
 const many = (count: number): Entity[] =>
   Array.from({ length: count }, (_, index) =>
     entity(`n${index}`, "number", [`is ${index}`, `comes after ${index - 1}`]),
   );
+
+const today = new Date().toISOString().slice(0, 10);
 
 export function readSuite(given: Given): void {
   const read = (cursor?: string, detail: "concise" | "full" = "concise", limit = 500) =>
@@ -19,13 +21,19 @@ export function readSuite(given: Given): void {
     openNodes(given.store, { names, depth, cursor, budget });
 
   describe("reading", () => {
-    it("answers a small graph as the official server does", async () => {
+    it("answers a small graph as the official server does, and when each fact was learned", async () => {
       expect(await read()).toEqual({ entities: [], relations: [] });
       await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(given.store, [relation("A", "knows", "B")]);
       expect(await read()).toEqual({
-        entities: [entity("A", "t", ["one"]), entity("B")],
+        entities: [{ ...entity("A", "t", ["one"]), learned: [today] }, entity("B")],
         relations: [relation("A", "knows", "B")],
+      });
+      const facts = { action: "add_observations", source: "Bo" };
+      await addObservations(given.store, [{ entityName: "A", contents: ["two"] }], facts);
+      expect((await open(["A"])).entities[0]).toMatchObject({
+        observations: ["one", "two"],
+        learned: [today, `${today}, Bo`],
       });
     });
 
@@ -78,10 +86,10 @@ export function readSuite(given: Given): void {
       await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
       await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
       expect(await open(["Ada", "Adda", "Ada"])).toEqual({
-        entities: [entity("Ada", "t", ["one"])],
+        entities: [{ ...entity("Ada", "t", ["one"]), learned: [today] }],
         relations: [relation("Ada", "knows", "B")],
         not_found: ["Adda"],
-        note: 'Not found: "Adda". Like them there is "Ada". Names are exact; search_nodes finds them.',
+        note: 'Not found: "Adda". Did you mean "Ada"? Names are exact; search_nodes finds them.',
       });
       await expect(open(["Nobody"])).rejects.toMatchObject({ kind: "not_found" });
       const near = await open(["Ada"], 1);
@@ -202,7 +210,7 @@ export function readSuite(given: Given): void {
   it("tells listeners what another connection changed, and only while they listen", async () => {
     const other = await given.again();
     await create(given.store, [entity("before")]);
-    const watch = new GraphWatch(given.store);
+    const watch = new GraphWatch((seen) => changesAfter(given.store, seen));
     const heard: Touched[] = [];
     const stop = await watch.listen((touched) => heard.push(touched));
     await create(other, [entity("A"), entity("B")]);

@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { createEntities } from "../src/graph/create.ts";
+import { searchNodes } from "../src/graph/search.ts";
+import { openSqliteStore } from "../src/graph/sqlite/store.ts";
+
+const recall = z.object({
+  entities: z.array(
+    z.object({ name: z.string(), entityType: z.string(), observations: z.array(z.string()) }),
+  ),
+  questions: z.array(
+    z.object({
+      kind: z.enum(["question", "inflection", "typo", "paraphrase", "language"]),
+      question: z.string(),
+      keywords: z.string(),
+      answer: z.string(),
+    }),
+  ),
+});
+
+/** Least answers within the first five, of 20 (30 questions, 10 languages): as a person asks, and with keywords. */
+const LEAST = {
+  question: [29, 30],
+  inflection: [20, 20],
+  typo: [19, 19],
+  // Words that mean the same are for the model to add, as the keywords do.
+  paraphrase: [9, 20],
+  language: [4, 10],
+} as const;
+
+it("finds the answers to 100 questions among 300 facts within the first five", async () => {
+  const text = await readFile(new URL("recall.json", import.meta.url), "utf8");
+  const { entities, questions } = recall.parse(JSON.parse(text));
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-recall-"));
+  const store = await openSqliteStore(join(folder, "memory.db"));
+  await createEntities(store, entities, { onConflict: "error", action: "create_entities" });
+  const found: Record<string, [number, number]> = {};
+  let shown = 0;
+  for (const { kind, question, keywords, answer } of questions) {
+    const hits = found[kind] ?? [0, 0];
+    found[kind] = hits;
+    for (const [form, query] of [question, keywords].entries()) {
+      const page = await searchNodes(store, { query, limit: 20, cursor: undefined, budget: 20_000 });
+      const names = page.entities.map(({ name }) => name);
+      shown += names.length;
+      if (names.slice(0, 5).includes(answer)) hits[form] = (hits[form] ?? 0) + 1;
+    }
+  }
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+  for (const [kind, least] of Object.entries(LEAST))
+    for (const [form, count] of least.entries())
+      expect(found[kind]?.[form], `${kind} ${form}: ${JSON.stringify(found)}`).toBeGreaterThanOrEqual(count);
+  // A common word alone should not fill the answer.
+  expect(shown / (2 * questions.length)).toBeLessThan(4);
+});

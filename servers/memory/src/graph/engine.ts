@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { ToolError } from "@refmcp/core/answer";
+import { workerFile } from "@refmcp/core/worker-file";
+import type { JobArguments, JobName, JobResult } from "./jobs.ts";
+import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
+import type { Place } from "./place.ts";
+
+/** What a job's caller may do with it. */
+export interface Caller {
+  /** Ends the work, also in the middle of a statement; what it wrote is rolled back. */
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: number) => void;
+}
+
+interface Waiting extends Caller {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * A memory in a thread of its own, which owns the database: no search, import or picture keeps this thread from answering
+ * others. A thread that dies fails its jobs, and the next job starts another one.
+ */
+export class Engine {
+  readonly #place: Place;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #opened: Promise<Opened> | undefined;
+  #last = 0;
+  #isClosed = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** @throws ToolError where the place cannot be opened; see `openStore`. The next call tries again. */
+  open(): Promise<Opened> {
+    this.#opened ??= this.#start();
+    return this.#opened;
+  }
+
+  /** @throws what the job throws; ToolError `cancelled` where its signal aborted. */
+  async run<Name extends JobName>(
+    name: Name,
+    args: JobArguments<Name>,
+    caller: Caller = {},
+  ): Promise<JobResult<Name>> {
+    await this.open();
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    this.#last += 1;
+    const id = this.#last;
+    const stop = () => {
+      Atomics.store(flag, 0, 1);
+      this.#post({ id, stopped: true });
+    };
+    caller.signal?.throwIfAborted();
+    caller.signal?.addEventListener("abort", stop, { once: true });
+    try {
+      const value = await this.#answer(id, caller, () => this.#post({ id, name, args, flag }));
+      // The thread answers with what the job of this name returns.
+      return value as JobResult<Name>;
+    } finally {
+      caller.signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Closes the database after the work that is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const exit = once(worker, "exit");
+    worker.postMessage("close");
+    await exit;
+  }
+
+  #post(request: Request): void {
+    this.#worker?.postMessage(request);
+  }
+
+  /** Waits for the answer with an id; the thread keeps the process running meanwhile. */
+  #answer(id: number, caller: Caller, send: () => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) return reject(gone());
+      this.#waiting.set(id, { ...caller, resolve, reject });
+      this.#worker.ref();
+      send();
+    });
+  }
+
+  async #start(): Promise<Opened> {
+    if (this.#isClosed) throw gone();
+    const worker = new Worker(workerFile("graph", import.meta.url), {
+      name: "memory",
+      workerData: this.#place,
+      // What it would print goes nowhere near the protocol's stdout.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker = worker;
+    let fault: unknown;
+    worker.on("error", (error) => (fault = error));
+    worker.on("message", (reply: Reply) => this.#take(reply));
+    worker.once("exit", () => {
+      this.#worker = undefined;
+      this.#opened = undefined;
+      for (const { reject } of this.#waiting.values()) reject(gone(fault));
+      this.#waiting.clear();
+    });
+    // The first message comes by itself.
+    return (await this.#answer(0, {}, () => undefined)) as Opened;
+  }
+
+  #take(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    if ("progress" in reply) {
+      waiting?.progress?.(reply.progress);
+      return;
+    }
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#worker?.unref();
+    if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
+    else waiting?.resolve(reply.value);
+  }
+}
+
+function gone(cause?: unknown): ToolError {
+  return new ToolError("unavailable", "The memory's thread ended; what was not answered was not written.", {
+    hint: "Repeat the call.",
+    cause,
+  });
+}

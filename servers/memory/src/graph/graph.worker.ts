@@ -1,0 +1,61 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { ToolError } from "@refmcp/core/answer";
+import { jobs } from "./jobs.ts";
+import { failureOf, type Opened, type Reply, type Request } from "./messages.ts";
+import { openStore } from "./open.ts";
+import { type Stop, type Store, storeOfCall } from "./store.ts";
+
+/** A stop that the main thread sets in shared memory, so that work which never yields sees it too. */
+class SharedStop implements Stop {
+  readonly #flag: Int32Array;
+  #listener: (() => void) | undefined;
+
+  constructor(flag: Int32Array) {
+    this.#flag = flag;
+  }
+
+  throwIfAborted(): void {
+    if (Atomics.load(this.#flag, 0) !== 0)
+      throw new ToolError("cancelled", "The call ended before its work did.");
+  }
+
+  whenStopped(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  tell(): void {
+    this.#listener?.();
+  }
+}
+
+const send = (reply: Reply) => parentPort?.postMessage(reply);
+const running = new Map<number, SharedStop>();
+
+async function work(store: Store, request: Request): Promise<void> {
+  const { id } = request;
+  if ("stopped" in request) {
+    running.get(id)?.tell();
+    return;
+  }
+  const stop = new SharedStop(request.flag);
+  running.set(id, stop);
+  const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
+  try {
+    send({ id, value: await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]) });
+  } catch (error) {
+    send({ id, failed: failureOf(error) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+try {
+  const { store, ...opened } = await openStore(workerData);
+  send({ id: 0, value: opened satisfies Opened });
+  parentPort?.on("message", (request: Request | "close") => {
+    if (request === "close") void store.close().then(() => parentPort?.close());
+    else void work(store, request);
+  });
+} catch (error) {
+  send({ id: 0, failed: failureOf(error) });
+}

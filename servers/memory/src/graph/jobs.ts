@@ -1,0 +1,45 @@
+import { addObservations, createEntities, createRelations } from "./create.ts";
+import { exportGraph } from "./export.ts";
+import { importMemory } from "./import.ts";
+import { openNodes, readGraph } from "./read.ts";
+import { recentChanges } from "./recent.ts";
+import { entityRecord, latestEntities, namesBeginning } from "./record.ts";
+import { findRelated } from "./related.ts";
+import { deleteEntities, deleteObservations, deleteRelations } from "./remove.ts";
+import { searchNodes } from "./search.ts";
+import { memoryStats } from "./stats.ts";
+import type { Store } from "./store.ts";
+import { undoChange } from "./undo.ts";
+import { updateEntities } from "./update.ts";
+import { changesAfter } from "./watch.ts";
+
+/** What the thread that owns the database does: each takes the store and values that can be sent to a thread. */
+export const jobs = {
+  addObservations,
+  changesAfter,
+  createEntities,
+  createRelations,
+  deleteEntities,
+  deleteObservations,
+  deleteRelations,
+  entityRecord,
+  exportGraph,
+  findRelated,
+  importMemory,
+  latestEntities,
+  memoryStats,
+  namesBeginning,
+  openNodes,
+  readGraph,
+  recentChanges,
+  searchNodes,
+  undoChange,
+  updateEntities,
+};
+
+type Jobs = typeof jobs;
+export type JobName = keyof Jobs;
+/** The arguments of a job after the store. */
+export type JobArguments<Name extends JobName> =
+  Parameters<Jobs[Name]> extends [Store, ...infer Rest] ? Rest : never;
+export type JobResult<Name extends JobName> = Awaited<ReturnType<Jobs[Name]>>;

@@ -1,0 +1,53 @@
+import { ToolError, type ToolErrorOptions } from "@refmcp/core/answer";
+import type { JobName } from "./jobs.ts";
+import type { OpenedStore } from "./open.ts";
+
+/** To the thread: a job, with a flag that is set when it should stop, or the news that the flag was set. */
+export type Request =
+  | {
+      readonly id: number;
+      readonly name: JobName;
+      readonly args: readonly unknown[];
+      readonly flag: Int32Array;
+    }
+  | { readonly id: number; readonly stopped: true };
+
+/** What the main thread knows of a store that is open. */
+export type Opened = Pick<OpenedStore, "notice" | "official">;
+
+/** From the thread. The first message has id 0: the store is open, or why it is not. */
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failed: Failure }
+  | { readonly id: number; readonly progress: number };
+
+/** An error as it passes between threads, which keep no classes. */
+interface Failure extends Pick<ToolErrorOptions, "hint" | "code" | "data"> {
+  /** Left out for what is not a ToolError: a fault of the server. */
+  readonly kind?: ToolError["kind"];
+  readonly message: string;
+  /** The cause, or the stack of a fault. */
+  readonly detail: string | undefined;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof ToolError))
+    return { message: String(error), detail: error instanceof Error ? error.stack : undefined };
+  const { kind, message, hint, code, data, cause } = error;
+  return {
+    kind,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(code === undefined ? {} : { code }),
+    ...(data === undefined ? {} : { data }),
+    detail: cause === undefined ? undefined : String(cause),
+  };
+}
+
+export function errorOf({ kind, message, detail, ...options }: Failure): Error {
+  if (kind !== undefined)
+    return new ToolError(kind, message, { ...options, ...(detail === undefined ? {} : { cause: detail }) });
+  const error = new Error(message);
+  if (detail !== undefined) error.stack = detail;
+  return error;
+}

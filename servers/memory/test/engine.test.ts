@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Engine } from "../src/graph/engine.ts";
+import type { Place } from "../src/graph/place.ts";
+import { startServer } from "./process.ts";
+
+let folder = "";
+let engine: Engine | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-engine-"));
+});
+afterEach(async () => {
+  await engine?.close();
+  engine = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
+
+function open(): Engine {
+  const place: Place = {
+    kind: "sqlite",
+    space: "default",
+    isDefault: false,
+    file: join(folder, "memory.db"),
+  };
+  engine = new Engine(place);
+  return engine;
+}
+
+const lines = (count: number) =>
+  Buffer.from(
+    Array.from({ length: count }, (_, index) =>
+      JSON.stringify({ type: "entity", name: `e${index}`, entityType: "t", observations: ["a fact"] }),
+    ).join("\n"),
+  );
+
+it("ends work that is cancelled in the middle, rolls it back, and goes on", async () => {
+  const one = open();
+  const controller = new AbortController();
+  let done = 0;
+  const importing = one.run("importMemory", [lines(200_000), { action: "import_graph" }], {
+    signal: controller.signal,
+    progress: (items) => {
+      done = items;
+      controller.abort();
+    },
+  });
+  await expect(importing).rejects.toMatchObject({ kind: "cancelled" });
+  expect(done).toBeLessThan(200_000);
+  expect((await one.run("memoryStats", ["default"])).total).toEqual({
+    entities: 0,
+    observations: 0,
+    relations: 0,
+  });
+});
+
+it("fails with the error of the thread, and a fault keeps its stack", async () => {
+  const one = open();
+  await expect(
+    one.run("openNodes", [{ names: ["Nobody"], depth: 0, cursor: undefined, budget: 1_000 }]),
+  ).rejects.toMatchObject({ kind: "not_found", code: "unknown_entity", hint: expect.any(String) });
+  // @ts-expect-error A job that does not take this.
+  await expect(one.run("openNodes", [undefined])).rejects.toMatchObject({
+    message: expect.stringContaining("TypeError"),
+    stack: expect.stringContaining("graph"),
+  });
+});
+
+it("answers a ping before the call that came first is done", async () => {
+  const server = await startServer(["--file", join(folder, "memory.db")]);
+  const order: string[] = [];
+  await server.call("memory_stats", {});
+  const importing = server
+    .call("import_graph", { text: lines(30_000).toString() })
+    .then(({ isError, text }) => order.push(isError ? text : "import"));
+  const ping = server.request("ping", {}).then(() => order.push("ping"));
+  await Promise.all([importing, ping]);
+  expect(order).toEqual(["ping", "import"]);
+  await server.stop();
+});

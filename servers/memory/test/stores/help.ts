@@ -1,0 +1,81 @@
+import { createEntities, createRelations, type OnConflict } from "../../src/graph/create.ts";
+import {
+  type Deleted,
+  deleteEntities,
+  deleteObservations,
+  deleteRelations,
+  type Hard,
+  type Question,
+} from "../../src/graph/remove.ts";
+import type { Store } from "../../src/graph/store.ts";
+import type { Entity, Relation } from "../../src/graph/types.ts";
+
+/** Opens empty stores of one kind, all on real databases. */
+export interface StoreMaker {
+  /** An empty store that nobody else has. */
+  fresh(): Promise<Store>;
+  /** Another connection to the same graph, as another process has. */
+  again(store: Store): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+/** What a suite gets: the store of the running test. */
+export interface Given {
+  readonly store: Store;
+  again(): Promise<Store>;
+}
+
+export function entity(name: string, entityType = "person", observations: string[] = []): Entity {
+  return { name, entityType, observations };
+}
+
+export function relation(from: string, relationType: string, to: string): Relation {
+  return { from, to, relationType };
+}
+
+export function create(
+  store: Store,
+  entities: readonly Entity[],
+  onConflict: OnConflict = "skip",
+  source?: string,
+) {
+  return createEntities(store, entities, { onConflict, action: "create_entities", source });
+}
+
+export function relate(
+  store: Store,
+  relations: readonly Relation[],
+  onMissing: "error" | "create" = "error",
+) {
+  return createRelations(store, relations, { onMissing, action: "create_relations" });
+}
+
+/** What a deletion that was carried out returns. */
+async function done(deletion: Promise<Deleted | Question>): Promise<Deleted> {
+  const answer = await deletion;
+  if ("question" in answer) throw new Error(`it asks: ${answer.question}`);
+  return answer;
+}
+
+export function forget(store: Store, names: readonly string[]) {
+  return done(deleteEntities(store, names, { hard: false, action: "delete_entities" }));
+}
+
+export function forgetFacts(store: Store, entityName: string, observations: readonly string[]) {
+  const facts = { hard: false, action: "delete_observations" };
+  return done(deleteObservations(store, [{ entityName, observations }], facts));
+}
+
+export function unrelate(store: Store, relations: readonly Relation[]) {
+  return done(deleteRelations(store, relations, { hard: false, action: "delete_relations" }));
+}
+
+/** Runs a hard deletion as a user who agrees; returns the question and the answer. */
+export async function erase(run: (hard: Hard & { action: string }) => Promise<Deleted | Question>) {
+  const asked = await run({ hard: true, action: "erase" });
+  if (!("question" in asked)) throw new Error("it did not ask");
+  const { question } = asked;
+  return { question, answer: await done(run({ hard: true, agreed: question, action: "erase" })) };
+}
+
+export const budget = 20_000;

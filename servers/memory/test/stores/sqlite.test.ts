@@ -1,0 +1,145 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { deleteEntities, deleteObservations } from "../../src/graph/remove.ts";
+import { searchNodes } from "../../src/graph/search.ts";
+import { openSqliteStore } from "../../src/graph/sqlite/store.ts";
+import { type Store, storeOfCall } from "../../src/graph/store.ts";
+import { undoChange } from "../../src/graph/undo.ts";
+import { updateEntities } from "../../src/graph/update.ts";
+import { budget, create, entity, erase, forgetFacts } from "./help.ts";
+import { storeSuite } from "./suite.ts";
+
+storeSuite("a graph in SQLite", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  let count = 0;
+  return {
+    fresh() {
+      count += 1;
+      return openSqliteStore(join(folder, `${count}.db`));
+    },
+    again: (store: Store) => openSqliteStore(store.location),
+    dispose: () => rm(folder, { recursive: true, force: true }),
+  };
+});
+
+it("opens and reads a file in which another process writes for long", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const file = join(folder, "memory.db");
+  await (await openSqliteStore(file)).close();
+  const other = new Sqlite(file);
+  other.exec("BEGIN IMMEDIATE");
+  const store = await openSqliteStore(file);
+  expect(await store.read((reader) => reader.changes(undefined, 1))).toEqual([]);
+  await store.close();
+  other.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Which of the words are anywhere in the files of a memory. */
+async function inFiles(folder: string, words: readonly string[]): Promise<string[]> {
+  const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+  const text = Buffer.concat(files).toString("latin1").toLowerCase();
+  return words.filter((word) => text.includes(word.toLowerCase()));
+}
+
+it("leaves no byte of what was erased: text, index, old names, softly deleted facts", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const store = await openSqliteStore(join(folder, "memory.db"));
+  const secrets = ["zqpinzq", "zqoldnamezq", "zqsofterzq", "zqkeptalivezq"];
+  const filler = Array.from({ length: 400 }, (_, index) =>
+    entity(`filler ${index}`, "t", [`fact ${index} zqkeptalivezq`]),
+  );
+  await create(store, filler);
+  await create(store, [entity("zqoldnamezq", "t", ["the PIN is zqpinzq", "zqsofterzq as well", "stays"])]);
+  await updateEntities(store, [{ name: "zqoldnamezq", new_name: "Renamed" }], { action: "rename" });
+  await forgetFacts(store, "Renamed", ["zqsofterzq as well"]);
+  await create(
+    store,
+    filler.map(({ name }) => entity(`${name} again`, "t", [`more of ${name}`])),
+  );
+  expect(await inFiles(folder, secrets)).toEqual(secrets);
+  const facts = { entityName: "Renamed", observations: ["the PIN is zqpinzq", "zqsofterzq as well"] };
+  await erase((hard) => deleteObservations(store, [facts], hard));
+  expect(await inFiles(folder, secrets)).toEqual(["zqoldnamezq", "zqkeptalivezq"]);
+  await erase((hard) => deleteEntities(store, ["Renamed"], hard));
+  expect(await inFiles(folder, secrets)).toEqual(["zqkeptalivezq"]);
+  await store.close();
+  expect(await inFiles(folder, secrets)).toEqual(["zqkeptalivezq"]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("says where another process still keeps what was erased", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const store = await openSqliteStore(join(folder, "memory.db"));
+  await create(store, [entity("A", "t", ["secret"])]);
+  const other = new Sqlite(store.location, { readonly: true });
+  other.exec("BEGIN");
+  other.prepare("SELECT count(*) FROM entities").get();
+  const { answer } = await erase((hard) => deleteEntities(store, ["A"], hard));
+  expect(answer.message).toMatch(/^Erased 1 entity.*the old text stays in .*-wal until/);
+  other.close();
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("ends a statement in its middle when the call stops", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const store = await openSqliteStore(join(folder, "memory.db"));
+  await create(
+    store,
+    Array.from({ length: 2_000 }, (_, index) => entity(`word ${index}`)),
+  );
+  let asked = 0;
+  const stop = {
+    throwIfAborted() {
+      asked += 1;
+      if (asked >= 500) throw new Error("stopped");
+    },
+  };
+  const query = { query: "word", limit: 20, cursor: undefined, budget };
+  await expect(
+    searchNodes(
+      storeOfCall(store, stop, () => undefined),
+      query,
+    ),
+  ).rejects.toThrow("stopped");
+  expect(asked).toBe(500);
+  expect((await searchNodes(store, query)).total).toBeGreaterThan(500);
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("brings a file of version 1 up to date: index, counters, journal", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const file = join(folder, "memory.db");
+  const first = await openSqliteStore(file);
+  await create(first, [entity("Ada", "person", ["likes dancing", "gone"])]);
+  const { change_id = 0 } = await forgetFacts(first, "Ada", ["gone"]);
+  await first.close();
+  const db = new Sqlite(file);
+  db.exec(`DROP TABLE terms; DROP TABLE search; DROP TABLE counters;
+    CREATE VIRTUAL TABLE words USING fts5 (content); CREATE VIRTUAL TABLE grams USING fts5 (content);
+    CREATE TABLE old (change_id INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, op TEXT NOT NULL, row_id INTEGER
+      NOT NULL, entity_id INTEGER NOT NULL, other_id INTEGER, before_value TEXT, after_value TEXT,
+      PRIMARY KEY (change_id, seq)) STRICT, WITHOUT ROWID;
+    INSERT INTO old SELECT change_id, seq, CASE kind WHEN 0 THEN 'entity' ELSE 'observation' END,
+      CASE op WHEN 0 THEN 'add' ELSE 'remove' END, row_id, entity_id, other_id, before_value, after_value FROM change_items;
+    DROP TABLE change_items; ALTER TABLE old RENAME TO change_items;
+    PRAGMA user_version = 1;`);
+  db.close();
+  const store = await openSqliteStore(file);
+  expect(await store.read((reader) => reader.counts())).toEqual({
+    entities: 1,
+    observations: 1,
+    relations: 0,
+  });
+  const query = { query: "dance", limit: 20, cursor: undefined, budget };
+  expect((await searchNodes(store, query)).entities).toMatchObject([{ name: "Ada" }]);
+  await undoChange(store, change_id, { action: "undo" });
+  expect(await store.read((reader) => reader.counts())).toMatchObject({ observations: 2 });
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
