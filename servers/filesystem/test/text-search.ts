@@ -1,19 +1,12 @@
 import { onTestFinished } from "vitest";
-import {
-  type Engine,
-  type TextFound,
-  type TextSearch,
-  TextSearcher,
-} from "../src/files/search/search-text.ts";
+import { type TextFound, type TextSearch, TextSearcher } from "../src/files/search/search-text.ts";
 import type { Tree } from "./tree.ts";
-
-export const ENGINES: readonly Engine[] = ["ripgrep", "workers"];
 
 export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;
 
 /** Searches a tree with the tool's defaults; its threads end with the test. */
-export function searcherOf(tree: Tree, engine: Engine, ignored: readonly string[] = []): Search {
-  const searcher = new TextSearcher(tree.guard, ignored, engine);
+export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search {
+  const searcher = new TextSearcher(tree.guard, ignored);
   onTestFinished(() => searcher.close());
   return (request) =>
     searcher.search({

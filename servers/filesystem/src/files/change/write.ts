@@ -3,7 +3,7 @@ import { countLines, type LineCounts } from "../edit/diff.ts";
 import { withEnds } from "../edit/line-endings.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
-import { decode, detect, type Encoding, encode } from "../read/text-encoding.ts";
+import { decode, type Encoding, encode, formOfText } from "../read/text-encoding.ts";
 import { type ChangeContext, lockPath } from "./change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
 import { lossQuestion } from "./replaced-entry.ts";
@@ -75,17 +75,17 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
   });
   if (mode === "create" && before !== undefined) throw exists(path);
   checkExpected(path, before, expectedHash);
-  const form = before?.bytes === undefined ? undefined : detect(before.bytes, { whole: true });
+  const form = before?.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
   const next =
     mode === "append" && before !== undefined
-      ? appended(path, before, request.content)
+      ? await appended(path, before, request.content)
       : fresh(request.content);
   const outcome = {
     path,
     created: before === undefined,
     size: next.bytes.length,
     sizeBefore: before?.stat.size,
-    lines: linesOf(before, next),
+    lines: await linesOf(before, next),
     encoding: next.encoding,
     encodingBefore:
       form === undefined || form.encoding === next.encoding || before?.stat.size === 0
@@ -116,7 +116,7 @@ function fresh(content: string): Next {
   return { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
 }
 
-function appended(path: string, before: Before, content: string): Next {
+async function appended(path: string, before: Before, content: string): Promise<Next> {
   if (before.bytes === undefined) {
     throw new ToolError(
       "too_large",
@@ -126,7 +126,7 @@ function appended(path: string, before: Before, content: string): Next {
       },
     );
   }
-  const form = detect(before.bytes, { whole: true });
+  const form = await formOfText(before.bytes, { whole: true });
   if (form === undefined) throw binary(path);
   const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
   const addition = encode(ends, { ...form, bom: false });
@@ -137,10 +137,10 @@ function appended(path: string, before: Before, content: string): Next {
   };
 }
 
-function linesOf(before: Before | undefined, next: Next): LineCounts | undefined {
+async function linesOf(before: Before | undefined, next: Next): Promise<LineCounts | undefined> {
   if (before === undefined) return countLines("", next.bytes.toString("utf8"));
   if (before.bytes === undefined) return undefined;
-  const was = detect(before.bytes, { whole: true });
+  const was = await formOfText(before.bytes, { whole: true });
   if (was === undefined) return undefined;
   const form = { ...was, encoding: next.encoding, bom: next.kept !== undefined && was.bom };
   return countLines(decode(before.bytes, was), decode(next.bytes, form));

@@ -4,7 +4,7 @@ import { type Before, checkExpected, readBefore, replaceContent } from "../chang
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf } from "../read/source.ts";
-import { decode, detect, encode } from "../read/text-encoding.ts";
+import { decode, decodesBack, encode, formOfText } from "../read/text-encoding.ts";
 import { unifiedDiff } from "./diff.ts";
 import { type Edit, editText } from "./edit-text.ts";
 import { unified } from "./line-endings.ts";
@@ -56,9 +56,10 @@ export async function edit(context: ChangeContext, request: EditRequest): Promis
 async function editLocked(context: ChangeContext, path: string, request: EditRequest): Promise<Edited> {
   const { before, bytes } = await readWhole(context, path);
   checkExpected(path, before, request.expectedHash);
-  const form = detect(bytes, { whole: true });
+  const form = await formOfText(bytes, { whole: true });
   if (form === undefined) throw binary(path);
   const original = decode(bytes, form);
+  if (!decodesBack(bytes, original, form)) throw notKept(path, form.encoding);
   const text = unified(original, form.eol);
   const edited = editText(path, text.text, request.edits, request.replaceAll);
   const diff = unifiedDiff(path, text.text, edited.text, edited.regions, request.maxChars);
@@ -101,4 +102,14 @@ async function readWhole(context: ChangeContext, path: string): Promise<{ before
     );
   }
   return { before, bytes: before.bytes };
+}
+
+function notKept(path: string, encoding: string): ToolError {
+  return new ToolError(
+    "invalid",
+    `"${oneLine(path)}" is ${encoding} text that cannot be written back byte by byte.`,
+    {
+      hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
+    },
+  );
 }

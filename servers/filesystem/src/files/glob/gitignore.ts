@@ -49,12 +49,6 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** A line back in the form of the file. */
-export function formatIgnoreLine(line: IgnoreLine): string {
-  const slash = line.anchored ? "/" : "";
-  return `${line.negated ? "!" : ""}${slash}${line.pattern}${line.directoriesOnly ? "/" : ""}`;
-}
-
 /**
  * The lines that hold below `directory` for lines that stand in a directory above it.
  *

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { walk } from "../tree/walk.ts";
-import { compileIgnoreLines, formatIgnoreLine, parseIgnoreLines } from "./gitignore.ts";
+import { compileIgnoreLines, parseIgnoreLines } from "./gitignore.ts";
 import { IgnoreScope } from "./ignore-scope.ts";
 
 /** The files that are not hidden below `from`. */
@@ -210,14 +210,5 @@ describe("IgnoreScope", () => {
     const path = `${"a/".repeat(1000)}x`;
     const rules = await compileIgnoreLines(parseIgnoreLines(bombs.join("\n")));
     for (let i = 0; i < 10; i++) expect(rules.verdict(path, "a".repeat(255), false)).toBeUndefined();
-  });
-});
-
-describe("formatIgnoreLine", () => {
-  it.each(["a", "!a", "/a", "a/b/", "!/a/**/b", "\\#x", "a\\ "])("gives back %j", (text) => {
-    const [line] = parseIgnoreLines(text);
-    expect(line).toBeDefined();
-    const [again] = parseIgnoreLines(line === undefined ? "" : formatIgnoreLine(line));
-    expect(again).toEqual(line);
   });
 });

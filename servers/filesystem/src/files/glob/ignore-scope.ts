@@ -5,7 +5,6 @@ import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import type { Entry, WalkedDirectory } from "../tree/open-below.ts";
 import {
   compileIgnoreLines,
-  formatIgnoreLine,
   type IgnoreLine,
   type IgnoreRules,
   linesBelow,
@@ -38,13 +37,10 @@ const NONE: Levels = { ".gitignore": [], ".ignore": [], ".rgignore": [] };
 export class IgnoreScope {
   readonly #levels: Levels;
   readonly #outer: IgnoreRules;
-  /** The rules from above the walk's start as text, for another program that walks the same tree. */
-  readonly outerText: string;
 
-  private constructor(levels: Levels, outer: IgnoreRules, outerText: string) {
+  private constructor(levels: Levels, outer: IgnoreRules) {
     this.#levels = levels;
     this.#outer = outer;
-    this.outerText = outerText;
   }
 
   /**
@@ -64,8 +60,7 @@ export class IgnoreScope {
         lines.push(...(await linesBelow(await guardedLines(guard, join(parent, name)), below)));
       }
     }
-    const text = lines.map((line) => `${formatIgnoreLine(line)}\n`).join("");
-    return new IgnoreScope(NONE, await compileIgnoreLines(lines), text);
+    return new IgnoreScope(NONE, await compileIgnoreLines(lines));
   }
 
   /**
@@ -95,7 +90,7 @@ export class IgnoreScope {
       const rules = await compileIgnoreLines(parseIgnoreLines(text));
       levels = { ...levels, [name]: [{ skip, rules }, ...levels[name]] };
     }
-    return new IgnoreScope(levels, this.#outer, this.outerText);
+    return new IgnoreScope(levels, this.#outer);
   }
 
   /** @param path below the walk's start. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { TextDecoder } from "node:util";
 import { clip, grouped, sized, ToolError } from "@refmcp/core/answer";
 import { CHUNK_BYTES, type Source } from "./source.ts";
 import { bomOf, decode, type Encoding, encode, type TextForm, withoutCutCharacter } from "./text-encoding.ts";
@@ -165,7 +166,12 @@ export class Lines {
 
   #decode(bytes: Buffer, ends: boolean): string {
     const { encoding } = this.#form;
-    if (encoding !== "utf-8") return decode(bytes, { encoding, bom: false, damaged: false });
+    if (encoding !== "utf-8") {
+      // A character that the end cuts in two is left out.
+      if (!ends && mostBytesPerChar(encoding) > 2)
+        return new TextDecoder(encoding).decode(bytes, { stream: true });
+      return decode(bytes, { encoding, bom: false, damaged: false });
+    }
     const complete = ends ? bytes : withoutCutCharacter(bytes);
     // A sample from the front says nothing about this place of a large file.
     return decode(complete, { encoding, bom: false, damaged: !isUtf8(complete) });
@@ -205,7 +211,11 @@ function shortLine(line: number, chars: number): ToolError {
   });
 }
 
-/** Bytes per UTF-16 code unit at most: a pair of two units takes four bytes in UTF-8, any other unit up to three. */
+/**
+ * Bytes per UTF-16 code unit at most: a pair of two units takes four bytes in UTF-8, any other unit up to three; in
+ * GB18030 four.
+ */
 function mostBytesPerChar(encoding: Encoding): number {
-  return encoding === "utf-8" ? 3 : encoding === "windows-1252" ? 1 : 2;
+  if (encoding === "utf-8") return 3;
+  return encoding === "windows-1252" ? 1 : encoding.startsWith("utf-16") ? 2 : 4;
 }

@@ -1,6 +1,6 @@
 import { createHash, type Hash, hash } from "node:crypto";
 import type { GuardedFile } from "@refmcp/core/boundary";
-import { detect, type Encoding, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
+import { type Encoding, formOfText, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
 
 /** Files up to this size are read whole: their lines are counted and their content is hashed. */
 export const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -52,7 +52,7 @@ export async function readAt(file: Opened, position: number, length: number): Pr
 /** The form of the text in `source`, or undefined for binary content. */
 export async function formOf(source: Source, encoding?: Encoding): Promise<TextForm | undefined> {
   const bytes = source.whole ?? (await source.read(0, SAMPLE_BYTES));
-  return detect(bytes, { whole: source.whole !== undefined, encoding });
+  return formOfText(bytes, { whole: source.whole !== undefined, encoding });
 }
 
 /** How many hexadecimal digits of the SHA-256 name a content in answers. */

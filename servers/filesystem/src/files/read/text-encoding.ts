@@ -1,8 +1,26 @@
 import { isUtf8 } from "node:buffer";
-import { ToolError } from "@refmcp/core/answer";
+import { TextDecoder } from "node:util";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 
-/** The encodings that are read and written. windows-1252 stands for Latin-1 too, as in the WHATWG standard. */
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+/** The name of an encoding in the WHATWG Encoding Standard, in small letters; windows-1252 stands for Latin-1 too. */
+export type Encoding = string;
+
+/**
+ * The standard name of an encoding, for example `gbk` for `GB2312`.
+ *
+ * @throws ToolError `invalid` for one that is unknown, or that keeps a state over several lines.
+ */
+export function encodingNamed(label: string): Encoding {
+  try {
+    const { encoding } = new TextDecoder(label);
+    if (!/^(?:iso-2022|replacement|x-user)/.test(encoding)) return encoding;
+  } catch {
+    // Said below.
+  }
+  throw new ToolError("invalid", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`, {
+    hint: "Use a WHATWG name, such as utf-8, utf-16le, windows-1252, gbk, big5, shift_jis, euc-kr or koi8-r; or leave it out.",
+  });
+}
 
 /** How lines end: one way throughout, several ways, or no line end at all. */
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
@@ -15,6 +33,8 @@ export interface TextForm {
   readonly eol: Eol;
   /** UTF-8 with some bytes that are none; they survive decoding and encoding. */
   readonly damaged: boolean;
+  /** The encoding was guessed, and could be another. */
+  readonly weak?: boolean;
 }
 
 /** How many bytes at the front decide whether a file is binary. */
@@ -35,7 +55,25 @@ export function bomOf(encoding: Encoding): Buffer {
 }
 
 /**
- * The form of the text in `bytes`, the front of a file or all of it.
+ * The form of the text in `bytes`, the front of a file or all of it; where it is neither UTF-8 nor UTF-16, its encoding
+ * is guessed.
+ *
+ * @param options see `detect`.
+ * @returns undefined for binary content.
+ */
+export async function formOfText(
+  bytes: Buffer,
+  options: { whole: boolean; encoding?: Encoding | undefined },
+): Promise<TextForm | undefined> {
+  const form = detect(bytes, options);
+  if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
+  // Loaded on first use: few files need it.
+  const { guessLegacy } = await import("./legacy-encoding.ts");
+  return { ...form, ...guessLegacy(bytes.subarray(0, SAMPLE_BYTES)) };
+}
+
+/**
+ * As `formOfText`, but what is neither UTF-8 nor UTF-16 counts as windows-1252.
  *
  * @param options.whole whether `bytes` is the whole file; otherwise a character may be cut off at its end.
  * @param options.encoding what the caller says it is; then nothing counts as binary.
@@ -92,6 +130,8 @@ export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | 
       return body
         .toString("latin1")
         .replace(C1_CONTROLS, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
+    default:
+      return new TextDecoder(form.encoding).decode(body);
   }
 }
 
@@ -115,6 +155,44 @@ function encodeBody(text: string, form: Pick<TextForm, "encoding" | "damaged">):
       return Buffer.from(text, "utf16le").swap16();
     case "windows-1252":
       return Buffer.from(text.replace(BEYOND_LATIN1, toWindows1252), "latin1");
+    default:
+      return encodeLegacy(text, form.encoding);
+  }
+}
+
+/** For each encoding the bytes of its characters: what `TextDecoder` makes of every byte and pair of bytes. */
+const tables = new Map<Encoding, ReadonlyMap<string, Buffer>>();
+
+function encodeLegacy(text: string, encoding: Encoding): Buffer {
+  const table = tables.get(encoding) ?? tableOf(encoding);
+  tables.set(encoding, table);
+  return Buffer.concat(Array.from(text, (char) => table.get(char) ?? noCharacter(encoding, char)));
+}
+
+function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
+  const table = new Map<string, Buffer>();
+  const add = (...bytes: number[]) => {
+    const char = new TextDecoder(encoding).decode(Buffer.from(bytes));
+    // What has several codes gets the first; a file that holds another is not edited (`decodesBack`).
+    if (!char.includes("\uFFFD") && [...char].length === 1 && !table.has(char)) {
+      table.set(char, Buffer.from(bytes));
+    }
+  };
+  for (let byte = 0; byte < 0x100; byte++) add(byte);
+  const isMultibyte = !table.has(new TextDecoder(encoding).decode(Buffer.from([0xfe]))) || table.size < 0xf0;
+  for (let first = 0x81; isMultibyte && first < 0xff; first++) {
+    for (let second = 0x40; second < 0xff; second++) add(first, second);
+  }
+  return table;
+}
+
+/** Whether encoding gives the same bytes back: of some legacy encodings a character has several codes. */
+export function decodesBack(bytes: Buffer, text: string, form: TextForm): boolean {
+  if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
+  try {
+    return encode(text, form).equals(bytes);
+  } catch {
+    return false;
   }
 }
 
@@ -263,15 +341,17 @@ const BEYOND_LATIN1 = /[\u0080-\u009f]|[\u0100-\u{10ffff}]/gu;
 
 function toWindows1252(char: string): string {
   const index = WINDOWS_1252.indexOf(char);
-  if (index === -1) {
-    const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw new ToolError(
-      "invalid",
-      `The file is windows-1252 text, which has no character U+${code} (${char}).`,
-      {
-        hint: "Use characters of windows-1252, or rewrite the whole file as UTF-8 with write_file.",
-      },
-    );
-  }
+  if (index === -1) return noCharacter("windows-1252", char);
   return String.fromCharCode(0x80 + index);
+}
+
+function noCharacter(encoding: Encoding, char: string): never {
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  throw new ToolError(
+    "invalid",
+    `The file is ${encoding} text, which has no character U+${code} (${char}).`,
+    {
+      hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
+    },
+  );
 }

@@ -1,32 +1,113 @@
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import type { Glob } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
+import { walk } from "../tree/walk.ts";
+import type { ScanPool } from "./scan-pool.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
 /** Which files of a tree are searched for what. */
-export interface LocateRequest {
+export interface FindRequest {
   readonly guard: PathGuard;
   readonly root: GuardedDirectory;
   readonly pattern: TextPattern;
   /** Which files are of interest; all without it. */
   readonly glob: Glob | undefined;
-  /** The glob's text, for a program that can use it. */
-  readonly globText: string | undefined;
   /** The rules from above `root`; undefined searches ignored files as well. */
   readonly ignore: IgnoreScope | undefined;
   readonly signal: AbortSignal;
 }
 
 /** A file with lines that match. */
-export interface Located {
+export interface FileWithLines {
   /** Below the root, with `/` between components. */
   readonly path: string;
   /** How many lines match. */
   readonly lines: number;
 }
 
-/**
- * Finds the files with lines that match, in any order, and nothing that lies outside of the tree. What is shown of
- * them is read anew.
- */
-export type Locate = (request: LocateRequest, found: (located: Located) => void) => Promise<void>;
+/** Files that are handed to a thread at once. */
+const BATCH = 128;
+/** Batches that wait for a thread before the walk does. */
+const WAITING = 4;
+
+/** Finds the files with lines that match, in any order, and nothing outside the tree. */
+export async function findFiles(
+  pool: ScanPool,
+  request: FindRequest,
+  found: (file: FileWithLines) => void,
+): Promise<void> {
+  const counter = new Counter(pool, request, found);
+  const { guard, root, glob, ignore, signal } = request;
+  try {
+    await walk(guard, root, { signal, ignore, rest: () => counter.rest() }, ({ path, name, type }) => {
+      if (type === "file" && glob?.matches(path, name, false) !== false) counter.add(path);
+      return counter.failed ? "stop" : undefined;
+    });
+  } finally {
+    // The threads use the root's descriptor, so they end before it is closed.
+    await counter.settle();
+  }
+  await counter.finish();
+}
+
+/** Hands files to threads, batch by batch. */
+class Counter {
+  failed = false;
+  readonly #pool: ScanPool;
+  readonly #request: FindRequest;
+  readonly #found: (file: FileWithLines) => void;
+  readonly #running = new Set<Promise<void>>();
+  #batch: string[] = [];
+  #reason: unknown;
+
+  constructor(pool: ScanPool, request: FindRequest, found: (file: FileWithLines) => void) {
+    this.#pool = pool;
+    this.#request = request;
+    this.#found = found;
+  }
+
+  add(path: string): void {
+    this.#batch.push(path);
+    if (this.#batch.length >= BATCH) this.#send();
+  }
+
+  /** To be waited for where the threads are behind. */
+  rest(): Promise<void> | undefined {
+    return this.#running.size >= this.#pool.width + WAITING ? Promise.race(this.#running) : undefined;
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** @throws what a thread failed with. */
+  async finish(): Promise<void> {
+    if (this.#batch.length > 0 && !this.failed) this.#send();
+    await this.settle();
+    if (this.failed) throw this.#reason;
+  }
+
+  #send(): void {
+    const job = this.#count(this.#batch).catch((reason: unknown) => {
+      if (!this.failed) this.#reason = reason;
+      this.failed = true;
+    });
+    this.#batch = [];
+    this.#running.add(job);
+    void job.then(() => this.#running.delete(job));
+  }
+
+  async #count(paths: readonly string[]): Promise<void> {
+    const { root, pattern, signal } = this.#request;
+    const { realPath } = root;
+    const answer = await this.#pool.run(
+      { kind: "count", pattern, at: root.entry(""), realPath, paths },
+      signal,
+    );
+    if (!("counts" in answer)) return;
+    for (const [index, path] of paths.entries()) {
+      const lines = answer.counts[index] ?? 0;
+      if (lines > 0) this.#found({ path, lines });
+    }
+  }
+}

@@ -1,5 +1,5 @@
 import type { LineMatcher } from "./line-matcher.ts";
-import { type Block, readableText, readBlocks } from "./text-blocks.ts";
+import { type Block, readBlocks } from "./text-blocks.ts";
 
 /** A line that matches. */
 export interface FoundLine {
@@ -9,7 +9,7 @@ export interface FoundLine {
   text: string;
   /** Where the match begins in the whole line, from 1, in UTF-16 code units; only where the text was cut. */
   column?: number;
-  /** The lines before and behind it that were asked for and are not shown with another match. */
+  /** The lines before and after it that were asked for and are not shown with another match. */
   before?: string[];
   after?: string[];
 }
@@ -19,51 +19,40 @@ export interface ExtractRequest {
   readonly from: number;
   /** How many lines are wanted. */
   readonly most: number;
-  /** How many lines to show before and behind. */
+  /** How many lines to show before and after. */
   readonly context: number;
   /** The longest text of a line, in UTF-16 code units. */
   readonly width: number;
+  /** Whether all lines that match are to be counted, from the first line on. */
+  readonly total: boolean;
 }
 
 export interface Extract {
   readonly lines: FoundLine[];
-  /** Whether more lines match behind these. */
+  /** Whether more lines match after these. */
   readonly more: boolean;
+  /** How many lines match, where all were counted. */
+  readonly total: number;
 }
-
-const LINE_FEED = 10;
 
 /** The lines of an open file that match, from `from` on; none where it is binary. */
 export function extractLines(fd: number, matcher: LineMatcher, request: ExtractRequest): Extract {
   const extractor = new Extractor(matcher, request);
   const isText = readBlocks(fd, (block) => extractor.take(block));
-  return isText ? { lines: extractor.found, more: extractor.more } : { lines: [], more: false };
-}
-
-/** How many lines of an open file match; 0 where it is binary. */
-export function countLines(fd: number, matcher: LineMatcher): number {
-  let count = 0;
-  let counted = false;
-  const isText = readBlocks(fd, (block) => {
-    const starts = matcher.lines(block);
-    count += starts.length;
-    // A very long line comes in parts; it counts once.
-    if (counted && starts[0] === 0) count -= 1;
-    counted = block.partial && (counted || starts[0] === 0);
-    return undefined;
-  });
-  return isText ? count : 0;
+  if (!isText) return { lines: [], more: false, total: 0 };
+  return { lines: extractor.found, more: extractor.more, total: extractor.total };
 }
 
 class Extractor {
   readonly found: FoundLine[] = [];
   more = false;
+  total = 0;
   readonly #matcher: LineMatcher;
   readonly #request: ExtractRequest;
   #line = 1;
   /** The last lines that were not shown. */
-  #recent: Buffer[] = [];
-  /** How many lines behind the last match are still to be shown. */
+  #recent: string[] = [];
+  /** How many lines after the last match are still to be shown. */
   #behind = 0;
   /** Whether the present line began in the block before, and whether it was found there. */
   #continued: "no" | "open" | "found" = "no";
@@ -73,28 +62,54 @@ class Extractor {
     this.#request = request;
   }
 
+  /** Whether nothing is left to do but to count. */
+  get #isFull(): boolean {
+    return this.#request.total && this.found.length >= this.#request.most && this.#behind === 0;
+  }
+
   take(block: Block): "stop" | undefined {
-    const { bytes, partial } = block;
-    const starts = new Set(this.#matcher.lines(block));
-    if (starts.size === 0 && this.#behind === 0 && this.#request.context === 0 && !partial) {
-      this.#line += countFeeds(bytes);
-      this.#continued = "no";
+    const starts = this.#matcher.lines(block);
+    const { partial } = block;
+    // A very long line comes in parts; it counts once.
+    const again = this.#continued === "found" && starts[0] === 0 ? 1 : 0;
+    this.total += starts.length - again;
+    if (this.#isFull) {
+      this.more ||= starts.length > again;
+      const isFound = partial && (starts[0] === 0 || this.#continued === "found");
+      this.#continued = isFound ? "found" : "no";
       return undefined;
     }
-    for (let at = 0; at < bytes.length; ) {
-      const feed = bytes.indexOf(LINE_FEED, at);
-      const end = feed < 0 ? bytes.length : feed;
-      if (this.#takeLine(bytes.subarray(at, end), starts.has(at)) === "stop") return "stop";
+    let next = 0;
+    const { text } = starts.length === 0 && !this.#needsLines ? { text: "" } : block;
+    if (text === "") this.#line += partial ? 0 : block.countFeeds();
+    for (let at = 0; at < text.length; ) {
+      const start = starts[next];
+      if (!partial && !this.#needsLines && start !== at) {
+        const to = start ?? text.length;
+        this.#line += feedsIn(text, at, to);
+        at = to;
+        continue;
+      }
+      const feed = text.indexOf("\n", at);
+      const end = feed < 0 ? text.length : feed;
+      if (start === at) next += 1;
+      if (this.#takeLine(text.slice(at, end), start === at) === "stop") return "stop";
       if (partial) return undefined;
       this.#continued = "no";
       this.#line += 1;
       at = end + 1;
     }
+    if (!partial) this.#continued = "no";
     return undefined;
   }
 
-  #takeLine(line: Buffer, matches: boolean): "stop" | undefined {
-    const { from, most, context, width } = this.#request;
+  /** Whether lines are of interest that do not match. */
+  get #needsLines(): boolean {
+    return this.#behind > 0 || this.#request.context > 0 || this.#continued !== "no";
+  }
+
+  #takeLine(line: string, matches: boolean): "stop" | undefined {
+    const { from, most, context, width, total } = this.#request;
     const again = this.#continued === "found";
     if (this.#continued === "no") this.#continued = "open";
     if (again) return undefined;
@@ -103,9 +118,9 @@ class Extractor {
       return undefined;
     }
     this.#continued = "found";
-    if (this.found.length === most) {
+    if (this.found.length >= most) {
       this.more = true;
-      return "stop";
+      return total ? undefined : "stop";
     }
     const found: FoundLine = { line: this.#line, ...around(line, this.#matcher.find(line), width) };
     if (this.#recent.length > 0) found.before = this.#recent.map((one) => begin(one, width));
@@ -115,8 +130,8 @@ class Extractor {
     return undefined;
   }
 
-  /** A line that is shown beside a match at most. */
-  #pass(line: Buffer): void {
+  /** A line that is shown with a match at most. */
+  #pass(line: string): void {
     const { context, width } = this.#request;
     const last = this.found.at(-1);
     if (this.#behind > 0 && last !== undefined) {
@@ -130,30 +145,29 @@ class Extractor {
   }
 }
 
-function countFeeds(bytes: Buffer): number {
+function feedsIn(text: string, from: number, to: number): number {
   let count = 0;
-  for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
   return count;
 }
 
-function withoutReturn(line: Buffer): Buffer {
-  return line.at(-1) === 13 ? line.subarray(0, -1) : line;
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** The begin of a line beside a match. */
-function begin(line: Buffer, width: number): string {
-  // A character has at most four bytes, so this many hold enough of them.
-  const text = readableText(withoutReturn(line.length > width * 4 + 4 ? line.subarray(0, width * 4) : line));
+/** The begin of a line next to a match. */
+function begin(line: string, width: number): string {
+  const text = withoutReturn(line);
   return text.length > width ? `${cut(text, 0, width)}…` : text;
 }
 
 /** A line, or the part of it around a match. */
 function around(
-  line: Buffer,
+  line: string,
   match: { start: number; end: number } | undefined,
   width: number,
 ): { text: string; column?: number } {
-  const text = readableText(withoutReturn(line));
+  const text = withoutReturn(line);
   if (text.length <= width) return { text };
   const start = match?.start ?? 0;
   // A quarter before the match is enough to see where one is.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ENGINES, searcherOf } from "../../../test/text-search.ts";
+import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import type { TextFound } from "./search-text.ts";
 
-describe.each(ENGINES)("pages of text, by %s", (engine) => {
+describe("pages of text", () => {
   it("cuts long lines around the match", async () => {
     const tree = await makeTree({ a: `${"ab".repeat(5_000)}needle${"😀".repeat(5_000)}\n` });
-    const { files } = await searcherOf(tree, engine)({ pattern: "needle" });
+    const { files } = await searcherOf(tree)({ pattern: "needle" });
     const [match] = files[0]?.matches ?? [];
     expect(match?.text).toMatch(/^…[ab]{75}needle😀+…$/u);
     expect(match?.text.length).toBeLessThan(310);
@@ -18,7 +18,7 @@ describe.each(ENGINES)("pages of text, by %s", (engine) => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 23; i++) content[`d${i % 5}/f${i}`] = "y\nx\n".repeat((i % 4) + 1);
     const tree = await makeTree(content);
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     const whole = await search({ mode, limit: 1000 });
     expect(whole.next_cursor).toBeUndefined();
     const flat = ({ files }: TextFound) =>
@@ -48,7 +48,7 @@ describe.each(ENGINES)("pages of text, by %s", (engine) => {
     for (let i = 0; i < 200; i++)
       content[`${"d".repeat(100)}/f${i}`] = `${"\u0001".repeat(200)}x\n`.repeat(20);
     const tree = await makeTree(content);
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     for (const mode of ["content", "files", "counts"] as const) {
       const page = await search({ mode, limit: 1000, context: 2 });
       expect(JSON.stringify(page).length).toBeLessThan(20_000);

@@ -60,6 +60,8 @@ const FRAME = 1_000;
 export class TextPages {
   /** Where the page begins. */
   readonly after: TextPosition | undefined;
+  /** How many lines match in a single file that was read whole. */
+  total = 0;
   readonly #place: PagePlace;
   readonly #request: PageRequest;
   readonly #pattern: TextPattern;
@@ -104,33 +106,29 @@ export class TextPages {
     return { files: page.files, ...this.#next(more && last !== undefined ? [last, DONE] : undefined) };
   }
 
-  /** How many lines of the file `path` match; 0 where it cannot be read or is no text. */
-  async count(path: string): Promise<number> {
-    return (
-      (await this.#withFile(path, async ({ handle: { fd } }) => {
-        const answer = await this.#place.pool.run(
-          { kind: "count-open", pattern: this.#pattern, fd },
-          this.#signal,
-        );
-        return "counts" in answer ? answer.counts[0] : undefined;
-      })) ?? 0
-    );
-  }
-
   async #read(path: string, most: number): Promise<Read> {
     const { mode, context } = this.#request;
-    if (mode === "counts") return { lines: await this.count(path), matches: [], more: false };
-    const from = this.after?.[0] === path ? this.after[1] + 1 : 1;
-    const wanted = mode === "files" ? 1 : most;
     const extract = await this.#withFile(path, async ({ handle: { fd } }) => {
-      const request = { from, most: wanted, context: mode === "files" ? 0 : context, width: WIDTH };
       const answer = await this.#place.pool.run(
-        { kind: "extract", pattern: this.#pattern, fd, extract: request },
+        {
+          kind: "extract",
+          pattern: this.#pattern,
+          fd,
+          extract: {
+            from: this.after?.[0] === path ? this.after[1] + 1 : 1,
+            most: mode === "content" ? most : mode === "files" ? 1 : 0,
+            context: mode === "content" ? context : 0,
+            width: WIDTH,
+            total: mode === "counts" || (path === "" && this.after === undefined),
+          },
+        },
         this.#signal,
       );
       return "extract" in answer ? answer.extract : undefined;
     });
-    return { lines: extract?.lines.length ?? 0, matches: extract?.lines ?? [], more: extract?.more ?? false };
+    const { lines: matches, more, total } = extract ?? { lines: [], more: false, total: 0 };
+    this.total += total;
+    return { lines: mode === "counts" ? total : matches.length, matches, more };
   }
 
   /** Undefined where the file is gone, swapped for a link or not to be read. */

@@ -24,7 +24,7 @@ async function poolWith(files: Record<string, string>, regex: string) {
   const tree = await makeTree(files);
   const pool = new ScanPool();
   onTestFinished(() => pool.close());
-  const pattern = await textPattern(regex, { literal: false, ignoreCase: false });
+  const pattern = textPattern(regex, { literal: false, ignoreCase: false });
   const request = (paths: string[]): ScanRequest => ({
     kind: "count",
     pattern,
@@ -68,8 +68,8 @@ describe("ScanPool", () => {
   });
 
   it("ends a thread by force when the caller gives up, and goes on with another", async () => {
-    const { tree, pool, request } = await poolWith({ small: "x" }, "(?i)(\\pL|\\pN|[^\\x00-\\x7f]){300}q");
-    await writeFile(tree.at("large"), "é".repeat(400_000));
+    const { tree, pool, request } = await poolWith({ small: "x" }, "(x+x+)+y");
+    await writeFile(tree.at("large"), "x".repeat(400_000));
     const controller = new AbortController();
     const running = Array.from({ length: pool.width + 2 }, () =>
       pool.run(request(forever), controller.signal),
@@ -88,8 +88,8 @@ describe("ScanPool", () => {
   });
 
   it("fails what waits when it is closed", async () => {
-    const { tree, pool, request } = await poolWith({}, "(?i)(\\pL|\\pN|[^\\x00-\\x7f]){300}q");
-    await writeFile(tree.at("large"), "é".repeat(400_000));
+    const { tree, pool, request } = await poolWith({}, "(x+x+)+y");
+    await writeFile(tree.at("large"), "x".repeat(400_000));
     const running = expect(pool.run(request(forever), never)).rejects.toThrow("ended");
     await worked(300);
     await pool.close();

@@ -14,18 +14,12 @@ export type ScanRequest =
       readonly paths: readonly string[];
     }
   | {
-      /** The number of matching lines in an open file. */
-      readonly kind: "count-open";
-      readonly pattern: TextPattern;
-      /** Descriptors belong to the process; the asker keeps it open until the answer. */
-      readonly fd: number;
-    }
-  | {
       readonly kind: "extract";
       readonly pattern: TextPattern;
+      /** Descriptors belong to the process; the asker keeps it open until the answer. */
       readonly fd: number;
       readonly extract: ExtractRequest;
     };
 
-/** For "count" one number per path; for "count-open" a single one. */
+/** For "count" one number per path. */
 export type ScanAnswer = { readonly counts: readonly number[] } | { readonly extract: Extract };

@@ -2,18 +2,18 @@ import { execFileSync } from "node:child_process";
 import { open, readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
-import { ENGINES, lines, searcherOf, utf16 } from "../../../test/text-search.ts";
-import { makeTree, type TreeContent } from "../../../test/tree.ts";
+import { lines, searcherOf } from "../../../test/text-search.ts";
+import { makeTree } from "../../../test/tree.ts";
 import type { TextSearch } from "./search-text.ts";
 
-describe.each(ENGINES)("text search, by %s", (engine) => {
+describe("text search", () => {
   it("finds lines, with numbers, context and totals", async () => {
     const tree = await makeTree({
       "a.txt": "one\ntwo needle\nthree\nfour\nfive needle\nsix\n",
       "sub/b.txt": "needle",
       "c.txt": "nothing\n",
     });
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     expect(await search({ pattern: "needle" })).toEqual({
       files: [
         {
@@ -44,7 +44,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
 
   it("lists files and counts", async () => {
     const tree = await makeTree({ a: "x\nx\n", "b/c": "x\ny\n", d: "y\n" });
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     expect((await search({ mode: "files" })).files).toEqual([
       { path: tree.at("a") },
       { path: tree.at("b/c") },
@@ -61,7 +61,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
 
   it("takes literal text, and ignores case where asked", async () => {
     const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     const found = async (request: Partial<TextSearch>) =>
       lines(tree, await search(request)).map((line) => line.slice(2));
     expect(await found({ pattern: "f(x)", literal: true })).toEqual(["1:f(x) [a]"]);
@@ -82,7 +82,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
       "src/deep/d.ts": "x",
       "src/e.tsx": "x",
     });
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     const found = async (glob: string) => lines(tree, await search({ glob }));
     expect(await found("*.ts")).toEqual(["a.ts:1:x", "src/c.ts:1:x", "src/deep/d.ts:1:x"]);
     expect(await found("src/*.ts")).toEqual(["src/c.ts:1:x"]);
@@ -105,7 +105,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
       "src/.hidden": "x",
       ".git/config": "x",
     });
-    const search = searcherOf(tree, engine, ["*.tmp"]);
+    const search = searcherOf(tree, ["*.tmp"]);
     expect(lines(tree, await search({}))).toEqual(["keep.log:1:x", "src/.hidden:1:x", "src/build/b:1:x"]);
     expect(lines(tree, await search({ path: "src" }))).toEqual(["src/.hidden:1:x", "src/build/b:1:x"]);
     expect(lines(tree, await search({ includeIgnored: true, glob: "*[!e]" }))).toEqual([
@@ -124,7 +124,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
 
   it("lets an ignored file be searched that is asked for by its glob only together with include_ignored", async () => {
     const tree = await makeTree({ ".gitignore": "*.log\n", "a.log": "x" });
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     expect((await search({ glob: "*.log" })).files).toEqual([]);
     expect((await search({ path: "a.log" })).files.length).toBe(1);
   });
@@ -141,7 +141,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
       loop: { link: "." },
     });
     execFileSync("mkfifo", [tree.at("fifo")]);
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     expect((await search({})).files.map(({ path }) => path)).toEqual([tree.at("-e"), tree.at(name)]);
     await expect(search({ path: "link-file" })).rejects.toMatchObject({ kind: "denied" });
     await expect(search({ path: "link-dir" })).rejects.toMatchObject({ kind: "denied" });
@@ -156,7 +156,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
     }
     const tree = await makeTree(content);
     await keepSwapping(tree.at("victim"), tree.outside);
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     for (let i = 0; i < 40; i++) {
       const content = await search({ limit: 1000 });
       expect(JSON.stringify(content)).not.toContain("SECRET");
@@ -172,9 +172,8 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
     const part = Buffer.from("The quick brown fox jumps over the lazy dog.\n".repeat(25_000));
     for (let i = 0; i < 100; i++) await file.write(part);
     await file.close();
-    const search = searcherOf(tree, engine);
+    const search = searcherOf(tree);
     const descriptors = async () => (await readdir("/proc/self/fd")).length;
-    // Slow for both engines.
     const pattern = "(?:[a-z]{1,30}\\s){3,30}\\d";
     await search({ pattern: "absent" });
     const before = await descriptors();
@@ -189,56 +188,7 @@ describe.each(ENGINES)("text search, by %s", (engine) => {
       kind: "timeout",
       message: expect.stringContaining("0.1 s"),
     });
-    await expect.poll(() => childrenOf(process.pid)).not.toContain("rg");
     await expect.poll(descriptors).toBeLessThanOrEqual(before);
     expect((await search({ pattern: "lazy dog", limit: 1 })).total_lines).toBe(2_500_000);
-  });
-});
-
-function childrenOf(pid: number): string {
-  return execFileSync("ps", ["-o", "comm=", "--ppid", String(pid)], { encoding: "utf8" });
-}
-
-describe("the engines", () => {
-  it("agree on a tree of every kind of file", async () => {
-    const content: Record<string, TreeContent[string]> = {};
-    const words = ["alpha", "beta", "gamma", "Delta", "épsilon", "zeta()", "eta[0]", "θ"];
-    let seed = 7;
-    const random = (below: number) => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % below;
-    };
-    for (let i = 0; i < 400; i++) {
-      const text = Array.from({ length: random(40) }, () =>
-        Array.from({ length: random(8) }, () => words[random(words.length)]).join(" "),
-      ).join(random(3) === 0 ? "\r\n" : "\n");
-      const bytes = random(20) === 0 ? utf16(text, random(2) === 0) : Buffer.from(text);
-      if (random(25) === 0 && bytes.length > 0) bytes[random(bytes.length)] = random(2) * 0xff;
-      content[`d${random(6)}/e${random(6)}/f${i}.${["ts", "md", "log"][random(3)]}`] = bytes;
-    }
-    content[".gitignore"] = "*.log\n!f1*.log\n/d1/e2/\n";
-    content["d2/.gitignore"] = "e1\n*.md\n";
-    content["d2/e3/.ignore"] = "!*.md\nf2*\n";
-    const tree = await makeTree(content);
-    const [byRipgrep, byWorkers] = [
-      searcherOf(tree, "ripgrep", ["f33*"]),
-      searcherOf(tree, "workers", ["f33*"]),
-    ];
-    for (const request of [
-      { pattern: "alpha" },
-      { pattern: "alpha", includeIgnored: true },
-      { pattern: "DELTA", ignoreCase: true, path: "d2" },
-      { pattern: "é\\w+", glob: "*.ts" },
-      { pattern: "zeta()", literal: true, glob: "d[0-3]/**/*.{ts,md}" },
-      { pattern: "^(beta|θ).*gamma$", path: "d3" },
-      { pattern: "^$" },
-      { pattern: "[^a-z ]", context: 1 },
-    ] satisfies Partial<TextSearch>[]) {
-      for (const mode of ["content", "files", "counts"] as const) {
-        const one = await byRipgrep({ ...request, mode, limit: 50 });
-        expect(one).toEqual(await byWorkers({ ...request, mode, limit: 50 }));
-        expect(one.total_files, JSON.stringify(request)).toBeGreaterThan(0);
-      }
-    }
   });
 });

@@ -4,11 +4,8 @@ import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import { TopItems } from "../tree/top-items.ts";
-import { locateByRipgrep } from "./find-by-ripgrep.ts";
-import { locateByWorkers } from "./find-by-workers.ts";
-import type { Locate, Located } from "./find-files.ts";
+import { type FileWithLines, findFiles } from "./find-files.ts";
 import { DONE, type FoundFile, TextPages, type TextPosition } from "./result-pages.ts";
-import { findRipgrep } from "./ripgrep-program.ts";
 import { ScanPool } from "./scan-pool.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
@@ -45,30 +42,21 @@ export interface TextFound {
   notes?: string[];
 }
 
-/** Which program looks for files: ripgrep where there is one, or threads of ours. */
-export type Engine = "ripgrep" | "workers";
-
 const BUDGET_MS = 40_000;
 
 /**
- * Searches the text of files. An engine finds the files; what is shown of them is then read by us, each file opened
- * through the guard, so that no engine can be led to show what lies outside.
+ * Searches the text of files, in threads that are ended where they take too long. They find the files first; what is
+ * shown of them is then read again, each file opened through the guard.
  */
 export class TextSearcher {
   readonly #guard: PathGuard;
   readonly #ignored: readonly string[];
-  readonly #engine: Engine | undefined;
   readonly #pool = new ScanPool();
-  #locate: Promise<Locate> | undefined;
 
-  /**
-   * @param ignored patterns of the `--ignore` option.
-   * @param engine which one to use; ripgrep where there is one by default.
-   */
-  constructor(guard: PathGuard, ignored: readonly string[], engine?: Engine) {
+  /** @param ignored patterns of the `--ignore` option. */
+  constructor(guard: PathGuard, ignored: readonly string[]) {
     this.#guard = guard;
     this.#ignored = ignored;
-    this.#engine = engine;
   }
 
   /**
@@ -76,7 +64,7 @@ export class TextSearcher {
    */
   async search(request: TextSearch): Promise<TextFound> {
     const { literal, ignoreCase } = request;
-    const pattern = await textPattern(request.pattern, { literal, ignoreCase });
+    const pattern = textPattern(request.pattern, { literal, ignoreCase });
     const budgetMs = request.budgetMs ?? BUDGET_MS;
     const { signal, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
     try {
@@ -114,8 +102,7 @@ export class TextSearcher {
     const pages = new TextPages(place, request, pattern, [], signal);
     const page = await pages.show([""], false);
     if (pages.after !== undefined) return page;
-    const lines = await pages.count("");
-    return { ...page, total_files: lines > 0 ? 1 : 0, total_lines: lines };
+    return { ...page, total_files: pages.total > 0 ? 1 : 0, total_lines: pages.total };
   }
 
   async #searchDirectory(
@@ -131,9 +118,7 @@ export class TextSearcher {
     const pages = new TextPages(place, request, pattern, [globText, includeIgnored], signal);
     const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, this.#ignored);
     const found = new Candidates(limit + 1, pages.after);
-    this.#locate ??= this.#chooseEngine();
-    const locate = await this.#locate;
-    await locate({ guard, root, pattern, glob, globText, ignore, signal }, (one) => found.add(one));
+    await findFiles(this.#pool, { guard, root, pattern, glob, ignore, signal }, (file) => found.add(file));
     await root.verify();
     const paths = found.top.take().map(({ path }) => path);
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
@@ -146,39 +131,30 @@ export class TextSearcher {
       ...(found.files === 0 && !includeIgnored ? { notes: [hint] } : {}),
     };
   }
-
-  async #chooseEngine(): Promise<Locate> {
-    const workers = locateByWorkers(this.#pool);
-    if (this.#engine === "workers") return workers;
-    const program = await findRipgrep(this.#guard);
-    if (program !== undefined) return locateByRipgrep(program, this.#pool, workers);
-    if (this.#engine === "ripgrep") throw new ToolError("unavailable", "There is no ripgrep here.");
-    return workers;
-  }
 }
 
 /** Counts what is found and keeps what the page may show. */
 class Candidates {
-  readonly top: TopItems<Located>;
+  readonly top: TopItems<FileWithLines>;
   files = 0;
   lines = 0;
   readonly #after: TextPosition | undefined;
 
   constructor(count: number, after: TextPosition | undefined) {
-    this.top = new TopItems<Located>(count, (a, b) => comparePaths(a.path, b.path));
+    this.top = new TopItems<FileWithLines>(count, (a, b) => comparePaths(a.path, b.path));
     this.#after = after;
   }
 
-  add(located: Located): void {
+  add(file: FileWithLines): void {
     this.files += 1;
-    this.lines += located.lines;
+    this.lines += file.lines;
     if (this.#after !== undefined) {
       const [path, line] = this.#after;
-      const order = comparePaths(located.path, path);
+      const order = comparePaths(file.path, path);
       // The file of the cursor may hold more lines.
       if (order < 0 || (order === 0 && line === DONE)) return;
     }
-    this.top.add(located);
+    this.top.add(file);
   }
 }
 

@@ -4,56 +4,51 @@
  */
 import { closeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import { countLines, extractLines } from "./line-extract.ts";
+import { type ExtractRequest, extractLines } from "./line-extract.ts";
 import { type LineMatcher, lineMatcher } from "./line-matcher.ts";
 import { openScanned } from "./open-scanned.ts";
 import type { ScanAnswer, ScanRequest } from "./scan-protocol.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
+const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: true };
+
 let last: { key: string; matcher: LineMatcher } | undefined;
 
-async function matcherOf(pattern: TextPattern): Promise<LineMatcher> {
+function matcherOf(pattern: TextPattern): LineMatcher {
   const key = JSON.stringify(pattern);
-  if (last?.key !== key) last = { key, matcher: await lineMatcher(pattern) };
+  if (last?.key !== key) last = { key, matcher: lineMatcher(pattern) };
   return last.matcher;
 }
 
-async function answer(request: ScanRequest): Promise<ScanAnswer> {
-  const matcher = await matcherOf(request.pattern);
-  switch (request.kind) {
-    case "extract": {
-      const none = { lines: [], more: false };
-      return { extract: readable(() => extractLines(request.fd, matcher, request.extract)) ?? none };
-    }
-    case "count-open":
-      return { counts: [readable(() => countLines(request.fd, matcher)) ?? 0] };
-    case "count": {
-      const { at, realPath, paths } = request;
-      return { counts: paths.map((path) => countAt(at, realPath, path, matcher)) };
-    }
+function answer(request: ScanRequest): ScanAnswer {
+  const matcher = matcherOf(request.pattern);
+  if (request.kind === "extract") {
+    return { extract: extract(request.fd, matcher, request.extract) };
   }
+  const { at, realPath, paths } = request;
+  return { counts: paths.map((path) => countAt(at, realPath, path, matcher)) };
 }
 
 function countAt(at: string, realPath: string, path: string, matcher: LineMatcher): number {
   const fd = openScanned(at, realPath, path);
   if (fd === undefined) return 0;
   try {
-    return readable(() => countLines(fd, matcher)) ?? 0;
+    return extract(fd, matcher, COUNT).total;
   } finally {
     closeSync(fd);
   }
 }
 
-/** Undefined where the system fails to read the file. */
-function readable<Value>(read: () => Value): Value | undefined {
+/** Nothing where the system fails to read the file. */
+function extract(fd: number, matcher: LineMatcher, request: ExtractRequest) {
   try {
-    return read();
+    return extractLines(fd, matcher, request);
   } catch (error) {
-    if (error instanceof Error && "syscall" in error) return undefined;
+    if (error instanceof Error && "syscall" in error) return { lines: [], more: false, total: 0 };
     throw error;
   }
 }
 
 parentPort?.on("message", (request: ScanRequest) => {
-  void answer(request).then((reply) => parentPort?.postMessage(reply));
+  parentPort?.postMessage(answer(request));
 });

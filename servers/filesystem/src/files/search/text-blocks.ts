@@ -1,7 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
+import { guessLegacy } from "../read/legacy-encoding.ts";
+import { decode, type Encoding, SAMPLE_BYTES, withoutCutCharacter } from "../read/text-encoding.ts";
 
+const LINE_FEED = 10;
 /** How much is read at a time, in bytes. */
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -10,38 +13,65 @@ export const LONGEST_LINE = 8 * 1024 * 1024;
 /** How far the parts of such a line overlap, so that a match on the seam is found. */
 export const OVERLAP = 64 * 1024;
 
-/** Whole lines of a file in UTF-8, or a part of a very long line. */
-export interface Block {
+/** Whole lines of a file, or a part of a very long line. */
+export class Block {
   /** The lines with their line ends; only the last of a file may lack one. */
   readonly bytes: Buffer;
   /** Whether the block ends within a line, whose next part begins the next block. */
   readonly partial: boolean;
+  readonly #encoding: Encoding;
+  #text: string | undefined;
+
+  constructor(bytes: Buffer, partial: boolean, encoding: Encoding) {
+    this.bytes = bytes;
+    this.partial = partial;
+    this.#encoding = encoding;
+  }
+
+  get isUtf8(): boolean {
+    return this.#encoding === "utf-8";
+  }
+
+  /** Decoded when it is first asked for. */
+  get text(): string {
+    this.#text ??= decode(this.bytes, { encoding: this.#encoding, bom: false, damaged: false });
+    return this.#text;
+  }
+
+  /** How many line feeds it holds; cheaper than in the text. */
+  countFeeds(): number {
+    let count = 0;
+    for (let at = this.bytes.indexOf(LINE_FEED); at >= 0; at = this.bytes.indexOf(LINE_FEED, at + 1))
+      count += 1;
+    return count;
+  }
 }
 
 /**
- * The text of an open file in blocks of whole lines, decoded as ripgrep does it: UTF-16 where a byte order mark
- * says so, bytes as they are otherwise.
+ * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding
+ * that its beginning looks like.
  *
  * @returns whether it is text: false as soon as a NUL byte shows that it is not.
  */
 export function readBlocks(fd: number, take: (block: Block) => "stop" | undefined): boolean {
-  const lines = new LineBlocks(take);
+  let lines: LineBlocks | undefined;
   let decoder: TextDecoder | undefined;
-  let first = true;
   for (const chunk of chunksOf(fd)) {
     let bytes = chunk;
-    if (first) {
-      first = false;
+    if (lines === undefined) {
       decoder = decoderFor(bytes);
       if (isUtf8Mark(bytes)) bytes = bytes.subarray(3);
+      // In none of the encodings is a line feed a part of another character, so lines are cut before decoding.
+      const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
+      lines = new LineBlocks(isUtf ? "utf-8" : guessLegacy(bytes.subarray(0, SAMPLE_BYTES)).encoding, take);
     }
     if (decoder !== undefined) bytes = Buffer.from(decoder.decode(bytes, { stream: true }));
     if (bytes.includes(0)) return false;
     if (lines.add(bytes) === "stop") return true;
   }
   const rest = decoder?.decode();
-  if (rest !== undefined && rest !== "") lines.add(Buffer.from(rest));
-  lines.end();
+  if (rest !== undefined && rest !== "") lines?.add(Buffer.from(rest));
+  lines?.end();
   return true;
 }
 
@@ -69,16 +99,16 @@ function isUtf8Mark(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-const LINE_FEED = 10;
-
 /** Cuts a stream of bytes at line ends. */
 class LineBlocks {
   readonly #take: (block: Block) => "stop" | undefined;
   /** The begin of a line whose end was not read yet. */
   #open: Buffer[] = [];
   #openBytes = 0;
+  readonly #encoding: Encoding;
 
-  constructor(take: (block: Block) => "stop" | undefined) {
+  constructor(encoding: Encoding, take: (block: Block) => "stop" | undefined) {
+    this.#encoding = encoding;
     this.#take = take;
   }
 
@@ -88,7 +118,7 @@ class LineBlocks {
       const block = this.#joined(bytes.subarray(0, end));
       this.#open = [];
       this.#openBytes = 0;
-      if (this.#take({ bytes: block, partial: false }) === "stop") return "stop";
+      if (this.#take(new Block(block, false, this.#encoding)) === "stop") return "stop";
     }
     if (end < bytes.length) {
       this.#open.push(bytes.subarray(end));
@@ -98,7 +128,7 @@ class LineBlocks {
   }
 
   end(): void {
-    if (this.#openBytes > 0) this.#take({ bytes: this.#joined(Buffer.alloc(0)), partial: false });
+    if (this.#openBytes > 0) this.#take(new Block(this.#joined(Buffer.alloc(0)), false, this.#encoding));
   }
 
   /** Gives out the begin of a very long line and keeps its last bytes for the next part. */
@@ -107,7 +137,7 @@ class LineBlocks {
     const kept = part.subarray(characterStart(part, part.length - OVERLAP));
     this.#open = [kept];
     this.#openBytes = kept.length;
-    return this.#take({ bytes: part, partial: true });
+    return this.#take(new Block(part, true, this.#encoding));
   }
 
   #joined(last: Buffer): Buffer {
@@ -120,18 +150,4 @@ function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (start > at - 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
   return start;
-}
-
-/**
- * A line as text. Where it is not UTF-8, the bytes that are not take the place of a line feed, which no pattern
- * matches: so ripgrep has it, too.
- */
-export function matchableText(line: Buffer): string {
-  const text = line.toString("utf8");
-  return text.includes("\uFFFD") && !isUtf8(line) ? text.replaceAll("\uFFFD", "\n") : text;
-}
-
-/** A line for people: where it is not UTF-8 it is taken for Windows-1252, the usual other one. */
-export function readableText(line: Buffer): string {
-  return isUtf8(line) ? line.toString("utf8") : new TextDecoder("windows-1252").decode(line);
 }

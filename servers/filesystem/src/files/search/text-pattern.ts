@@ -1,59 +1,119 @@
 import { ToolError } from "@refmcp/core/answer";
-import { linearRegex } from "../glob/linear-regex.ts";
-import { type Dialects, dialectsOf, UnsupportedRegex } from "./regex-dialects.ts";
 
 /** What is searched for in lines of text. Plain data, so that it can go to a worker. */
 export interface TextPattern {
-  /** The same expression for each engine. */
-  readonly regex: Dialects;
+  /** Of a RegExp that is matched within one line. */
+  readonly source: string;
+  readonly flags: string;
+  /** The same for a text of many lines, where no match crosses a line's end; undefined where that cannot be written. */
+  readonly manyLines: string | undefined;
   /** Where the pattern is this very text, letter case and all: it can be found without an engine. */
   readonly literal: string | undefined;
-  readonly ignoreCase: boolean;
 }
 
 /** The longest pattern that is accepted, in characters. */
-export const MOST_PATTERN = 1_000;
+const MAX_PATTERN = 1_000;
+
+/** An escape, a character class, or a single character. */
+const TOKEN = /\\.|\[\^?(?:\\.|[^\]\\])*\]|./gsu;
+/** Escapes that mean something in other dialects, and a plain letter in this one. */
+const FOREIGN_ESCAPE = /^\\[aAeEGhHKlLNQRXyYzZ]/;
+/**
+ * What a match can begin with and do without: `.*foo` and `foo` are in the same lines, but a backtracking engine tries
+ * the first from every character on.
+ */
+const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\??)(?![?*+{])/;
 
 /**
- * Checks and translates what to search for.
+ * Checks what to search for.
  *
- * @param text a regular expression of RE2's syntax, or with `literal` the text itself.
- * @throws ToolError `invalid` for an expression that is malformed, too complex, or cannot match within a line.
+ * @param text a regular expression of JavaScript, or with `literal` the text itself. `(?i)` may be in front, and a group
+ * may be named `(?P<name>…)`.
+ * @throws ToolError `invalid` for an expression that is malformed, or cannot match within a line.
  */
-export async function textPattern(
+export function textPattern(
   text: string,
-  options: { literal: boolean; ignoreCase: boolean },
-): Promise<TextPattern> {
-  const { literal, ignoreCase } = options;
-  if (text.length > MOST_PATTERN)
-    throw refusal(text, `It has ${text.length} characters; at most ${MOST_PATTERN} are allowed.`, literal);
+  { literal, ignoreCase }: { literal: boolean; ignoreCase: boolean },
+): TextPattern {
+  const refuse = (reason: string) => refusal(text, reason, literal);
+  if (text.length > MAX_PATTERN) {
+    throw refuse(`It has ${text.length} characters; at most ${MAX_PATTERN} are allowed.`);
+  }
+  const inFront = literal ? null : /^\(\?([ims]+)\)/.exec(text);
+  const rest = text.slice(inFront?.[0].length ?? 0);
+  const tokens = literal ? Array.from(rest, quoted) : (rest.replaceAll("(?P<", "(?<").match(TOKEN) ?? []);
+  if (tokens.some((token) => token === "\n" || token === "\\n")) {
+    throw refuse("It holds a line end, but lines are searched one by one.");
+  }
+  for (const token of tokens) {
+    const foreign = literal ? undefined : FOREIGN_ESCAPE.exec(token)?.[0];
+    if (foreign !== undefined) throw refuse(`The escape ${foreign} is not supported.`);
+    if (/^\[.*\[:\^?[a-z]+:?\]$/s.test(token)) {
+      throw refuse("Classes such as [:alpha:] are not supported; write [A-Za-z] or \\p{L}.");
+    }
+  }
+  let source = tokens.join("");
+  for (let before = ""; before !== source && !literal; ) {
+    before = source;
+    source = source.replace(NEEDLESS_BEGIN, "");
+  }
+  const folds = ignoreCase || inFront?.[1]?.includes("i") === true;
+  const plain = literal || /^[A-Za-z0-9_ ]+$/.test(text);
   try {
-    const regex = dialectsOf(literal ? quoted(text) : text);
-    await linearRegex(regex.re2, { ignoreCase });
-    const plain = literal || /^[A-Za-z0-9_ ]+$/.test(text);
-    return { regex, literal: plain && !ignoreCase ? text : undefined, ignoreCase };
+    return {
+      // A line comes without its line feed, and may end in a carriage return.
+      source: source.replace(TOKEN, (token) => (token === "$" ? "(?=\\r?$)" : token)),
+      flags: flagsFor(source, folds ? "i" : ""),
+      manyLines: manyLines(source),
+      literal: plain && !folds ? text : undefined,
+    };
   } catch (error) {
-    if (error instanceof UnsupportedRegex) throw refusal(text, error.message, literal);
-    if (error instanceof SyntaxError) throw refusal(text, sentence(error.message), literal);
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    throw refuse(`${error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, "")}.`);
   }
 }
 
+/** Unicode mode where the pattern keeps to its rules; `\-` and `{` as they are do not. */
+function flagsFor(source: string, flags: string): string {
+  try {
+    new RegExp(source, `${flags}u`);
+    return `${flags}u`;
+  } catch (error) {
+    if (/\\[pP]\{/.test(source)) throw error;
+    new RegExp(source, flags);
+    return flags;
+  }
+}
+
+/** Lines are matched many at a time where it can be ruled out that a match begins in one and ends in another. */
+function manyLines(source: string): string | undefined {
+  if (/\(\?<?[=!]/.test(source)) return undefined;
+  const tokens = source.match(TOKEN) ?? [];
+  // A class may hold the line feed in many ways.
+  const isUnclear = (token: string) =>
+    /^\\[pPxuc0]/.test(token) || /^\[(?!\^).*(?:\\[^dw\W]|\p{Cc})/su.test(token);
+  if (tokens.some(isUnclear)) return undefined;
+  return tokens.map((token) => ONE_LINE[token] ?? token.replace(/^(\[\^.+)\]$/s, "$1\\n]")).join("");
+}
+
+/** What says the same within a line of many. */
+const ONE_LINE: Readonly<Record<string, string>> = {
+  "\\s": "[^\\S\\n]",
+  "\\D": "[^\\d\\n]",
+  "\\W": "[^\\w\\n]",
+  "^": "(?<![^\\n])",
+  $: "(?=\\r?(?:\\n|$))",
+};
+
 function quoted(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
+  return text.replace(/[\\^$.|?*+()[\]{}/]/g, "\\$&");
 }
 
 function refusal(text: string, reason: string, literal: boolean): ToolError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   return new ToolError("invalid", `The pattern ${JSON.stringify(shown)} cannot be used. ${reason}`, {
     hint: literal
-      ? "Search for a part of the text that stands on one line."
-      : "Regular expressions are those of RE2, matched line by line; to search for text as it stands, set literal=true.",
+      ? "Search for a part of the text that is on one line."
+      : "Patterns are JavaScript regular expressions, matched line by line. To search for plain text, set literal=true.",
   });
-}
-
-/** RE2's reason in the form of a sentence. */
-function sentence(reason: string): string {
-  const text = reason.replace(/^error parsing regexp: /, "").replace(/\.$/, "");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

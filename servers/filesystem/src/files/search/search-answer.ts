@@ -1,0 +1,43 @@
+import { grouped, oneLine } from "@refmcp/core/answer";
+import type { FoundLine } from "./line-extract.ts";
+import type { TextFound } from "./search-text.ts";
+
+/**
+ * What a search found as text, in the form of `grep -n --heading`: a file's path, then its lines as `12:text`, those
+ * around them as `11-text`, and `--` where lines are left out. In mode `counts` the number of lines is before the path.
+ * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file
+ * can hold a line that looks like it.
+ */
+export function searchAnswer({ files, ...facts }: TextFound, context: number): string {
+  const parts = files.map(({ path, lines, matches }) => {
+    const name = oneLine(path);
+    if (matches !== undefined) return `${name}\n${linesOf(matches, context)}\n`;
+    return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
+  });
+  return `${parts.join("")}[${factsOf(facts).join(" ")}]`;
+}
+
+function linesOf(matches: readonly FoundLine[], context: number): string {
+  const shown: string[] = [];
+  let last: number | undefined;
+  for (const { line, text, column, before = [], after = [] } of matches) {
+    const first = line - before.length;
+    if (context > 0 && last !== undefined && first > last + 1) shown.push("--");
+    for (const [index, one] of before.entries()) shown.push(`${first + index}-${one}`);
+    shown.push(`${line}${column === undefined ? "" : ` (column ${column})`}:${text}`);
+    for (const [index, one] of after.entries()) shown.push(`${line + 1 + index}-${one}`);
+    last = line + after.length;
+  }
+  return shown.join("\n");
+}
+
+function factsOf({ total_files, total_lines, next_cursor, notes }: Omit<TextFound, "files">): string[] {
+  const facts: string[] = [];
+  if (total_lines !== undefined && total_files !== undefined) {
+    const lines = `${grouped(total_lines)} ${total_lines === 1 ? "line" : "lines"}`;
+    facts.push(`${lines} in ${grouped(total_files)} ${total_files === 1 ? "file" : "files"}.`);
+  }
+  if (next_cursor !== undefined) facts.push(`Continue with cursor="${next_cursor}".`);
+  else if (facts.length === 0) facts.push("The end.");
+  return [...facts, ...(notes ?? [])];
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { lineMatcher } from "./line-matcher.ts";
+import { Block } from "./text-blocks.ts";
+import { textPattern } from "./text-pattern.ts";
+
+const LINES = [
+  "foo bar",
+  "foo-bar_baz",
+  "Ünïcödé wörds",
+  "tab\there",
+  "123 456",
+  "a[b]c",
+  "{x}",
+  "x{2,3}",
+  "$9.50",
+  "日本語",
+  "nbsp\u00a0here",
+  "a.b",
+  "^caret",
+  "windows line\r",
+  "func(a, b) {",
+  "",
+  "last \ud83d\ude00",
+];
+
+/** The numbers of the lines that match. */
+function found(text: string, options: { literal?: boolean; ignoreCase?: boolean } = {}): number[] {
+  const pattern = textPattern(text, { literal: false, ignoreCase: false, ...options });
+  const all = LINES.join("\n");
+  const starts = lineMatcher(pattern).lines(new Block(Buffer.from(all), false, "utf-8"));
+  return starts.map((start) => all.slice(0, start).split("\n").length);
+}
+
+describe("textPattern", () => {
+  it.each<[pattern: string, lines: number[]]>([
+    ["foo", [1, 2]],
+    ["^foo\\b.*baz$", [2]],
+    ["line$", [14]],
+    ["^$", [16]],
+    ["\\bb", [1, 2, 6, 12, 15]],
+    ["\\s", [1, 3, 4, 5, 11, 14, 15, 17]],
+    ["\\s$", [14]],
+    ["[^a-z]{3}", [5, 8, 9, 10, 15]],
+    ["x\\{2,3}", [8]],
+    ["func\\(.*\\) {", [15]],
+    ["[\\w-]+_", [2]],
+    ["foo(?!-)", [1]],
+    ["(?<=foo.)bar", [1, 2]],
+    ["(o)\\1", [1, 2]],
+    ["(?P<letter>o)\\k<letter>", [1, 2]],
+    ["\\p{Script=Han}", [10]],
+    ["(?i)FOO", [1, 2]],
+    [".*bar", [1, 2]],
+    ["^.*bar", [1, 2]],
+    ["[^x]*bar|caret", [1, 2, 13]],
+    ["\\d+\\s+\\d+", [5]],
+    ["\u{1f600}", [17]],
+    ["^.{6}$", [8, 13, 17]],
+    ["a\\-b|\\-bar", [2]],
+    ["r\\W*f|bar[^x]foo|words\\s+tab", []],
+  ])("%s", (pattern, lines) => {
+    expect(found(pattern)).toEqual(lines);
+  });
+
+  it("finds the same lines many at a time and one by one", () => {
+    for (const pattern of [
+      "o\\W",
+      "\\s\\S",
+      "[^o]o[^o]",
+      "\\D\\d",
+      "(?:^|\\W)b",
+      "$",
+      "^",
+      "[a-c]+",
+      "o+?.$",
+    ]) {
+      expect(found(pattern), pattern).toEqual(found(`(?=)${pattern}`));
+    }
+  });
+
+  it("takes text as it is where it is literal", () => {
+    expect(found("a.b", { literal: true })).toEqual([12]);
+    expect(found("[B]", { literal: true, ignoreCase: true })).toEqual([6]);
+    expect(found("$9.50", { literal: true })).toEqual([9]);
+  });
+
+  it.each([
+    ["foo\\nbar", "line end"],
+    ["foo\nbar", "line end"],
+    ["(unclosed", "Unterminated group"],
+    ["a**", "Nothing to repeat"],
+    ["\\Afoo", "The escape \\A is not supported"],
+    ["foo\\z", "The escape \\z is not supported"],
+    ["[[:alpha:]]+", "write [A-Za-z]"],
+    ["\\p{Nonsense}", "property name"],
+    ["x".repeat(1001), "at most 1000"],
+  ])("refuses %s with the reason", (pattern, reason) => {
+    expect(() => found(pattern)).toThrow(reason);
+  });
+
+  it("does not make a text that no line of it matches expensive", () => {
+    const text = "aaaaaaaa\n".repeat(100_000);
+    for (const pattern of ['[^"]*handled', ".*.*b", "\\s+x", "\\W*b", "[^b]+b"]) {
+      const matcher = lineMatcher(textPattern(pattern, { literal: false, ignoreCase: false }));
+      expect(matcher.lines(new Block(Buffer.from(text), false, "utf-8"))).toEqual([]);
+    }
+  });
+});
