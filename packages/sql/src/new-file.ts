@@ -12,28 +12,22 @@ export interface NewFile {
 
 /**
  * Writes a new file piece by piece inside the boundary. It gets its name when it is whole and on the disk; a failure
- * leaves nothing behind. What has the name already, a link too, is left as it is, unless it may be overwritten.
+ * leaves nothing behind. What has the name already, a link too, is left as it is.
  *
  * @param fill writes the pieces, one after the other; what it returns comes back as `value`
- * @param hint what to do where something has the name
- * @throws ToolError `conflict` where something has that name; `invalid` for a directory; what the boundary says
+ * @throws ToolError `conflict` where something has that name; what the boundary says
  */
 export async function writeNewFile<Value>(
   guard: PathGuard,
   path: string,
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
-  { overwrite = false, hint = "Choose another name; nothing is overwritten." } = {},
 ): Promise<NewFile & { value: Value }> {
   const place = await guard.place(path, { write: true });
   const temporary = place.parent.entry(`.refmcp-${randomBytes(9).toString("base64url")}.tmp`);
   let handle: FileHandle | undefined;
   let isThere = false;
   try {
-    if (place.stat !== undefined && !overwrite) throw taken(place.path, hint);
-    if (place.stat?.isDirectory() === true)
-      throw new ToolError("invalid", `${JSON.stringify(place.path)} is a directory.`, {
-        hint: "Name a file.",
-      });
+    if (place.stat !== undefined) throw taken(place.path);
     handle = await open(temporary, "wx", 0o600);
     isThere = true;
     const target = handle;
@@ -46,10 +40,7 @@ export async function writeNewFile<Value>(
     await handle.close();
     handle = undefined;
     await place.parent.verify();
-    if (overwrite) {
-      await rename(temporary, place.entry);
-      isThere = false;
-    } else isThere = await nameIt(temporary, place.entry, () => taken(place.path, hint));
+    isThere = await nameIt(temporary, place.entry, () => taken(place.path));
     return { path: place.path, bytes, value };
   } finally {
     await handle?.close();
@@ -79,6 +70,8 @@ async function nameIt(temporary: string, entry: string, taken: () => ToolError):
   return false;
 }
 
-function taken(path: string, hint: string): ToolError {
-  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, { hint });
+function taken(path: string): ToolError {
+  return new ToolError("conflict", `${JSON.stringify(path)} exists already; nothing was written.`, {
+    hint: "Choose another name; nothing is overwritten.",
+  });
 }

@@ -59,6 +59,13 @@ export const options = defineOptions({
     description:
       "Connect also as a superuser or a role that reaches the server's files, programs or other sessions.",
   },
+  allowFunction: {
+    type: "string",
+    list: true,
+    heading: "Safety",
+    description:
+      "Volatile functions of users and extensions that reading statements may call, by name, or * for all. PostgreSQL's own harmless ones need no permission.",
+  },
   ...limitOptions,
   printGrantSql: {
     type: "flag",

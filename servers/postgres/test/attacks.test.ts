@@ -146,6 +146,40 @@ describe("each layer alone", () => {
     await expect(passReading(sql)).rejects.toMatchObject({ kind: "denied" });
   });
 
+  it("functions gate: a volatile function that nobody listed, in any notation, whoever asks", async () => {
+    await world.admin(`
+      CREATE SCHEMA ext; CREATE FUNCTION ext.http(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+      CREATE FUNCTION ext.reads(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
+      CREATE FUNCTION ext.name(victims) RETURNS text LANGUAGE sql AS 'SELECT $1.name';
+      GRANT USAGE ON SCHEMA ext TO PUBLIC; GRANT SELECT ON victims TO PUBLIC`);
+    const ordinary = await talk(["--url", world.url]);
+    for (const server of [superuser, ordinary]) {
+      for (const sql of [
+        "SELECT ext.http('x')",
+        'SELECT ext."http"(name) FROM victims',
+        "SELECT * FROM ext.http('x')",
+        "SELECT 1 WHERE EXISTS (SELECT FROM LATERAL ext.http('x'))",
+        "SELECT ('x'::text).http",
+        "SELECT ext.name(victims) FROM victims",
+        "SELECT sneak()",
+      ])
+        for (const name of ["query", "pg_explain"])
+          expect((await server.call(name, { sql })).text, sql).toMatch(
+            /declared VOLATILE.*--allow-function/s,
+          );
+      for (const sql of [
+        "SELECT ext.reads(1), now(), random(), gen_random_uuid()",
+        "SELECT v.id FROM victims v",
+      ])
+        expect(await server.call("query", { sql }), sql).toMatchObject({ isError: false });
+    }
+    await ordinary.close();
+    const allowing = await talk(["--url", world.url, "--allow-function", "http"]);
+    expect(await allowing.data("query", { sql: "SELECT ext.http('x')" })).toMatchObject({ rows: [["x"]] });
+    await allowing.close();
+    await world.admin("DROP SCHEMA ext CASCADE");
+  });
+
   it.each(holding("extended"))(
     "extended protocol, as a superuser outside of a transaction: %s",
     async (sql) => {

@@ -41,3 +41,10 @@ it("overwrites nothing, goes through no link, and leaves nothing of an export th
   expect(await at().text("here.csv")).toBe("mine\n");
   expect(await readdir(dirname(at().path("x")))).toEqual(before);
 });
+
+it("calls no volatile function that nobody allowed", async () => {
+  await at().sql("CREATE FUNCTION sends() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+  const { text } = await at().call("pg_export", { sql: "SELECT sends()", path: "sent.csv" });
+  expect(text).toMatch(/sends is declared VOLATILE.*--allow-function sends/s);
+  expect(await readdir(dirname(at().path("x")))).not.toContain("sent.csv");
+});

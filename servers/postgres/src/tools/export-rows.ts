@@ -30,7 +30,6 @@ export default tool({
       query: sql,
       path,
       format,
-      overwrite: false,
       progress: (bytes) => call.progress(bytes, undefined, "bytes written"),
     }).catch(async (error: unknown) => {
       throw await withNearNames(error, at, work);

@@ -74,13 +74,14 @@ const FAR_OFF = 10;
  */
 export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
-  const { kind } = await passReading(query);
+  const { kind, calls } = await passReading(query);
   const inner = kind === "explain" ? undefined : query;
   if (inner === undefined) throw notAQuery();
   const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${inner}`;
   // What was put together must still be one reading statement.
   await passReading(statement);
   return await database.work({ ...work, sql: query }, async (session) => {
+    await database.functions.demandHarmless(session.link, calls);
     const supposed = await suppose(session, indexes);
     const batch = await session.link.client.query(
       new PortalQuery({ text: statement, params: paramsOf(params) }, { chars: 16_777_216 }, () =>

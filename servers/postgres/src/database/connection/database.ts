@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type Deadline, startDeadline } from "@refmcp/core/boundary";
+import { FunctionGate } from "../gate/functions.ts";
 import { TypeCatalog } from "../reading/types.ts";
 import { codeOf, explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -13,6 +14,8 @@ export interface WorkLimits {
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly allowPrivilegedRole: boolean;
+  /** Names of volatile functions that reading statements may call, or `*`. */
+  readonly allowFunction: readonly string[];
 }
 
 export interface Work {
@@ -52,6 +55,7 @@ export class Database {
   /** `user@host:port/database`. */
   readonly label: string;
   readonly types = new TypeCatalog();
+  readonly functions: FunctionGate;
   readonly pool: Pool;
   readonly limits: WorkLimits;
   readonly #source: Source;
@@ -60,6 +64,7 @@ export class Database {
     this.name = name;
     this.label = label;
     this.limits = limits;
+    this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
     this.pool = new Pool({
       open: () => this.openLink(),

@@ -1,13 +1,15 @@
 import { ToolError } from "@refmcp/core/answer";
 import { isDeniedFunction, isDeniedRelation } from "./denied.ts";
 import { parseSql } from "./parser.ts";
-import { calledBy, only, spoken, treeOf, walk } from "./tree.ts";
+import { type Called, calledBy, only, spoken, treeOf, walk } from "./tree.ts";
 
 /** What a statement that passed is. */
 export interface Passed {
   readonly kind: "select" | "show" | "explain";
   /** Whether its result can be read in pages: one portal over one SELECT. */
   readonly pageable: boolean;
+  /** What `FunctionGate` must look at. */
+  readonly calls: readonly Called[];
 }
 
 /**
@@ -27,24 +29,30 @@ export async function passReading(sql: string): Promise<Passed> {
       "Send them one by one.",
     );
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
+  const calls: Called[] = [];
+  const look = (key: string, value: unknown) => {
+    demandReading(key);
+    demandHarmlessCalls(key, value);
+    calls.push(...calledBy(key, value));
+  };
   switch (kind) {
     case "SelectStmt":
       walk({ SelectStmt: statement }, look);
-      return { kind: "select", pageable: true };
+      return { kind: "select", pageable: true, calls };
     case "VariableShowStmt":
-      return { kind: "show", pageable: false };
+      return { kind: "show", pageable: false, calls };
     case "ExplainStmt": {
       const [explained] = only(treeOf(statement.query));
       if (explained !== "SelectStmt") throw refusedStatement(`EXPLAIN of ${spoken(explained)}`);
       walk(treeOf(statement.query), look);
-      return { kind: "explain", pageable: false };
+      return { kind: "explain", pageable: false, calls };
     }
     default:
       throw refusedStatement(spoken(kind));
   }
 }
 
-function look(key: string, value: unknown): void {
+function demandReading(key: string): void {
   if (key.endsWith("Stmt") && key !== "SelectStmt") throw refusedStatement(spoken(key));
   if (key === "intoClause")
     throw denied(
@@ -53,12 +61,11 @@ function look(key: string, value: unknown): void {
     );
   if (key === "lockingClause")
     throw denied("FOR UPDATE and FOR SHARE lock rows.", "Leave the locking clause out.");
-  demandHarmlessCalls(key, value);
 }
 
 /** @throws ToolError `denied` where a node calls a denied function or names a denied catalogue. */
 export function demandHarmlessCalls(key: string, value: unknown, allowed: ReadonlySet<string> = NONE): void {
-  for (const name of calledBy(key, value)) {
+  for (const { name } of calledBy(key, value)) {
     if (isDeniedFunction(name) && !allowed.has(name.toLowerCase()))
       throw denied(
         `The function ${name} is not called here: it reaches beyond the rows of tables, and no transaction holds it back.`,

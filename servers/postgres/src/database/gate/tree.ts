@@ -37,12 +37,23 @@ export function namesOf(list: unknown): string[] {
   });
 }
 
-/** The functions that a node calls, if it calls any: `f(x)`, and `(x).f` and `t.f`, which are the same. */
-export function calledBy(key: string, value: unknown): string[] {
+/** A function that a statement may call, by its bare, decoded name. */
+export interface Called {
+  readonly name: string;
+  /** Whether it is in attribute notation, `(x).f` or `t.f`, which names a column far more often. */
+  readonly isAttribute: boolean;
+}
+
+/** The functions that a node calls, if it calls any. */
+export function calledBy(key: string, value: unknown): Called[] {
   const tree = treeOf(value);
-  if (key === "FuncCall") return namesOf(tree.funcname).slice(-1);
-  if (key === "A_Indirection") return namesOf(tree.indirection);
-  if (key === "ColumnRef") return namesOf(tree.fields).slice(1);
+  const attributes = (names: string[]) => names.map((name) => ({ name, isAttribute: true }));
+  if (key === "FuncCall")
+    return namesOf(tree.funcname)
+      .slice(-1)
+      .map((name) => ({ name, isAttribute: false }));
+  if (key === "A_Indirection") return attributes(namesOf(tree.indirection));
+  if (key === "ColumnRef") return attributes(namesOf(tree.fields).slice(1));
   return [];
 }
 

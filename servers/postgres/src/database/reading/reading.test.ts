@@ -258,7 +258,7 @@ describe("caps and pages", () => {
 describe("notices and other statements", () => {
   it("passes on what the server remarks", async () => {
     await world.admin(
-      "CREATE FUNCTION remark() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'careful'; RETURN 1; END $$",
+      "CREATE FUNCTION remark() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE WARNING 'careful'; RETURN 1; END $$",
     );
     expect((await ask("SELECT remark()")).notices).toEqual(["WARNING: careful"]);
     expect((await ask("SELECT 1")).notices).toBeUndefined();

@@ -31,7 +31,7 @@ export async function readAhead(
   { skip, chars }: Ahead,
 ): Promise<ResultWindow> {
   const { sql, signal, timeoutMs, format, cellBytes } = question;
-  const { pageable } = await passReading(sql);
+  const { pageable, calls } = await passReading(sql);
   if (skip > 0 && !pageable)
     throw new ToolError(
       "conflict",
@@ -41,6 +41,7 @@ export async function readAhead(
       },
     );
   const { batch, notices } = await database.work({ signal, timeoutMs, sql }, async (session) => {
+    await database.functions.demandHarmless(session.link, calls);
     const statement = { text: sql, params: paramsOf(question.params) };
     const read =
       skip === 0

@@ -17,7 +17,6 @@ export interface Export extends Work {
   readonly query: string;
   readonly path: string;
   readonly format: Format;
-  readonly overwrite: boolean;
   progress(rowsBytes: number): void;
 }
 
@@ -30,9 +29,9 @@ export interface Export extends Work {
 export async function exportRows(
   database: Database,
   guard: PathGuard,
-  { query, path, format, overwrite, progress, ...work }: Export,
+  { query, path, format, progress, ...work }: Export,
 ): Promise<NewFile & { rows: number }> {
-  const { kind } = await passReading(query);
+  const { kind, calls } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   // The gate saw one SELECT. A last semicolon would end it within the brackets, a last comment would hide the bracket.
   const inner = `(${withoutSemicolon(query)}\n)`;
@@ -42,20 +41,17 @@ export async function exportRows(
       ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
       : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
   await passCopy(statement);
-  const { value, ...file } = await writeNewFile(
-    guard,
-    path,
-    (write) =>
-      database.work(work, async ({ link }) => {
-        let bytes = 0;
-        const copy = new CopyOut(statement, async (chunk) => {
-          await write(chunk);
-          bytes += chunk.length;
-          progress(bytes);
-        });
-        return await link.client.query(copy).done;
-      }),
-    { overwrite, hint: "Choose another name, or pass overwrite: true." },
+  const { value, ...file } = await writeNewFile(guard, path, (write) =>
+    database.work(work, async ({ link }) => {
+      await database.functions.demandHarmless(link, calls);
+      let bytes = 0;
+      const copy = new CopyOut(statement, async (chunk) => {
+        await write(chunk);
+        bytes += chunk.length;
+        progress(bytes);
+      });
+      return await link.client.query(copy).done;
+    }),
   );
   return { ...file, rows: value };
 }

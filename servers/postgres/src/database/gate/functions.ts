@@ -1,0 +1,61 @@
+import { oneLine } from "@refmcp/core/answer";
+import type { Link } from "../connection/link.ts";
+import { denied } from "./gate.ts";
+import type { Called } from "./tree.ts";
+
+/** Volatile functions of common extensions that act on nothing. */
+const HARMLESS: readonly string[] = [
+  ...["uuid_generate_v1", "uuid_generate_v1mc", "uuid_generate_v4", "gen_random_bytes", "gen_salt"],
+  ...["normal_rand", "pg_stat_statements", "pg_stat_statements_info", "pgstattuple", "pgstattuple_approx"],
+  ...["pgstatindex", "pg_relpages", "pg_freespace", "pg_buffercache_pages", "pg_buffercache_summary"],
+  ...["show_limit", "show_trgm", "timeofday", "postgis_full_version"],
+];
+
+const LOOK_UP = `
+SELECT p.proname::text AS name, bool_and(n.nspname = 'pg_catalog') AS builtin,
+  bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog') AS volatile,
+  bool_or(p.provolatile = 'v' AND n.nspname <> 'pg_catalog' AND p.pronargs = 1) AS attribute
+FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE p.proname = ANY($1::name[]) GROUP BY 1`;
+
+/**
+ * Stops functions that nobody listed as dangerous: whatever is not part of PostgreSQL itself and is declared volatile may
+ * send, write or start something that a rollback does not take back (`http()`, `aws_s3.query_export_to_s3`).
+ */
+export class FunctionGate {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #allowsAll: boolean;
+  /** Names that are PostgreSQL's own only; those of users may be declared differently at any time. */
+  readonly #builtin = new Set<string>();
+
+  /** @param allowed names of volatile functions, or `*` for all */
+  constructor(allowed: readonly string[]) {
+    this.#allowed = new Set([...HARMLESS, ...allowed.map((name) => name.toLowerCase())]);
+    this.#allowsAll = allowed.includes("*");
+  }
+
+  /** @throws ToolError `denied` where one of them is volatile and not allowed. */
+  async demandHarmless(link: Link, calls: readonly Called[]): Promise<void> {
+    const unknown = calls.filter(
+      ({ name }) => !this.#builtin.has(name) && !this.#allowed.has(name.toLowerCase()),
+    );
+    if (unknown.length === 0 || this.#allowsAll) return;
+    const names = [...new Set(unknown.map(({ name }) => name))];
+    const found = await link.rows<{
+      name: string;
+      builtin: boolean;
+      volatile: boolean;
+      attribute: boolean | null;
+    }>(LOOK_UP, [names]);
+    for (const { name, builtin, volatile, attribute } of found) {
+      if (builtin) this.#builtin.add(name);
+      const isCalled = unknown.some((one) => one.name === name && (!one.isAttribute || attribute === true));
+      if (!volatile || !isCalled) continue;
+      const shown = oneLine(name);
+      throw denied(
+        `The function ${shown} is declared VOLATILE, so it may act outside of this transaction.`,
+        `If it only reads, have its owner declare it STABLE (ALTER FUNCTION ${shown} STABLE), or have the server started with --allow-function ${shown}.`,
+      );
+    }
+  }
+}
