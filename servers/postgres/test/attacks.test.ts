@@ -197,7 +197,9 @@ describe("each layer alone", () => {
     "read-only transaction, as a superuser over the simple protocol: %s",
     async (sql) => {
       const refused = connected(world.adminUrl, async (client) => {
-        await client.query(opening("READ ONLY", { statementMs: 60_000, lockMs: 60_000, idleMs: 60_000 }));
+        await client.query(
+          opening("READ ONLY", { statementMs: 60_000, lockMs: 60_000, idleMs: 60_000 }).join("; "),
+        );
         await client.query(sql);
       });
       await expect(refused).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type Deadline, startDeadline } from "@refmcp/core/boundary";
 import { FunctionGate } from "../gate/functions.ts";
+import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
 import { codeOf, explained, isLost } from "./failures.ts";
 import type { Link } from "./link.ts";
@@ -33,11 +34,38 @@ const LOCK_MS = 5_000;
 /** What a transaction may wait for this process in addition to the limit of its statements. */
 const IDLE_MS = 5_000;
 
-/** A connection in an open transaction, for the time of one piece of work. */
-export interface Session {
+/** A connection and its transaction, for the time of one piece of work. */
+export class Session {
   readonly link: Link;
   /** Aborts when the client cancels or the time limit runs out. */
   readonly signal: AbortSignal;
+  /** Whether the server said that the transaction is open. */
+  isOpen = false;
+  #opening: readonly string[] | undefined;
+
+  constructor(link: Link, signal: AbortSignal, opening: readonly string[]) {
+    this.link = link;
+    this.signal = signal;
+    this.#opening = opening;
+  }
+
+  /** What opens the transaction, for who sends it with the first statement; undefined where it was taken. */
+  takeOpening(): Opening | undefined {
+    const statements = this.#opening;
+    this.#opening = undefined;
+    const opened = () => {
+      this.isOpen = true;
+    };
+    return statements && { statements, opened };
+  }
+
+  /** Opens the transaction, if it is not open. */
+  async open(): Promise<void> {
+    const opening = this.takeOpening();
+    if (opening === undefined) return;
+    await this.link.run(opening.statements.join("; "));
+    this.isOpen = true;
+  }
 }
 
 /** Where connections come from. */
@@ -100,7 +128,15 @@ export class Database {
    *
    * @throws ToolError what PostgreSQL said, `timeout`, `cancelled`, or `unavailable` where it cannot be reached.
    */
-  async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+  work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    return this.workInOne(options, async (session) => {
+      await session.open();
+      return await run(session);
+    });
+  }
+
+  /** The same, where `run` opens the transaction with its first statement; that may run again on another connection. */
+  async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
     const statements = opening(options.mode ?? "READ ONLY", limitsOf(timeoutMs));
     let deadline: Deadline | undefined;
@@ -109,8 +145,19 @@ export class Database {
       await this.#source.ready?.();
       deadline = startDeadline(timeoutMs + GRACE_MS, options.signal, () => timedOut(timeoutMs));
       const { signal } = deadline;
-      link = await this.#begin(signal, statements);
-      return await link.stoppable(run({ link, signal }), signal);
+      for (let attempt = 0; ; attempt++) {
+        link = await this.pool.acquire(signal);
+        const session = new Session(link, signal, statements);
+        try {
+          return await link.stoppable(run(session), signal);
+        } catch (error) {
+          // A pooled connection may have been lost unseen. Nothing of the work has begun then, so another one is tried.
+          if (session.isOpen || !isLost(error) || signal.aborted || attempt > this.limits.maxConnections)
+            throw error;
+          link.spoil();
+          this.pool.discard(link);
+        }
+      }
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
@@ -125,22 +172,6 @@ export class Database {
       deadline?.end();
       // Cleaning up takes a round trip that the answer need not wait for.
       if (link !== undefined) void this.pool.release(link);
-    }
-  }
-
-  /** A connection with the transaction opened. A pooled one may have been lost unseen: then another is tried. */
-  async #begin(signal: AbortSignal, statements: string): Promise<Link> {
-    for (let attempt = 0; ; attempt++) {
-      const link = await this.pool.acquire(signal);
-      try {
-        await link.stoppable(link.run(statements), signal);
-        return link;
-      } catch (error) {
-        link.spoil();
-        this.pool.discard(link);
-        // None of the user's own work has begun.
-        if (!isLost(error) || attempt > this.limits.maxConnections) throw error;
-      }
     }
   }
 

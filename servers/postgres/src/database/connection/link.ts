@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { Client, QueryResultRow } from "pg";
+import type { Client, Connection, QueryResultRow, Submittable } from "pg";
 import { type Session, sendCancel } from "./cancel.ts";
 import { connectionFailure } from "./failures.ts";
 import { watchFrames } from "./frames.ts";
@@ -51,6 +51,18 @@ export class Link {
     await this.client.query(statements);
   }
 
+  /** Ends the transaction and forgets everything of the session, in one round trip. */
+  async clean(): Promise<void> {
+    const { client } = this;
+    // DISCARD ALL must be a statement of its own, so the server says twice that it is ready: once for each of these.
+    const discarded = new Answered();
+    const ended = new Answered(["ROLLBACK", "DISCARD ALL"], () => client.query(discarded));
+    client.query(ended);
+    await ended.done;
+    await discarded.done;
+    this.#notices = [];
+  }
+
   /** Asks a question of our own. */
   async rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.client.query<Row>(statement, [...values])).rows;
@@ -93,6 +105,43 @@ export class Link {
     this.spoil();
     await this.client.end().catch(() => undefined);
   }
+}
+
+/** Waits until the server is ready again, after statements that it sends in one packet. */
+class Answered implements Submittable {
+  readonly done: Promise<void>;
+  readonly #statements: readonly string[];
+  readonly #ready: () => void;
+  #failure: unknown;
+  #settle: { resolve(): void; reject(error: unknown): void } | undefined;
+
+  /** @param ready called before the next query of the client is submitted */
+  constructor(statements: readonly string[] = [], ready: () => void = () => undefined) {
+    this.#statements = statements;
+    this.#ready = ready;
+    this.done = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.done.catch(() => undefined);
+  }
+
+  submit(connection: Connection): void {
+    connection.stream.cork();
+    for (const statement of this.#statements) connection.query(statement);
+    connection.stream.uncork();
+  }
+
+  handleError(error: unknown): void {
+    this.#failure = error;
+    this.#settle?.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#ready();
+    if (this.#failure === undefined) this.#settle?.resolve();
+  }
+
+  handleCommandComplete(): void {}
 }
 
 /**

@@ -28,6 +28,8 @@ export class Pool {
   readonly #all = new Set<Link>();
   /** Open and opening ones. */
   #count = 0;
+  /** Those that are being cleaned. */
+  #cleaning = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -45,7 +47,9 @@ export class Pool {
       if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
       const idle = this.#takeIdle();
       if (idle !== undefined) return idle;
-      if (this.#count < this.#options.most) return await this.#open();
+      // One that is nearly clean is there sooner than a new one; two take turns.
+      const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.length;
+      if (this.#count < this.#options.most && !isSoon) return await this.#open();
       const link = await this.#wait(signal);
       if (link !== undefined) return link;
     }
@@ -112,12 +116,12 @@ export class Pool {
   async release(link: Link): Promise<void> {
     if (!link.isSpoiled && !this.#closed) {
       try {
-        await link.run("ROLLBACK");
-        // Not within a transaction, so not in one go with the line before.
-        await link.run("DISCARD ALL");
-        link.takeNotices();
+        this.#cleaning += 1;
+        await link.clean();
       } catch {
         link.spoil();
+      } finally {
+        this.#cleaning -= 1;
       }
     }
     if (link.isSpoiled || this.#closed) this.discard(link);

@@ -34,12 +34,20 @@ export class FunctionGate {
     this.#allowsAll = allowed.includes("*");
   }
 
+  /** Whether `demandHarmless` has to ask the server. */
+  mustLookUp(calls: readonly Called[]): boolean {
+    return this.#unknown(calls).length > 0;
+  }
+
+  #unknown(calls: readonly Called[]): Called[] {
+    if (this.#allowsAll) return [];
+    return calls.filter(({ name }) => !this.#builtin.has(name) && !this.#allowed.has(name.toLowerCase()));
+  }
+
   /** @throws ToolError `denied` where one of them is volatile and not allowed. */
   async demandHarmless(link: Link, calls: readonly Called[]): Promise<void> {
-    const unknown = calls.filter(
-      ({ name }) => !this.#builtin.has(name) && !this.#allowed.has(name.toLowerCase()),
-    );
-    if (unknown.length === 0 || this.#allowsAll) return;
+    const unknown = this.#unknown(calls);
+    if (unknown.length === 0) return;
     const names = [...new Set(unknown.map(({ name }) => name))];
     const found = await link.rows<{
       name: string;

@@ -22,6 +22,23 @@ export interface Passed {
  * @throws ToolError `invalid` where it does not parse, `denied` where it may not run.
  */
 export async function passReading(sql: string): Promise<Passed> {
+  const known = passed.get(sql);
+  if (known !== undefined) return known;
+  const now = await looked(sql);
+  if (sql.length <= CACHED_LENGTH) {
+    const [oldest] = passed.keys();
+    if (oldest !== undefined && passed.size >= MAX_CACHED) passed.delete(oldest);
+    passed.set(sql, now);
+  }
+  return now;
+}
+
+/** Statements that passed: a text is judged the same way each time. */
+const passed = new Map<string, Passed>();
+const MAX_CACHED = 200;
+const CACHED_LENGTH = 10_000;
+
+async function looked(sql: string): Promise<Passed> {
   const statements = (await parseSql(sql)).stmts ?? [];
   if (statements.length !== 1)
     throw denied(

@@ -23,7 +23,7 @@ export interface ListedObject {
   readonly name: string;
   /** The planner's estimate; absent before the first ANALYZE. */
   readonly rows?: number;
-  /** With indexes and TOAST; of a partitioned table those of all partitions. */
+  /** With indexes and TOAST, as the last VACUUM or ANALYZE saw it; of a partitioned table those of all partitions. */
   readonly bytes?: number;
   readonly partition_of?: string;
   readonly row_security?: true;
@@ -71,14 +71,23 @@ page AS (
   SELECT * FROM objects o
   WHERE kind = ANY($1::text[]) AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0)
     AND ($4::text IS NULL OR (schema COLLATE "C", kind COLLATE "C", name COLLATE "C") > ($4 COLLATE "C", $5::text COLLATE "C", $6::text COLLATE "C"))
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e')
-  ORDER BY schema COLLATE "C", kind COLLATE "C", name COLLATE "C" LIMIT $7)
-SELECT kind, schema, name, rows::float8 AS rows,
-  (CASE relkind WHEN 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(p.oid) t)
-    WHEN 'r' THEN pg_catalog.pg_total_relation_size(p.oid) WHEN 'm' THEN pg_catalog.pg_total_relation_size(p.oid) END)::float8 AS bytes,
-  CASE WHEN is_partition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = p.oid) END AS partition_of,
-  rls, pg_catalog.obj_description(p.oid, p.class::text) AS comment
-FROM page p ORDER BY schema COLLATE "C", kind COLLATE "C", name COLLATE "C"`;
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass)
+  ORDER BY schema COLLATE "C", kind COLLATE "C", name COLLATE "C" LIMIT $7),
+own_pages AS (
+  SELECT c.oid, c.relpages + coalesce(t.relpages, 0) + coalesce(i.pages, 0) AS pages, c.reltuples < 0 AS is_unknown
+  FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid AND c.reltoastrelid <> 0
+    LEFT JOIN (SELECT x.indrelid, sum(k.relpages) AS pages FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class k ON k.oid = x.indexrelid GROUP BY 1) i
+      ON i.indrelid = c.oid
+  WHERE c.relkind IN ('r', 'm'))
+SELECT p.kind, p.schema, p.name, p.rows::float8 AS rows,
+  (CASE WHEN p.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(p.oid) t)
+    WHEN s.is_unknown THEN pg_catalog.pg_total_relation_size(p.oid)
+    ELSE s.pages * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
+  CASE WHEN p.is_partition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = p.oid) END AS partition_of,
+  p.rls, d.description AS comment
+FROM page p LEFT JOIN own_pages s ON s.oid = p.oid
+  LEFT JOIN pg_catalog.pg_description d ON d.objoid = p.oid AND d.classoid = p.class AND d.objsubid = 0
+ORDER BY p.schema COLLATE "C", p.kind COLLATE "C", p.name COLLATE "C"`;
 
 interface ObjectRow {
   kind: Kind;

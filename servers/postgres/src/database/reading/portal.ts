@@ -30,6 +30,15 @@ export interface Statement {
   readonly params: readonly Param[];
   /** A named portal outlives this batch until its transaction ends. */
   readonly portal?: string;
+  /** Statements that open its transaction, sent in front of it in one packet. */
+  readonly opening?: Opening | undefined;
+}
+
+/** Without Sync between them the server skips what follows one that fails, so nothing runs outside of the transaction. */
+export interface Opening {
+  readonly statements: readonly string[];
+  /** Called when the transaction is open. */
+  opened(): void;
 }
 
 /** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
@@ -54,6 +63,8 @@ export class PortalQuery implements Submittable {
   readonly #rows: Row[] = [];
   #fields: readonly FieldDef[] = [];
   #chars = 0;
+  /** How many statements of the opening have not ended yet. */
+  #before = 0;
   #isDropping = false;
   #isProbed = false;
   #finished = false;
@@ -91,7 +102,16 @@ export class PortalQuery implements Submittable {
 
   submit(connection: Connection): void {
     this.#connection = connection;
+    const { statements } = this.#statement.opening ?? { statements: [] };
+    this.#before = statements.length;
+    connection.stream.cork();
+    for (const text of statements) {
+      connection.parse({ name: "", text, types: [] }, true);
+      connection.bind({ portal: "", statement: "", values: [] }, true);
+      connection.execute({ portal: "", rows: "0" }, true);
+    }
     this.#start(connection);
+    connection.stream.uncork();
   }
 
   #parse(connection: Connection): void {
@@ -143,6 +163,7 @@ export class PortalQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
+    if (this.#before > 0) return;
     const { chars, least = 1, toEnd = false } = this.#caps;
     // Rows that came are kept although they are over the cap, since the next page begins with them; but not without end.
     const most = toEnd ? chars : chars + OVERRUN_CHARS;
@@ -171,6 +192,11 @@ export class PortalQuery implements Submittable {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
+    if (this.#before > 0) {
+      this.#before -= 1;
+      if (this.#before === 0) this.#statement.opening?.opened();
+      return;
+    }
     this.#finished = true;
     this.#tag = text;
     this.#connection?.sync();

@@ -40,9 +40,10 @@ export async function readAhead(
         hint: "Leave cursor out to start again.",
       },
     );
-  const { batch, notices } = await database.work({ signal, timeoutMs, sql }, async (session) => {
+  const { batch, notices } = await database.workInOne({ signal, timeoutMs, sql }, async (session) => {
+    if (skip > 0 || database.functions.mustLookUp(calls)) await session.open();
     await database.functions.demandHarmless(session.link, calls);
-    const statement = { text: sql, params: paramsOf(question.params) };
+    const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening() };
     const read =
       skip === 0
         ? await session.link.client.query(new PortalQuery(statement, { chars }, () => session.link.cancel()))
