@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ToolError } from "@refmcp/core/answer";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning, type Scratch, scratch } from "../../../test/fixture.ts";
-import { runGit, together } from "./run-git.ts";
+import { type GitRun, runGit, together } from "./run-git.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -52,6 +54,73 @@ describe.skipIf(process.platform === "win32")("runGit, when git has ended and a 
       said += text;
     });
     await expect.poll(() => isRunning(Number(said))).toBe(false);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("runGit", () => {
+  const start = (script: string, more: Partial<GitRun> = {}) =>
+    runGit({
+      program: "/bin/sh",
+      args: ["-c", script],
+      cwd: place.folder,
+      env: { PATH: process.env.PATH ?? "" },
+      signal: new AbortController().signal,
+      ...more,
+    });
+
+  it("passes bytes both ways, byte for byte, and the exit code", async () => {
+    const input = randomBytes(3_000_000);
+    const { stdout, code, stderr } = await start("cat; echo warned >&2; exit 7", { input });
+    expect(stdout.equals(input)).toBe(true);
+    expect({ code, stderr }).toEqual({ code: 7, stderr: "warned\n" });
+    expect(await start("cat")).toMatchObject({ code: 0, cut: false });
+    expect((await start("cat", { input: "" })).stdout).toHaveLength(0);
+    expect((await start("kill -9 $$")).code).toBe(128);
+  });
+
+  it("keeps 40 runs apart that go on at once", async () => {
+    const runs = Array.from({ length: 40 }, (_, index) =>
+      start(`cat; echo ${index} >&2; exit ${index}`, { input: `in ${index}`, env: { GIT_X: `${index}` } }),
+    );
+    for (const [index, { stdout, stderr, code }] of (await Promise.all(runs)).entries())
+      expect([stdout.toString(), stderr, code]).toEqual([`in ${index}`, `${index}\n`, index]);
+  });
+
+  it("ends with everything that was started below it when the call ends", async () => {
+    const call = new AbortController();
+    let said = "";
+    const running = start("trap '' TERM; (trap '' TERM; sleep 600) & echo $! $$; wait; sleep 600", {
+      signal: call.signal,
+      onStdout(chunk) {
+        said += chunk.toString();
+        if (said.includes("\n")) call.abort(new Error("enough"));
+        return true;
+      },
+    });
+    await expect(running).rejects.toThrow("enough");
+    for (const pid of said.trim().split(" ")) await expect.poll(() => isRunning(Number(pid))).toBe(false);
+    await expect(start("true", { signal: call.signal })).rejects.toThrow("enough");
+  });
+
+  it("refuses a process that has no group of its own, and ends it", async () => {
+    const kill = process.kill.bind(process);
+    let pid = 0;
+    const spy = vi.spyOn(process, "kill").mockImplementation((target, signal) => {
+      if (target >= 0 || signal !== 0) return kill(target, signal);
+      pid = -target;
+      throw new Error("no such group");
+    });
+    await expect(start("sleep 600")).rejects.toThrow(/process group/);
+    spy.mockRestore();
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+
+  it("says why git could not be started", async () => {
+    const code = (more: Partial<GitRun>) => start("true", more).catch((error: ToolError) => error.code);
+    expect(await code({ program: place.path("none") })).toBe("git_missing");
+    expect(await code({ cwd: place.path("none") })).toBe("git_missing");
+    expect(await code({ args: ["-c", "true", "x".repeat(3_000_000)] })).toBe("too_large");
+    expect(await code({ args: ["-c", "a\0b"] })).toBe("bad_argument");
   });
 });
 

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcess, spawn } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
 
@@ -42,99 +44,246 @@ process.on("exit", () => {
 });
 
 /**
- * Runs git with its own process group, so that stopping it stops whatever it started. Resolves with any exit code.
+ * Runs git through simple-git, in a process group of its own, so that stopping it stops whatever it started. Resolves with any exit
+ * code.
  *
  * @throws the signal's reason when it aborts; ToolError `unavailable` where git cannot be started, `too_large`
  * where it takes too much memory.
  */
-export function runGit(run: GitRun): Promise<GitResult> {
+export async function runGit(run: GitRun): Promise<GitResult> {
+  if (run.args.some((arg) => arg.includes("\0"))) {
+    throw new ToolError("invalid", "An argument holds a NUL character.", {
+      code: "bad_argument",
+      hint: "No name, path, pattern or date of git's can hold one; leave it out.",
+    });
+  }
+  const { simpleGit } = await import("simple-git");
   run.signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const child = start(run);
-    running.add(child);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let stderr = "";
-    let cut = false;
-    let moving = false;
-    let failure: unknown;
-
-    let killing: NodeJS.Timeout | undefined;
-
-    const stop = (): void => {
-      signalGroup(child, "SIGTERM");
-      killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
-    };
-    const onAbort = (): void => {
-      failure ??= run.signal.reason;
-      stop();
-    };
-    const enough = (): void => {
-      cut = true;
-      child.stdout?.destroy();
-      stop();
-    };
-    run.signal.addEventListener("abort", onAbort, { once: true });
-    const watch = watchMemory(child, () => {
-      failure ??= new ToolError("too_large", "git was stopped: it took more than 2 GiB of memory.", {
-        code: "too_large",
-        hint: "Ask for less: a narrower path, a smaller range, or a revision that is not a tree of millions of files.",
-      });
-      stop();
+  const started = new Run(run);
+  try {
+    const git = simpleGit({
+      baseDir: run.cwd,
+      binary: run.program,
+      abort: started.giveUp.signal,
+      // Only the end of the output is the end: the exit may come before it.
+      completion: { onClose: true, onExit: false },
+      // Every exit code is an answer here.
+      errors: () => undefined,
+      allowEnvironment: Object.keys(run.env),
+      unsafe: UNSAFE,
+      ...(run.input === undefined ? {} : { input: () => bytesOf(run.input) }),
     });
+    git.env({ ...run.env }).outputHandler((_, stdout, stderr) => started.take(stdout, stderr));
+    await starting.run(started, () => git.raw([...run.args]));
+  } catch (error) {
+    started.fail(startError(error instanceof Error ? error : new Error(String(error))));
+  }
+  return started.result();
+}
 
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (cut) return;
-      moving = true;
-      bytes += chunk.length;
-      if (run.onStdout === undefined) chunks.push(chunk);
-      else if (!run.onStdout(chunk)) return enough();
-      if (bytes > (run.maxBytes ?? MAX_BYTES)) enough();
-    });
-    child.stderr?.on("data", (chunk: Buffer) => {
-      const text = chunk.toString("utf8");
-      if (stderr.length < MAX_STDERR) stderr += text.slice(0, MAX_STDERR - stderr.length);
-      run.onStderr?.(text);
-    });
-    if (run.input !== undefined) {
-      // git may end before it has read everything.
-      child.stdin?.on("error", () => undefined);
-      child.stdin?.end(run.input);
+/**
+ * What simple-git would refuse, all of it: its guard reads arguments and environment for what could run a program, and ours hold
+ * exactly these keys, with the values that make them harmless (safe-config.ts, environment.ts). What a user or a repository says
+ * never becomes an option (decisions/0008).
+ */
+const UNSAFE = Object.fromEntries(
+  [
+    ...[
+      "Alias",
+      "AskPass",
+      "CommandBinaries",
+      "ConfigEnvCount",
+      "ConfigPaths",
+      "CredentialHelper",
+      "CustomBinary",
+    ],
+    ...[
+      "DiffExternal",
+      "DiffTextConv",
+      "Editor",
+      "Exec",
+      "Filter",
+      "FsMonitor",
+      "GitProxy",
+      "GpgProgram",
+      "HooksPath",
+    ],
+    ...[
+      "Include",
+      "MergeDriver",
+      "Pack",
+      "Pager",
+      "ProtocolOverride",
+      "SshCommand",
+      "Submodule",
+      "TemplateDir",
+    ],
+    "UrlRewrite",
+  ].map((name) => [`allowUnsafe${name}`, true]),
+);
+
+/** Whose process is being started: simple-git hands out its streams, and Node its process. */
+const starting = new AsyncLocalStorage<Run>();
+subscribe("child_process", (message) => {
+  const started = starting.getStore();
+  if (started !== undefined) started.prepare((message as { process: Spawning }).process);
+});
+
+/** A process before it is spawned: Node publishes it from its constructor. */
+type Spawning = ChildProcess & { spawn(options: object): unknown };
+
+/** A run while it goes on. */
+class Run {
+  /** For a process that is not in a group of its own: all that is left is simple-git's own way to end it. */
+  readonly giveUp = new AbortController();
+  readonly #run: GitRun;
+  readonly #chunks: Buffer[] = [];
+  #child: ChildProcess | undefined;
+  #failure: unknown;
+  #bytes = 0;
+  #stderr = "";
+  #code = 128;
+  #cut = false;
+  #moving = false;
+  #killing: NodeJS.Timeout | undefined;
+
+  constructor(run: GitRun) {
+    this.#run = run;
+  }
+
+  /** Before the process is spawned: gives it a group of its own, and no stdin where there is nothing to read. */
+  prepare(child: Spawning): void {
+    this.#child = child;
+    const spawn = child.spawn.bind(child);
+    child.spawn = (options) => {
+      try {
+        return spawn({
+          ...options,
+          detached: process.platform !== "win32",
+          stdio: [this.#run.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        });
+      } catch (error) {
+        this.fail(startError(error instanceof Error ? error : new Error(String(error))));
+        throw error;
+      }
+    };
+    child.once("error", (error: NodeJS.ErrnoException) => this.fail(startError(error)));
+  }
+
+  /** Takes the output, instead of simple-git, which would keep all of it. */
+  take(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): void {
+    stdout.removeAllListeners("data");
+    stderr.removeAllListeners("data");
+    const child = this.#child;
+    if (child === undefined || !ownsGroup(child)) {
+      child?.kill("SIGKILL");
+      queueMicrotask(() => this.giveUp.abort());
+      this.fail(
+        new ToolError("unavailable", "git was stopped: it could not be given a process group of its own.", {
+          code: "git_failed",
+          hint: "Without it, what git starts could outlive the call. Another version of Node.js may help.",
+        }),
+      );
+      return;
     }
-
-    const settle = (code: number): void => {
+    running.add(child);
+    const stop = () => this.#stop(child);
+    const onAbort = (): void => {
+      this.fail(this.#run.signal.reason);
+      stop();
+    };
+    this.#run.signal.addEventListener("abort", onAbort, { once: true });
+    if (this.#run.signal.aborted) onAbort();
+    const watch = watchMemory(child, () => {
+      this.fail(
+        new ToolError("too_large", "git was stopped: it took more than 2 GiB of memory.", {
+          code: "too_large",
+          hint: "Ask for less: a narrower path, a smaller range, or a revision that is not a tree of millions of files.",
+        }),
+      );
+      stop();
+    });
+    stdout.on("data", (chunk: Buffer) => this.#onStdout(child, chunk));
+    stderr.on("data", (chunk: Buffer) => {
+      const text = chunk.toString("utf8");
+      if (this.#stderr.length < MAX_STDERR) this.#stderr += text.slice(0, MAX_STDERR - this.#stderr.length);
+      if (text !== "") this.#run.onStderr?.(text);
+    });
+    child.on("exit", () => this.#linger(child));
+    child.on("close", (code) => {
       clearInterval(watch);
-      if (killing !== undefined) {
-        clearTimeout(killing);
+      running.delete(child);
+      this.#run.signal.removeEventListener("abort", onAbort);
+      if (this.#killing !== undefined) {
+        clearTimeout(this.#killing);
         // git has ended; what it had started may not have.
         signalGroup(child, "SIGKILL");
       }
-      running.delete(child);
-      run.signal.removeEventListener("abort", onAbort);
-      if (failure !== undefined) reject(failure);
-      else resolve({ code, stdout: Buffer.concat(chunks), stderr, cut });
-    };
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      failure ??= startError(error);
-      settle(-1);
+      this.#code = code ?? 128;
+      // simple-git waits another 50 ms where it has seen no output at all.
+      stdout.emit("data", Buffer.alloc(0));
     });
-    child.on("exit", () => {
-      moving = false;
-      const lingering = setInterval(() => {
-        // After the next look at the pipes: on a busy machine what git wrote may still be in them when the timer is due.
-        setImmediate(() => {
-          if (moving) moving = false;
-          else {
-            signalGroup(child, "SIGKILL");
-            child.stdout?.destroy();
-            child.stderr?.destroy();
-          }
-        });
-      }, LINGER_MS);
-      child.once("close", () => clearInterval(lingering));
-    });
-    child.on("close", (code) => settle(code ?? 128));
-  });
+  }
+
+  /** The first failure counts. */
+  fail(reason: unknown): void {
+    this.#failure ??= reason;
+  }
+
+  result(): GitResult {
+    if (this.#failure !== undefined) throw this.#failure;
+    return { code: this.#code, stdout: Buffer.concat(this.#chunks), stderr: this.#stderr, cut: this.#cut };
+  }
+
+  #onStdout(child: ChildProcess, chunk: Buffer): void {
+    if (this.#cut || chunk.length === 0) return;
+    this.#moving = true;
+    this.#bytes += chunk.length;
+    let isEnough = false;
+    if (this.#run.onStdout === undefined) this.#chunks.push(chunk);
+    else isEnough = !this.#run.onStdout(chunk);
+    if (!isEnough && this.#bytes <= (this.#run.maxBytes ?? MAX_BYTES)) return;
+    this.#cut = true;
+    child.stdout?.destroy();
+    this.#stop(child);
+  }
+
+  #stop(child: ChildProcess): void {
+    signalGroup(child, "SIGTERM");
+    this.#killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
+  }
+
+  /** After git's own end: what it left in the background is ended once it is silent. */
+  #linger(child: ChildProcess): void {
+    this.#moving = false;
+    const lingering = setInterval(() => {
+      // After the next look at the pipes: on a busy machine what git wrote may still be in them when the timer is due.
+      setImmediate(() => {
+        if (this.#moving) this.#moving = false;
+        else {
+          signalGroup(child, "SIGKILL");
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+        }
+      });
+    }, LINGER_MS);
+    child.once("close", () => clearInterval(lingering));
+  }
+}
+
+/** Whether the process leads a group, so that a signal reaches all that it starts. Windows has no groups. */
+function ownsGroup({ pid }: ChildProcess): boolean {
+  // A process that could not be started has none; its error is on the way.
+  if (pid === undefined || process.platform === "win32") return true;
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function bytesOf(input: Uint8Array | string | undefined): Buffer {
+  return typeof input === "string" ? Buffer.from(input) : Buffer.from(input ?? "");
 }
 
 /**
@@ -144,27 +293,6 @@ export function runGit(run: GitRun): Promise<GitResult> {
 export async function together<const Work extends readonly unknown[]>(work: Work) {
   await Promise.allSettled(work);
   return Promise.all(work);
-}
-
-/** Starts git; what the system refuses at once is thrown. */
-function start(run: GitRun): ChildProcess {
-  if (run.args.some((arg) => arg.includes("\0"))) {
-    throw new ToolError("invalid", "An argument holds a NUL character.", {
-      code: "bad_argument",
-      hint: "No name, path, pattern or date of git's can hold one; leave it out.",
-    });
-  }
-  try {
-    return spawn(run.program, run.args, {
-      cwd: run.cwd,
-      env: run.env,
-      detached: process.platform !== "win32",
-      windowsHide: true,
-      stdio: [run.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    });
-  } catch (error) {
-    throw startError(error instanceof Error ? error : new Error(String(error)));
-  }
 }
 
 /** Signals the child's process group (Windows: the child and, through taskkill, its descendants). */
