@@ -55,23 +55,22 @@ export async function recentChanges(
 }
 
 async function showChanges(reader: Reader, rows: readonly ChangeRow[]): Promise<ShownChange[]> {
-  const ids = rows.map(({ id }) => id);
-  const counts = await reader.itemCounts(ids);
-  const touched = await reader.touchedBy(ids, NAMES);
-  const entities = await reader.entitiesById([...new Set(touched.map(({ entityId }) => entityId))]);
-  return rows.map((row) => ({
-    change_id: row.id,
-    at: new Date(row.at).toISOString(),
-    action: row.action,
-    summary:
-      describeItems(counts.filter(({ changeId }) => changeId === row.id)) ||
-      (row.hard ? "erased for good" : "nothing left of it"),
-    names: touched.flatMap(({ changeId, entityId }) =>
-      changeId === row.id ? (entities.get(entityId)?.name.slice(0, 200).toWellFormed() ?? []) : [],
-    ),
-    ...(row.source === null ? {} : { source: row.source }),
-    ...(row.undoneBy === null ? {} : { undone_by: row.undoneBy }),
-    ...(row.undoes === null ? {} : { undoes: row.undoes }),
-    ...(row.hard ? { permanent: true as const } : {}),
-  }));
+  const shown: ShownChange[] = [];
+  for (const row of rows) {
+    const items = await reader.itemsOf(row.id);
+    const touched = [...new Set(items.map(({ entityId }) => entityId))].slice(0, NAMES);
+    const entities = await reader.entitiesById(touched);
+    shown.push({
+      change_id: row.id,
+      at: new Date(row.at).toISOString(),
+      action: row.action,
+      summary: describeItems(items) || (row.hard ? "erased for good" : "nothing left of it"),
+      names: touched.flatMap((id) => entities.get(id)?.name.slice(0, 200).toWellFormed() ?? []),
+      ...(row.source === null ? {} : { source: row.source }),
+      ...(row.undoneBy === null ? {} : { undone_by: row.undoneBy }),
+      ...(row.undoes === null ? {} : { undoes: row.undoes }),
+      ...(row.hard ? { permanent: true as const } : {}),
+    });
+  }
+  return shown;
 }

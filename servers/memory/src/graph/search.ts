@@ -179,8 +179,10 @@ async function rank(
   { known, unknown }: Words,
   limit: number,
 ): Promise<Ranked> {
-  const matches = await reader.rank(known, { since, until, types }, limit);
-  const all = known.length + unknown.length;
+  const rare = known.filter(({ isCommon }) => !isCommon);
+  const ranking = rare.length === 0 ? known : rare;
+  const matches = await reader.rank(ranking, { since, until, types }, limit);
+  const all = ranking.length + unknown.length;
   const least = (matches[0]?.score ?? 0) * MIN_SCORE;
   const good = matches.filter(({ score, words }) => score >= least || words === all);
   const wanted = foldedName(query.trim());

@@ -61,10 +61,6 @@ export interface Reader {
   changes(before: number | undefined, limit: number): Promise<ChangeRow[]>;
   changesSince(id: number, limit: number): Promise<ChangeRow[]>;
   itemsOf(changeId: number): Promise<ChangeItem[]>;
-  /** How many rows of each kind each change touched in each way. */
-  itemCounts(changeIds: readonly number[]): Promise<ItemCount[]>;
-  /** The entities that each change touched, at most `each` of one change. */
-  touchedBy(changeIds: readonly number[], each: number): Promise<{ changeId: number; entityId: number }[]>;
   meta(key: string): Promise<string | undefined>;
 }
 
@@ -85,13 +81,6 @@ export interface WalkQuery {
   readonly direction: Direction;
   readonly types: readonly string[] | undefined;
   readonly limit: number;
-}
-
-export interface ItemCount {
-  readonly changeId: number;
-  readonly kind: Kind;
-  readonly op: ChangeItem["op"];
-  readonly count: number;
 }
 
 /** What a row of any kind is now, for undoing. */

@@ -95,6 +95,8 @@ export interface IndexedWord {
   readonly query: string;
   /** What its rank counts for. */
   readonly weight: number;
+  /** Whether so many entities have it that it is only ranked by where the query has nothing rarer. */
+  readonly isCommon: boolean;
 }
 
 /** An entity that a search found; a higher score is a better match. */

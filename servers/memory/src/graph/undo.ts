@@ -5,8 +5,6 @@ import { counted } from "./remove.ts";
 import type { Store } from "./store.ts";
 import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
 
-const ORDER: readonly Kind[] = ["relation", "observation", "entity"];
-
 export interface Undone {
   readonly undone: number;
   readonly change_id: number;
@@ -37,7 +35,7 @@ export async function undoChange(store: Store, id: number, facts: ChangeFacts): 
     return items;
   });
   if (changeId === undefined) throw new TypeError(`undoing change ${id} made no change`);
-  const what = describeItems(value.map(({ kind, op }) => ({ kind, op, count: 1 })));
+  const what = describeItems(value);
   return {
     undone: id,
     change_id: changeId,
@@ -190,28 +188,28 @@ function inTheWay(row: ChangeRow, why: string): ToolError {
   });
 }
 
-const DONE: readonly (readonly [ChangeItem["op"], string])[] = [
-  ["add", "added"],
-  ["remove", "deleted"],
-  ["restore", "brought back"],
-  ["rename", "renamed"],
-  ["retype", "given another type"],
-  ["move", "moved"],
-];
+const DONE: Readonly<Record<ChangeItem["op"], string>> = {
+  add: "added",
+  remove: "deleted",
+  restore: "restored",
+  rename: "renamed",
+  retype: "given another type",
+  move: "moved",
+};
+const PLURAL = { entity: "entities", observation: "observations", relation: "relations" } as const;
 
 /** What a change did, for people: "2 entities, 3 observations added; 1 relation deleted". */
-export function describeItems(items: readonly { kind: Kind; op: ChangeItem["op"]; count: number }[]): string {
-  const plural = { entity: "entities", observation: "observations", relation: "relations" } as const;
-  const parts: string[] = [];
-  for (const [op, done] of DONE) {
-    const counts: Partial<Record<keyof Counts, number>> = {};
-    for (const kind of ORDER) {
-      const count = items
-        .filter((item) => item.op === op && item.kind === kind)
-        .reduce((sum, item) => sum + item.count, 0);
-      if (count > 0) counts[plural[kind]] = count;
-    }
-    if (Object.keys(counts).length > 0) parts.push(`${counted(counts)} ${done}`);
+export function describeItems(items: readonly Pick<ChangeItem, "kind" | "op">[]): string {
+  const counts = new Map<string, Partial<Record<keyof Counts, number>>>();
+  for (const { kind, op } of items) {
+    const of = counts.get(DONE[op]) ?? {};
+    of[PLURAL[kind]] = (of[PLURAL[kind]] ?? 0) + 1;
+    counts.set(DONE[op], of);
   }
-  return parts.join("; ");
+  return Object.values(DONE)
+    .flatMap((done) => {
+      const of = counts.get(done);
+      return of === undefined ? [] : [`${counted(of)} ${done}`];
+    })
+    .join("; ");
 }

@@ -122,12 +122,15 @@ it("brings a file of version 1 up to date: index, counters, journal", async () =
   const db = new Sqlite(file);
   db.exec(`DROP TABLE terms; DROP TABLE search; DROP TABLE counters;
     CREATE VIRTUAL TABLE words USING fts5 (content); CREATE VIRTUAL TABLE grams USING fts5 (content);
-    CREATE TABLE old (change_id INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, op TEXT NOT NULL, row_id INTEGER
-      NOT NULL, entity_id INTEGER NOT NULL, other_id INTEGER, before_value TEXT, after_value TEXT,
+    CREATE TABLE change_items (change_id INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, op TEXT NOT NULL,
+      row_id INTEGER NOT NULL, entity_id INTEGER NOT NULL, other_id INTEGER, before_value TEXT, after_value TEXT,
       PRIMARY KEY (change_id, seq)) STRICT, WITHOUT ROWID;
-    INSERT INTO old SELECT change_id, seq, CASE kind WHEN 0 THEN 'entity' ELSE 'observation' END,
-      CASE op WHEN 0 THEN 'add' ELSE 'remove' END, row_id, entity_id, other_id, before_value, after_value FROM change_items;
-    DROP TABLE change_items; ALTER TABLE old RENAME TO change_items;
+    INSERT INTO change_items SELECT c.id, i.key, CASE i.value ->> 0 WHEN 0 THEN 'entity' ELSE 'observation' END,
+      CASE i.value ->> 1 WHEN 0 THEN 'add' ELSE 'remove' END, i.value ->> 2, i.value ->> 3, NULL, NULL, NULL
+      FROM changes c, json_each(c.items) i;
+    ALTER TABLE changes DROP COLUMN items; DROP INDEX observations_content;
+    ALTER TABLE observations DROP COLUMN content_key; ALTER TABLE observations ADD COLUMN content_key TEXT NOT NULL DEFAULT '';
+    CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key, id) WHERE removed_by IS NULL;
     PRAGMA user_version = 1;`);
   db.close();
   const store = await openSqliteStore(file);

@@ -15,6 +15,8 @@ const NEAR_WEIGHT = 0.7;
 const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;
+/** The entities that a word may be in before it counts as common. */
+const MAX_RARE = 20_000;
 /** Entities whose words are compared with one that nothing has. */
 const STEM_ROWS = 20_000;
 
@@ -83,10 +85,6 @@ export class PostgresSession implements Session {
     const arrays = columns.map((_, index) => rows.map((row) => row[index] ?? null));
     const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
     const list = columns.join(", ");
-    if (table === "change_items") {
-      await this.#query(`INSERT INTO ${table} (${list}) SELECT * FROM unnest(${types})`, arrays);
-      return [];
-    }
     // Ids are drawn first, so that which row got which is certain.
     const drawn = await this.#query<{ id: number }>(
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
@@ -157,7 +155,13 @@ export class PostgresSession implements Session {
     );
     if (row === undefined || row.count === 0) return undefined;
     const rarity = Math.max(0.01, Math.log((row.live - row.count + 0.5) / (row.count + 0.5)));
-    return { word, as, query, weight: as === "near" ? NEAR_WEIGHT * rarity : rarity };
+    return {
+      word,
+      as,
+      query,
+      weight: as === "near" ? NEAR_WEIGHT * rarity : rarity,
+      isCommon: row.count > MAX_RARE,
+    };
   }
 
   scored({ as, query, weight }: IndexedWord) {

@@ -128,7 +128,7 @@ class PostgresStore implements Store {
   }
 
   async scrub(): Promise<string> {
-    const tables = [...Object.values(TABLES), "change_items", "found"];
+    const tables = [...Object.values(TABLES), "changes", "found"];
     await this.#pool.query(`VACUUM ${tables.map((table) => `"${this.#schema}".${table}`).join(", ")}`);
     return "PostgreSQL may keep old copies in free space, its write-ahead log, replicas and backups until those are overwritten.";
   }

@@ -1,4 +1,4 @@
-import type { ItemCount, Reader, RecentQuery, RowState, WalkQuery, Within } from "../store.ts";
+import type { Reader, RecentQuery, RowState, WalkQuery, Within } from "../store.ts";
 import type {
   ChangeItem,
   ChangeRow,
@@ -11,7 +11,7 @@ import type {
   ObservationRow,
   RelationRow,
 } from "../types.ts";
-import { digest } from "./digest.ts";
+import { contentKey, digest } from "./digest.ts";
 import { type Session, TABLES, type Value } from "./session.ts";
 
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
@@ -31,12 +31,38 @@ const ALL = 2 ** 31 - 1;
 export const TO_INDEX = "to_index";
 
 type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
-type Stored<Item> = Omit<Item, "kind" | "op"> & { readonly kind: number; readonly op: number };
+/** A change's items as they are kept: JSON, since thousands of rows would cost most of a large write. */
+type StoredItem = [
+  kind: number,
+  op: number,
+  rowId: number,
+  entityId: number,
+  otherId?: number | null,
+  before?: string | null,
+  after?: string | null,
+];
 
-function itemOf<Item extends { kind: number; op: number }>(
-  row: Item,
-): Omit<Item, "kind" | "op"> & Pick<ChangeItem, "kind" | "op"> {
-  return { ...row, kind: KINDS[row.kind] ?? "entity", op: OPS[row.op] ?? "add" };
+export function writeItems(items: readonly ChangeItem[]): string {
+  const stored = items.map(({ kind, op, rowId, entityId, otherId, before, after }): StoredItem => {
+    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId];
+    if (before !== null || after !== null) item.push(otherId, before, after);
+    else if (otherId !== null) item.push(otherId);
+    return item;
+  });
+  return JSON.stringify(stored);
+}
+
+export function readItems(text: string): ChangeItem[] {
+  const stored: StoredItem[] = JSON.parse(text);
+  return stored.map(([kind, op, rowId, entityId, otherId = null, before = null, after = null]) => ({
+    kind: KINDS[kind] ?? "entity",
+    op: OPS[op] ?? "add",
+    rowId,
+    entityId,
+    otherId,
+    before,
+    after,
+  }));
 }
 
 /** The conditions of a search, beginning with AND, and their parameters. */
@@ -142,7 +168,7 @@ export class SqlReader implements Reader {
     return this.session.among<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o
        WHERE o.content_key {in} AND o.entity_id = ?${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
-      contents.map(digest),
+      contents.map(contentKey),
       entityId,
     );
   }
@@ -232,11 +258,15 @@ export class SqlReader implements Reader {
     if (words.length === 0) return [];
     const parts = words.map((word) => this.session.scored(word));
     const { where, params } = conditions(within);
+    const union = parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ");
+    const [columns, group] =
+      parts.length === 1
+        ? ["m.score, 1 AS words", ""]
+        : ["sum(m.score) AS score, count(*) AS words", "GROUP BY m.id"];
     return this.session.all<Match>(
-      `SELECT m.id, sum(m.score) AS score, count(*) AS words FROM (
-         ${parts.map(({ select }) => `SELECT * FROM (${select}) one`).join(" UNION ALL ")}
-       ) m${where === "" ? "" : ` JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
-       GROUP BY m.id ORDER BY score DESC, m.id LIMIT ?`,
+      `SELECT m.id, ${columns} FROM (${union}) m
+       ${where === "" ? "" : `JOIN entities e ON e.id = m.id WHERE e.removed_by IS NULL${where}`}
+       ${group} ORDER BY score DESC, m.id LIMIT ?`,
       ...parts.flatMap((part) => part.params),
       ...params,
       limit,
@@ -305,33 +335,11 @@ export class SqlReader implements Reader {
   }
 
   async itemsOf(changeId: number): Promise<ChangeItem[]> {
-    const rows = await this.session.all<Stored<ChangeItem>>(
-      `SELECT i.kind, i.op, i.row_id AS "rowId", i.entity_id AS "entityId", i.other_id AS "otherId",
-              i.before_value AS "before", i.after_value AS "after"
-       FROM change_items i WHERE i.change_id = ? ORDER BY i.seq`,
+    const [row] = await this.session.all<{ items: string }>(
+      "SELECT items FROM changes WHERE id = ?",
       changeId,
     );
-    return rows.map(itemOf);
-  }
-
-  async itemCounts(changeIds: readonly number[]): Promise<ItemCount[]> {
-    const rows = await this.session.among<Stored<ItemCount>>(
-      `SELECT i.change_id AS "changeId", i.kind, i.op, count(*) AS count FROM change_items i
-       WHERE i.change_id {in} GROUP BY i.change_id, i.kind, i.op ORDER BY i.change_id, min(i.seq)`,
-      changeIds,
-    );
-    return rows.map(itemOf);
-  }
-
-  touchedBy(changeIds: readonly number[], each: number): Promise<{ changeId: number; entityId: number }[]> {
-    return this.session.among(
-      `SELECT change_id AS "changeId", entity_id AS "entityId" FROM (
-         SELECT i.change_id, i.entity_id, row_number() OVER (PARTITION BY i.change_id ORDER BY min(i.seq)) AS place
-         FROM change_items i WHERE i.change_id {in} GROUP BY i.change_id, i.entity_id
-       ) touched WHERE place <= ? ORDER BY change_id, place`,
-      changeIds,
-      each,
-    );
+    return row === undefined ? [] : readItems(row.items);
   }
 
   async meta(key: string): Promise<string | undefined> {

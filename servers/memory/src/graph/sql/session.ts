@@ -3,7 +3,7 @@ import type { IndexedWord, Kind } from "../types.ts";
 export type Value = string | number | null | Uint8Array;
 
 /** The tables that rows are inserted into many at a time. */
-export type Table = "entities" | "observations" | "relations" | "changes" | "change_items";
+export type Table = "entities" | "observations" | "relations" | "changes";
 
 /** A row of the search index: all texts of one entity, folded and with spaces between their words. */
 export interface IndexRow {
@@ -34,7 +34,7 @@ export interface Session {
     statement: string,
     pairs: readonly (readonly [number, number])[],
   ): Promise<Row[]>;
-  /** Inserts rows and returns their ids in order; a table without an id column returns none. */
+  /** Inserts rows and returns their ids in order. */
   insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
   /** Puts rows into the search index, in place of those of the same entities. */
   index(rows: readonly IndexRow[]): Promise<void>;

@@ -1,8 +1,8 @@
 import type { NewObservation, NewRelation, Writer } from "../store.ts";
 import { fold, foldedName, spaced } from "../text.ts";
 import type { ChangeItem, Kind } from "../types.ts";
-import { digest } from "./digest.ts";
-import { KINDS, OPS, SqlReader, TO_INDEX } from "./reader.ts";
+import { contentKey, digest } from "./digest.ts";
+import { KINDS, readItems, SqlReader, TO_INDEX, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
 
 /** Entities that are indexed at once. */
@@ -36,28 +36,23 @@ export class SqlWriter extends SqlReader implements Writer {
   }
 
   async forgetChanges(before: number, limit: number): Promise<number> {
-    const changes = await this.session.all<{ id: number }>(
-      "SELECT id FROM changes WHERE at < ? ORDER BY id LIMIT ?",
+    const changes = await this.session.all<{ id: number; items: string }>(
+      "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",
       before,
       limit,
     );
-    const ids = changes.map(({ id }) => id);
-    for (const [kind, name] of KINDS.entries()) {
-      const rows = await this.session.among<{ id: number; removedBy: number }>(
-        `SELECT t.id, t.removed_by AS "removedBy" FROM ${TABLES[name]} t WHERE t.removed_by IS NOT NULL
-         AND t.id IN (SELECT row_id FROM change_items WHERE change_id {in} AND kind = ?)`,
-        ids,
+    const ids = new Set(changes.map(({ id }) => id));
+    const items = changes.flatMap((change) => readItems(change.items));
+    for (const kind of KINDS) {
+      const touched = items.flatMap((item) => (item.kind === kind ? [item.rowId] : []));
+      const gone = (await this.rows(kind, touched)).filter(({ removedBy }) => ids.has(removedBy ?? 0));
+      await this.#erase(
         kind,
-      );
-      const gone = new Set(ids);
-      await this.purge(
-        name,
-        rows.flatMap(({ id, removedBy }) => (gone.has(removedBy) ? [id] : [])),
+        gone.map(({ id }) => id),
       );
     }
-    await this.session.among("DELETE FROM change_items WHERE change_id {in}", ids);
-    await this.session.among("DELETE FROM changes WHERE id {in}", ids);
-    return ids.length;
+    await this.session.among("DELETE FROM changes WHERE id {in}", [...ids]);
+    return ids.size;
   }
 
   /** Fills the search index anew. */
@@ -116,29 +111,15 @@ export class SqlWriter extends SqlReader implements Writer {
   }): Promise<number> {
     const [id] = await this.session.insert(
       "changes",
-      ["at", "action", "source", "undoes", "hard"],
-      [[change.at, change.action, change.source, change.undoes, change.hard ? 1 : 0]],
+      ["at", "action", "source", "undoes", "hard", "items"],
+      [[change.at, change.action, change.source, change.undoes, change.hard ? 1 : 0, "[]"]],
     );
     if (id === undefined) throw new TypeError("the store gave a change no id");
     return id;
   }
 
-  async insertItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
-    await this.session.insert(
-      "change_items",
-      ["change_id", "seq", "kind", "op", "row_id", "entity_id", "other_id", "before_value", "after_value"],
-      items.map((item, seq) => [
-        changeId,
-        seq,
-        KINDS.indexOf(item.kind),
-        OPS.indexOf(item.op),
-        item.rowId,
-        item.entityId,
-        item.otherId,
-        item.before,
-        item.after,
-      ]),
-    );
+  insertItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
+    return this.session.run("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
   }
 
   async insertEntities(rows: readonly { name: string; type: string }[], at: number): Promise<number[]> {
@@ -156,7 +137,7 @@ export class SqlWriter extends SqlReader implements Writer {
     const ids = await this.session.insert(
       "observations",
       ["entity_id", "content", "content_key", "source", "created_at"],
-      rows.map(({ entityId, content, source }) => [entityId, content, digest(content), source, at]),
+      rows.map(({ entityId, content, source }) => [entityId, content, contentKey(content), source, at]),
     );
     for (const { entityId } of rows) this.#stale.add(entityId);
     this.#count("observation", ids.length, 0);
@@ -185,28 +166,40 @@ export class SqlWriter extends SqlReader implements Writer {
   }
 
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
-    if (kind === "entity") {
-      for (const [attached, column] of ATTACHED) {
-        const rows = await this.session.among<{ id: number }>(
-          `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
-          ids,
-        );
-        await this.purge(
-          attached,
-          rows.map(({ id }) => id),
-        );
+    const erased = await this.#erase(kind, ids);
+    for (let after = 0; ; ) {
+      const changes = await this.session.all<{ id: number; items: string }>(
+        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT 100",
+        after,
+      );
+      for (const { id, items } of changes) {
+        const all = readItems(items);
+        const left = all.filter((item) => !erased.get(item.kind)?.has(item.rowId));
+        if (left.length < all.length) await this.insertItems(id, left);
+        after = id;
       }
+      if (changes.length === 0) return;
+    }
+  }
+
+  /** Erases rows and what hangs on them; returns all that is gone. */
+  async #erase(kind: Kind, ids: readonly number[]): Promise<Map<Kind, Set<number>>> {
+    const erased = new Map<Kind, Set<number>>([[kind, new Set(ids)]]);
+    for (const [attached, column] of kind === "entity" ? ATTACHED : []) {
+      const rows = await this.session.among<{ id: number }>(
+        `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
+        ids,
+      );
+      const gone = rows.map(({ id }) => id);
+      await this.#erase(attached, gone);
+      erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
     }
     await this.#changed(kind, ids);
     const states = await this.rows(kind, ids);
     const live = states.filter(({ removedBy }) => removedBy === null).length;
     this.#count(kind, -live, live - states.length);
-    await this.session.among(
-      "DELETE FROM change_items WHERE row_id {in} AND kind = ?",
-      ids,
-      KINDS.indexOf(kind),
-    );
     await this.session.among(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
+    return erased;
   }
 
   async rename(entityId: number, name: string): Promise<void> {

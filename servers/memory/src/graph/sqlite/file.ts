@@ -3,6 +3,9 @@ import { dirname } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
+import { contentKey } from "../sql/digest.ts";
+import { writeItems } from "../sql/reader.ts";
+import type { ChangeItem } from "../types.ts";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
 import { APPLICATION_ID, FROM_1, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
@@ -152,7 +155,7 @@ function checkOwner(db: Database, file: string): void {
 /** Whether the schema is there. Reading it needs no lock, so a process that writes for long keeps nobody from opening. */
 function isMade(db: Database, file: string): boolean {
   if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
-  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'change_items'").get();
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get();
   if (known === undefined) throw damaged(file);
   return true;
 }
@@ -162,10 +165,29 @@ function migrate(db: Database, file: string): void {
   db.transaction(() => {
     // Another process may have made it meanwhile.
     if (isMade(db, file)) return;
-    db.exec(db.pragma("user_version", { simple: true }) === 1 ? FROM_1 : SCHEMA);
+    if (db.pragma("user_version", { simple: true }) === 1) upgrade(db);
+    else db.exec(SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
+}
+
+/** Version 1 → 2: one row of the index for each entity, which the store fills then; counters; the journal as JSON. */
+function upgrade(db: Database): void {
+  db.exec(FROM_1.tables);
+  const observations = db.prepare<[], { id: number; content: string }>(
+    "SELECT id, content FROM observations",
+  );
+  const setKey = db.prepare("UPDATE observations SET content_key = ? WHERE id = ?");
+  for (const { id, content } of observations.all()) setKey.run(contentKey(content), id);
+  const items = db.prepare<[number], ChangeItem>(
+    `SELECT kind, op, row_id AS "rowId", entity_id AS "entityId", other_id AS "otherId", before_value AS "before",
+      after_value AS "after" FROM change_items WHERE change_id = ? ORDER BY seq`,
+  );
+  const setItems = db.prepare("UPDATE changes SET items = ? WHERE id = ?");
+  for (const { id } of db.prepare<[], { id: number }>("SELECT id FROM changes").all())
+    setItems.run(writeItems(items.all(id)), id);
+  db.exec(FROM_1.end);
 }
 
 /** Another process may be opening the same new file at this moment. */

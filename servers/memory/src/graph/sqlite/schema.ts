@@ -1,23 +1,8 @@
-import { KINDS, OPS, TO_INDEX } from "../sql/reader.ts";
+import { TO_INDEX } from "../sql/reader.ts";
 
 /** "RMEM": marks a database file as ours, so that no other program's database is written to. */
 export const APPLICATION_ID = 0x524d454d;
 export const SCHEMA_VERSION = 2;
-
-const CHANGE_ITEMS = `
-CREATE TABLE change_items (
-  change_id INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  kind INTEGER NOT NULL,
-  op INTEGER NOT NULL,
-  row_id INTEGER NOT NULL,
-  entity_id INTEGER NOT NULL,
-  other_id INTEGER,
-  before_value TEXT,
-  after_value TEXT,
-  PRIMARY KEY (change_id, seq)
-) STRICT, WITHOUT ROWID;
-`;
 
 /**
  * One row of the search index for each live entity: its name, its type and its observations, folded. The index stores
@@ -56,7 +41,7 @@ CREATE TABLE observations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   entity_id INTEGER NOT NULL,
   content TEXT NOT NULL,
-  content_key TEXT NOT NULL,
+  content_key INTEGER NOT NULL,
   source TEXT,
   created_at INTEGER NOT NULL,
   removed_by INTEGER
@@ -82,26 +67,29 @@ CREATE TABLE changes (
   source TEXT,
   undoes INTEGER,
   undone_by INTEGER,
-  hard INTEGER NOT NULL
+  hard INTEGER NOT NULL,
+  items TEXT NOT NULL
 ) STRICT;
-${CHANGE_ITEMS}${SEARCH}
+${SEARCH}
 INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
 `;
 
-const place = (list: readonly string[], column: string) =>
-  `CASE ${column} ${list.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;
-
-/** Version 1 → 2: one row of the index for each entity, which the store fills then; counters; smaller journal rows. */
-export const FROM_1 = `
+/** What `upgrade` in file.ts does to a file of version 1 before and after it writes the journal anew. */
+export const FROM_1 = {
+  tables: `
 DROP TABLE words;
 DROP TABLE grams;
 ${SEARCH}
 INSERT INTO counters
   ${["entities", "observations", "relations"].map((table, kind) => `SELECT ${kind}, count(*) - count(removed_by), count(removed_by) FROM ${table}`).join(" UNION ALL ")};
-ALTER TABLE change_items RENAME TO items_1;
-${CHANGE_ITEMS}
-INSERT INTO change_items SELECT change_id, seq, ${place(KINDS, "kind")}, ${place(OPS, "op")}, row_id, entity_id, other_id,
-  before_value, after_value FROM items_1;
-DROP TABLE items_1;
+ALTER TABLE changes ADD COLUMN items TEXT NOT NULL DEFAULT '[]';
+DROP INDEX observations_content;
+ALTER TABLE observations DROP COLUMN content_key;
+ALTER TABLE observations ADD COLUMN content_key INTEGER NOT NULL DEFAULT 0;
+`,
+  end: `
+DROP TABLE change_items;
+CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL;
 INSERT INTO meta VALUES ('${TO_INDEX}', '');
-`;
+`,
+};

@@ -11,8 +11,12 @@ const WEIGHTS = "5.0, 2.0, 1.0";
 const NEAR_WEIGHT = 0.7;
 /** From this many characters on, a word also stands for longer ones that begin with it. */
 const MIN_PREFIX = 4;
+/** Rows of one INSERT statement. */
+const INSERTED_AT_ONCE = 50;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;
+/** The entities that a word may be in before it counts as common. */
+const MAX_RARE = 20_000;
 /** The most words of the index that stand for one that is inside of them. */
 const MAX_PARTS = 8;
 
@@ -47,14 +51,11 @@ export class SqliteSession implements Session {
     if (values.length === 0) return [];
     const at = statement.slice(0, statement.indexOf("{in}")).split("?").length - 1;
     const withList = (value: Value) => [...params.slice(0, at), value, ...params.slice(at)];
-    if (typeof values[0] === "number")
-      return this.#all<Row>(
-        statement.replace("{in}", "IN (SELECT value FROM json_each(?))"),
-        withList(JSON.stringify(values)),
-      );
-    // SQLite's JSON ends a string at NUL, so texts are looked up one by one.
-    const one = statement.replace("{in}", "= ?");
-    return [...new Set<string | number>(values)].flatMap((value) => this.#all<Row>(one, withList(value)));
+    // Lists of texts hold keys only: SQLite's JSON would end a string at NUL.
+    return this.#all<Row>(
+      statement.replace("{in}", "IN (SELECT value FROM json_each(?))"),
+      withList(JSON.stringify(values)),
+    );
   }
 
   async amongPairs<Row extends object>(
@@ -70,9 +71,17 @@ export class SqliteSession implements Session {
     columns: readonly string[],
     rows: readonly (readonly Value[])[],
   ): Promise<number[]> {
-    const marks = columns.map(() => "?").join(", ");
-    const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`);
-    return rows.map((row) => Number(statement.run(...row).lastInsertRowid));
+    const marks = `(${columns.map(() => "?").join(", ")})`;
+    const ids: number[] = [];
+    for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
+      const part = rows.slice(at, at + INSERTED_AT_ONCE);
+      const values = part.map(() => marks).join(", ");
+      const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
+      const last = Number(statement.run(...part.flat()).lastInsertRowid);
+      // AUTOINCREMENT counts up by one, and nobody else writes meanwhile.
+      ids.push(...part.map((_, index) => last - part.length + 1 + index));
+    }
+    return ids;
   }
 
   async index(rows: readonly IndexRow[]): Promise<void> {
@@ -93,6 +102,7 @@ export class SqliteSession implements Session {
       as,
       query,
       weight: as === "near" ? NEAR_WEIGHT : 1,
+      isCommon: as !== "sign" && this.#has(`${INDEXED} LIMIT -1 OFFSET ${MAX_RARE}`, [query]),
     });
     if (wordsOf(word).length === 0) return this.#has(SIGNS, [word, word]) ? found("sign", word) : undefined;
     const phrase = quoted(spaced(word));
