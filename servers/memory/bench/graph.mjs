@@ -28,6 +28,10 @@ const entity = (index) => ({
 });
 
 async function fill(client, size) {
+  // Both have started and compiled what they need.
+  await client.call("create_entities", {
+    entities: [{ name: "warm", entityType: "t", observations: ["up"] }],
+  });
   const started = performance.now();
   for (let at = 0; at < size; at += BATCH) {
     const entities = Array.from({ length: Math.min(BATCH, size - at) }, (_, offset) => entity(at + offset));
@@ -61,9 +65,23 @@ function works(client, size) {
       }),
     "search, one match": () => client.call("search_nodes", { query: `r${(fresh * 7919 + 13) % size}x` }),
     "search, an eighth matches": () => client.call("search_nodes", { query: "lighthouses" }),
+    "search, a question": () =>
+      client.call("search_nodes", { query: "Who writes about lighthouses since 1950?" }),
+    "search, two letters that nothing has": () => client.call("search_nodes", { query: "zq" }),
+    "a ping sent behind that search": () => pingBehind(client, { query: "zq" }),
     "open one by name": () => client.call("open_nodes", { names: [some()] }),
     read_graph: () => client.call("read_graph"),
   };
+}
+
+/** Resolves with the milliseconds that a ping takes which is sent while a search is under way. */
+async function pingBehind(client, query) {
+  const search = client.call("search_nodes", query);
+  const started = performance.now();
+  await client.request("ping");
+  const took = performance.now() - started;
+  await search;
+  return took;
 }
 
 export async function bench({ report }) {

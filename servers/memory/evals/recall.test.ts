@@ -13,7 +13,7 @@ const recall = z.object({
   ),
   questions: z.array(
     z.object({
-      kind: z.enum(["question", "inflection", "typo", "paraphrase", "language"]),
+      kind: z.enum(["question", "inflection", "typo", "paraphrase", "language", "heldout"]),
       question: z.string(),
       keywords: z.string(),
       answer: z.string(),
@@ -21,17 +21,18 @@ const recall = z.object({
   ),
 });
 
-/** Least answers within the first five, of 20 (30 questions, 10 languages): as a person asks, and with keywords. */
+/** Least answers within the first five, of 20 (30 plain questions, 10 in other languages): as a person asks, and with keywords. */
 const LEAST = {
   question: [29, 30],
   inflection: [20, 20],
   typo: [19, 19],
-  // Words that mean the same are for the model to add, as the keywords do.
-  paraphrase: [9, 20],
+  paraphrase: [16, 20],
   language: [4, 10],
+  // Written after the list of synonyms, and not looked at since.
+  heldout: [17, 17],
 } as const;
 
-it("finds the answers to 100 questions among 300 facts within the first five", async () => {
+it("finds the answers to 120 questions among 300 facts within the first five", async () => {
   const text = await readFile(new URL("recall.json", import.meta.url), "utf8");
   const { entities, questions } = recall.parse(JSON.parse(text));
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-recall-"));

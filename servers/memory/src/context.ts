@@ -64,9 +64,9 @@ export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1)
 export const source = z
   .string()
   .optional()
-  .describe("Where this comes from, for the journal: a URL, a person.");
+  .describe("Where this comes from: a URL, a person. Shown with the facts.");
 
-export const hard = z.boolean().default(false).describe("Erase for good, without undo; asks the user.");
+export const hard = z.boolean().default(false).describe("Erase permanently, without undo; asks the user.");
 
 export const deleted = z.object({
   success: z.boolean(),

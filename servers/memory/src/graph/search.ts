@@ -3,7 +3,7 @@ import * as z from "zod";
 import { quoteAll } from "./checks.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store, Within } from "./store.ts";
-import { fold, foldedName, queryWords, snippet, stemOf, wordsOf } from "./text.ts";
+import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
 import type { EntityRow, IndexedWord, Relation } from "./types.ts";
 
 const MAX_WORDS = 32;
@@ -11,6 +11,8 @@ const MAX_WORDS = 32;
 const MAX_RANKED = 1_000;
 /** With several words, what has not all of them is dropped below this part of the best score: it matches a common one. */
 const MIN_SCORE = 0.3;
+/** What a synonym counts for. */
+const SYNONYM_WEIGHT = 0.7;
 const SHOWN_OBSERVATIONS = 10;
 const SHOWN_RELATIONS = 50;
 const FRAME = 900;
@@ -34,9 +36,10 @@ export interface SearchPage {
   readonly next_cursor?: string;
 }
 
-/** The words of a query: those that the index knows, and those that it does not. */
+/** The words of a query: those that the index has, those that others stand for, and those without any trace. */
 interface Words {
   readonly known: IndexedWord[];
+  readonly replaced: Map<string, readonly IndexedWord[]>;
   readonly unknown: string[];
 }
 
@@ -108,34 +111,48 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
   });
 }
 
-/** Each word as the index has it; one with signs inside (`node.js`) as a phrase, or else by its parts. */
+/**
+ * Each word as the index has it; one with signs inside (`node.js`) as a phrase, or else by its parts. A word that nothing
+ * has stands for its synonyms, or else for words a few letters away.
+ */
 async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
-  const known: IndexedWord[] = [];
-  const unknown: string[] = [];
+  const found: Words = { known: [], replaced: new Map(), unknown: [] };
+  const lookUp = async (each: readonly string[]) => {
+    const indexed: IndexedWord[] = [];
+    for (const word of each) {
+      const one = await reader.lookUp(word);
+      if (one !== undefined) indexed.push(one);
+    }
+    return indexed;
+  };
   for (const word of words) {
     const parts = wordsOf(word);
-    const whole = await reader.lookUp(word);
-    const isWhole = parts.length < 2 || whole?.as === "word";
-    const found = isWhole ? [whole] : await Promise.all(parts.map((part) => reader.lookUp(part)));
-    const some = found.filter((one) => one !== undefined);
-    known.push(...some);
-    if (some.length === 0) unknown.push(word);
+    let indexed = await lookUp([word]);
+    if (parts.length > 1 && indexed[0]?.as !== "word") indexed = await lookUp(parts);
+    if (indexed.every(({ as }) => as === "near")) {
+      const synonyms = (await lookUp(synonymsOf(word))).filter(({ as }) => as === "word");
+      if (synonyms.length > 0)
+        indexed = synonyms.map((one) => ({ ...one, weight: one.weight * SYNONYM_WEIGHT }));
+      if (indexed.length > 0) found.replaced.set(word, indexed);
+    }
+    if (indexed.length === 0) found.unknown.push(word);
+    found.known.push(...indexed);
   }
-  return { known, unknown };
+  return found;
 }
 
 /** What to say of words that nothing has. */
-function wordNotes({ known, unknown }: Words, shown: readonly ShownEntity[]): string[] {
-  const near = known.flatMap(({ word, as }) => {
-    if (as !== "near") return [];
-    const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
-    const meant = nearest(word, new Set(wordsOf(fold(texts.flat().join(" ")))), 1);
-    return [
-      `Nothing has ${quoteAll([word])}.${meant.length === 0 ? "" : ` Did you mean ${quoteAll(meant)}? These are the matches for it.`}`,
-    ];
+function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]): string[] {
+  const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
+  const present = new Set(wordsOf(fold(texts.flat().join(" "))));
+  const notes = [...replaced].map(([word, instead]) => {
+    const isNear = instead.every(({ as }) => as === "near");
+    const meant = isNear ? nearest(word, present, 1) : instead.map((one) => one.word);
+    return `Nothing has ${quoteAll([word])}.${meant.length === 0 ? "" : ` Did you mean ${quoteAll(meant)}? These are the matches for it.`}`;
   });
-  if (unknown.length === 0) return near;
-  return [...near, `Nothing has ${quoteAll(unknown)}; try synonyms, or read_graph to see what there is.`];
+  if (unknown.length > 0)
+    notes.push(`Nothing has ${quoteAll(unknown)}; try synonyms, or read_graph to see what there is.`);
+  return notes;
 }
 
 /** An entity with the observations that have one of the stems, or else its first ones. */
@@ -176,7 +193,7 @@ async function newest(reader: Reader, { since, until, types }: SearchQuery, limi
 async function rank(
   reader: Reader,
   { query, since, until, types }: SearchQuery,
-  { known, unknown }: Words,
+  { known, replaced, unknown }: Words,
   limit: number,
 ): Promise<Ranked> {
   const rare = known.filter(({ isCommon }) => !isCommon);
@@ -191,6 +208,6 @@ async function rank(
   return {
     ids: [...new Set([...exact, ...good.map(({ id }) => id)])],
     isMinimum: good.length === limit,
-    hasAll: unknown.length === 0 && matches.some(({ words }) => words === all),
+    hasAll: unknown.length === 0 && replaced.size === 0 && matches.some(({ words }) => words === all),
   };
 }

@@ -1,3 +1,5 @@
+import synonyms from "./synonyms.json" with { type: "json" };
+
 /** Letters that Unicode does not decompose and that people leave out or replace when they type. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -93,6 +95,17 @@ export function stemOf(word: string): string {
 export function nearForms(word: string): string[] {
   const stem = stemOf(word);
   return stem === word || stem.length < 5 ? [word] : [word, stem];
+}
+
+/** Words that are often used for the same thing (English), or none. */
+export function synonymsOf(word: string): string[] {
+  const stem = stemOf(word);
+  const groups = synonyms
+    .map((line) => line.split(" "))
+    .filter((group) => group.some((one) => stemOf(one) === stem));
+  return [...new Set(groups.flat())]
+    .filter((one) => stemOf(one) !== stem)
+    .map((one) => one.replace("_", " "));
 }
 
 /** A folded name as it is indexed for completion and near misses: long ones are cut. */

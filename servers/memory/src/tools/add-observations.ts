@@ -6,7 +6,7 @@ export default tool({
   name: "add_observations",
   title: "Add observations",
   description:
-    "Add facts to entities that exist. What an entity has already is reported and not doubled. For a new entity call create_entities.",
+    "Add facts to existing entities. Duplicates are reported and not added again. For a new entity, call create_entities.",
   effect: "add",
   openWorld: false,
   idempotent: true,

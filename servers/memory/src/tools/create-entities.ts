@@ -6,7 +6,7 @@ export default tool({
   name: "create_entities",
   title: "Create entities",
   description:
-    "Remember new entities (people, projects, things) with what is known of them. Names are the keys: search_nodes first. To add facts to an entity that exists call add_observations.",
+    "Create entities (people, projects, things) with their observations. Names are unique keys, so call search_nodes first. To add facts to an existing entity, call add_observations.",
   effect: "add",
   openWorld: false,
   idempotent: true,
@@ -21,7 +21,7 @@ export default tool({
     on_conflict: z
       .enum(["skip", "merge", "error"])
       .default("skip")
-      .describe("Where the name exists: leave it, add its observations, or refuse the call."),
+      .describe("If the name exists: skip it, add the observations, or fail."),
     source,
   }),
   output: z.object({

@@ -5,7 +5,7 @@ import { bounded } from "../graph/bounded.ts";
 export default tool({
   name: "create_relations",
   title: "Create relations",
-  description: "Remember how entities belong together: from, relationType in active voice, to.",
+  description: "Create relations between entities: from, relationType in active voice, to.",
   effect: "add",
   openWorld: false,
   idempotent: true,
@@ -14,7 +14,7 @@ export default tool({
     on_missing: z
       .enum(["error", "create"])
       .default("error")
-      .describe("Where an entity does not exist: refuse the call, or create it with type unknown."),
+      .describe("If an entity does not exist: fail, or create it with type unknown."),
     source,
   }),
   output: z.object({

@@ -5,7 +5,7 @@ export default tool({
   name: "delete_observations",
   title: "Delete observations",
   description:
-    "Delete facts of entities by their exact text (open_nodes shows it); undo_memory_change brings them back.",
+    "Delete facts of entities by their exact text (open_nodes shows it); undo_memory_change restores them.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,

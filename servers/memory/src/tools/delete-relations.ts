@@ -5,7 +5,7 @@ export default tool({
   name: "delete_relations",
   title: "Delete relations",
   description:
-    "Delete relations; the entities stay, and undo_memory_change brings the relations back. To delete an entity with its relations call delete_entities.",
+    "Delete relations and keep the entities; undo_memory_change restores them. To delete an entity with its relations, call delete_entities.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,

@@ -7,7 +7,7 @@ export default tool({
   name: "export_graph",
   title: "Export the graph",
   description:
-    "Write the whole graph to a new file, or answer its text where it is small. Formats: jsonl (the official server's file, byte for byte), graphml, mermaid, svg (a picture). Overwrites nothing.",
+    "Export the whole graph to a new file, or return the text of a small one. Formats: jsonl (the official server's format), graphml, mermaid, svg (a picture). Never overwrites a file.",
   effect: "add",
   openWorld: false,
   input: z.strictObject({
@@ -15,7 +15,7 @@ export default tool({
     path: z
       .string()
       .optional()
-      .describe("The new file, absolute or below an allowed directory. Left out: the text itself."),
+      .describe("The new file, absolute or inside an allowed directory. If omitted, the text is returned."),
   }),
   output: z.object({
     format: z.string(),

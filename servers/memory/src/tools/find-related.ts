@@ -6,13 +6,13 @@ export default tool({
   name: "find_related",
   title: "Find related entities",
   description:
-    "Walk the graph from an entity: what is around it, nearest first, or with to the shortest path to another one. For observations call open_nodes.",
+    "Find entities connected to an entity, nearest first, or, with to, the shortest path to another one. For observations, call open_nodes.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
     name: z.string().describe("Exact name of the entity to start from."),
     to: z.string().optional().describe("Exact name of the entity at the other end of a path."),
-    depth: z.int().min(1).max(10).default(2).describe("How many relations far, 1 to 10."),
+    depth: z.int().min(1).max(10).default(2).describe("Maximum number of relations to follow, 1 to 10."),
     direction: z.enum(["both", "out", "in"]).default("both").describe("Which way relations are followed."),
     relation_types: z.array(z.string()).min(1).max(20).optional().describe("Only relations of these types."),
     limit: fields.limit(50, 500),

@@ -6,12 +6,12 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import a memory.jsonl file of the official server, or a text of such lines. Entities that exist get what is new; lines that cannot be read go to a .rejects file. One change: undo_memory_change takes it back.",
+    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities are updated; lines that cannot be read go to a .rejects file. undo_memory_change reverts it.",
   effect: "add",
   openWorld: false,
   input: z.strictObject({
-    path: z.string().optional().describe("The file, absolute or below an allowed directory."),
-    text: z.string().optional().describe("The lines themselves, instead of path."),
+    path: z.string().optional().describe("The file, absolute or inside an allowed directory."),
+    text: z.string().optional().describe("The lines, instead of path."),
     source,
   }),
   output: z.object({

@@ -6,8 +6,7 @@ const types = z.array(z.object({ type: z.string(), count: count }));
 export default tool({
   name: "memory_stats",
   title: "Memory statistics",
-  description:
-    "Tell what this memory holds in numbers, its types, entities without relations, and where it is kept.",
+  description: "Get counts, types, unconnected entities and the storage location.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({}),

@@ -6,7 +6,7 @@ export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by their exact names: all observations, then all relations that touch them. Names that do not exist are listed. To find names call search_nodes.",
+    "Read entities by exact name: all observations with the day they were learned, and all their relations. Unknown names are listed. To find names, call search_nodes.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({

@@ -6,7 +6,7 @@ export default tool({
   name: "read_graph",
   title: "Read graph",
   description:
-    "Read the whole graph where it is small; a large one comes in pages of names and counts. To look for something call search_nodes.",
+    "Read the whole graph if it is small, or pages of names and counts if it is large. To look for something, call search_nodes.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({

@@ -6,7 +6,7 @@ export default tool({
   name: "recent_changes",
   title: "Recent changes",
   description:
-    "List the journal of this memory, newest first: what was added, changed or deleted, when, by which tool. undo_memory_change takes one back.",
+    "List changes to this memory, newest first: what was added, changed or deleted, when, and by which tool. undo_memory_change reverts one.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({ limit: fields.limit(20, 100), cursor: fields.cursor }),

@@ -3,9 +3,9 @@ import { callerOf, count, factsOf, tool } from "../context.ts";
 
 export default tool({
   name: "undo_memory_change",
-  title: "Undo a change of the memory",
+  title: "Undo a change",
   description:
-    "Take a change of the journal back, wholly: what it added goes, what it deleted or renamed returns. recent_changes lists the ids. An undo can be undone.",
+    "Revert a whole change: remove what it added, restore what it deleted or renamed. recent_changes lists the ids. An undo can be undone.",
   effect: "change",
   openWorld: false,
   input: z.strictObject({

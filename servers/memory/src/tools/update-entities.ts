@@ -8,18 +8,18 @@ export default tool({
   name: "update_entities",
   title: "Update entities",
   description:
-    "Rename entities (relations follow), change their types, or merge one into another. Facts are changed with add_observations and delete_observations.",
+    "Rename entities (relations follow), change their types, or merge one into another. To change facts, call add_observations and delete_observations.",
   effect: "change",
   openWorld: false,
   input: z.strictObject({
     updates: list(
       z.strictObject({
-        name: z.string().describe("Exact name now."),
-        new_name: z.string().optional().describe("Name from now on."),
-        new_type: z.string().optional().describe("Type from now on."),
-        merge_into: z.string().optional().describe("Entity that gets all of it; this one goes."),
+        name: z.string().describe("Current exact name."),
+        new_name: z.string().optional().describe("New name."),
+        new_type: z.string().optional().describe("New type."),
+        merge_into: z.string().optional().describe("Entity to merge into; this one is removed."),
       }),
-    ).describe("The updates; all are made or none."),
+    ).describe("The updates; all are applied or none."),
   }),
   output: z.object({
     updated: z.array(

@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/core/answer";
 import type { ClientBase } from "pg";
 
 export const SCHEMA_VERSION = 2;
@@ -93,7 +94,16 @@ export async function migrate(client: ClientBase, schema: string): Promise<boole
     if (exists.rowCount === 0) await client.query(`CREATE SCHEMA "${schema}"`);
     await client.query(`SET LOCAL search_path TO "${schema}"`);
     const made = await client.query<{ made: boolean }>("SELECT to_regclass('found') IS NOT NULL AS made");
-    if (made.rows[0]?.made !== true) {
+    const version = made.rows[0]?.made === true ? await versionOf(client) : undefined;
+    if (version !== undefined && version !== SCHEMA_VERSION)
+      throw new ToolError(
+        "unavailable",
+        `The memory in schema ${schema} has format ${version}; this server needs ${SCHEMA_VERSION}.`,
+        {
+          hint: "Use the server version that made it: export_graph there, then import_graph into another --space here.",
+        },
+      );
+    if (version === undefined) {
       await client.query(TABLES);
       await client.query("INSERT INTO meta (key, value) VALUES ('schema_version', $1)", [
         String(SCHEMA_VERSION),
@@ -106,6 +116,13 @@ export async function migrate(client: ClientBase, schema: string): Promise<boole
     await client.query("ROLLBACK");
     throw error;
   }
+}
+
+async function versionOf(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ value: string }>(
+    "SELECT value FROM meta WHERE key = 'schema_version'",
+  );
+  return Number(rows[0]?.value);
 }
 
 /** pg_trgm is a trusted extension: who may create in the database may install it. Where that is refused, it is done without. */
