@@ -20,6 +20,7 @@ import { type ManyTexts, readMany } from "./read/read-many.ts";
 import { readWhole, type Whole } from "./read/read-resource.ts";
 import { type ReadTextOptions, readText, type TextPart } from "./read/read-text.ts";
 import { type TextFound, type TextSearch, TextSearcher } from "./search/search-text.ts";
+import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
 import { type Listing, type ListRequest, listDirectory } from "./tree/list-directory.ts";
 import { type NameSearch, type NamesFound, searchNames } from "./tree/search-names.ts";
@@ -27,6 +28,9 @@ import { Watchers } from "./watch.ts";
 
 /** Characters of an answer that a line of facts may take beside the text. */
 const FACTS_CHARS = 600;
+
+/** Memory of a thread that edits: a file of 32 MiB several times over. */
+const EDIT_HEAP_MB = 1024;
 
 /** Characters of text that are given however small the budget is. */
 const LEAST_CHARS = 500;
@@ -67,7 +71,7 @@ export class Files {
       enabled: options.journal,
       ...(options.journalDays === undefined ? {} : { mostDays: options.journalDays }),
     });
-    this.#context = { guard, locks: new Locks(), journal };
+    this.#context = { guard, locks: new Locks(), journal, threads: new ThreadPool(EDIT_HEAP_MB) };
     this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   }
 
@@ -194,7 +198,7 @@ export class Files {
 
   /** Releases what is held: watchers and threads. */
   async close(): Promise<void> {
-    await Promise.all([this.#watchers.close(), this.#textSearcher.close()]);
+    await Promise.all([this.#watchers.close(), this.#textSearcher.close(), this.#context.threads.close()]);
   }
 
   undo(id: string, signal?: AbortSignal): Promise<Undone> {

@@ -4,6 +4,7 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import type { Journal } from "../journal/journal.ts";
 import { codeOf } from "../journal/journal-directory.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { Locks } from "./path-locks.ts";
 
 /** What the operations that change something share. */
@@ -11,6 +12,8 @@ export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
+  /** For what takes long. */
+  readonly threads: ThreadPool;
 }
 
 /** Opens the file at `path`, or returns undefined where nothing is there. Close its handle. */

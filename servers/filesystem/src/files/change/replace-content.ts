@@ -64,7 +64,7 @@ export interface Replacement {
   readonly action: Action;
   /** Absolute. */
   readonly path: string;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** What was read there; the file must still be the same when it is replaced. */
   readonly before: Before | undefined;
   readonly createParents: boolean;

@@ -1,5 +1,6 @@
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { countLines, type LineCounts } from "../edit/diff.ts";
+import { MAX_INLINE_BYTES } from "../edit/edit.ts";
 import { withEnds } from "../edit/line-endings.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
@@ -85,7 +86,7 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
     created: before === undefined,
     size: next.bytes.length,
     sizeBefore: before?.stat.size,
-    lines: await linesOf(before, next),
+    lines: await linesOf(context, before, next, signal),
     encoding: next.encoding,
     encodingBefore:
       form === undefined || form.encoding === next.encoding || before?.stat.size === 0
@@ -137,13 +138,21 @@ async function appended(path: string, before: Before, content: string): Promise<
   };
 }
 
-async function linesOf(before: Before | undefined, next: Next): Promise<LineCounts | undefined> {
+async function linesOf(
+  context: ChangeContext,
+  before: Before | undefined,
+  next: Next,
+  signal: AbortSignal | undefined,
+): Promise<LineCounts | undefined> {
   if (before === undefined) return countLines("", next.bytes.toString("utf8"));
   if (before.bytes === undefined) return undefined;
   const was = await formOfText(before.bytes, { whole: true });
   if (was === undefined) return undefined;
   const form = { ...was, encoding: next.encoding, bom: next.kept !== undefined && was.bom };
-  return countLines(decode(before.bytes, was), decode(next.bytes, form));
+  const [old, now] = [decode(before.bytes, was), decode(next.bytes, form)];
+  if (old.length + now.length <= MAX_INLINE_BYTES) return countLines(old, now);
+  const answer = await context.threads.run({ kind: "count-lines", before: old, after: now }, signal);
+  return "lines" in answer ? answer.lines : undefined;
 }
 
 function exists(path: string): ToolError {

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { applyPatch } from "diff";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { EditRequest } from "./edit.ts";
 import type { Edit } from "./edit-text.ts";
@@ -196,5 +196,73 @@ describe("edit", () => {
     expect(edited).toMatchObject({ replacements: 100_000, added: 100_000, removed: 100_000, hiddenHunks: 1 });
     expect(edited.diff.length).toBeLessThan(2500);
     expect(await read("a.txt")).toBe("phrase here\n".repeat(100_000));
+  });
+
+  it("leaves the server free while a large file is edited or compared, and ends when it is cancelled", async () => {
+    const { files, put, read, root } = await scratch();
+    onTestFinished(() => files.close());
+    const lines = Array.from({ length: 100_000 }, (_, index) => `this is line number ${index}.\n`);
+    const path = await put("a.txt", lines.join(""));
+    const edits = Array.from({ length: 300 }, (_, index) => ({
+      oldText: `number ${index * 300}.`,
+      newText: `no. ${index * 300}.`,
+    }));
+    // So much work for every one of them that it would hold up everything for seconds.
+    const missing = { oldText: "this is line numbre 7 000.", newText: "" };
+    let isDone = false;
+    const work = edit(files, path, [...edits, missing], { dryRun: true }).catch((error: unknown) => {
+      isDone = true;
+      return error;
+    });
+    for (let index = 0; index < 20; index++) {
+      await files.list({ path: root, details: false, sort: "name", limit: 10, budget: 20_000 });
+    }
+    expect(isDone).toBe(false);
+    expect(await work).toMatchObject({
+      kind: "not_found",
+      message: expect.stringContaining("closest place is"),
+    });
+
+    const controller = new AbortController();
+    const cancelled = edit(files, path, edits, { signal: controller.signal });
+    await files.list({ path: root, details: false, sort: "name", limit: 10, budget: 20_000 });
+    controller.abort(new Error("taken back"));
+    await expect(cancelled).rejects.toThrow("taken back");
+    expect(await read("a.txt")).toBe(lines.join(""));
+    expect((await edit(files, path, edits)).replacements).toBe(300);
+
+    const written = await files.write({
+      path,
+      content: lines.toReversed().join(""),
+      mode: "overwrite",
+      createParents: false,
+    });
+    expect(written.lines?.added).toBeGreaterThan(1000);
+  });
+
+  it("keeps other encodings byte by byte, and refuses what they cannot hold", async () => {
+    const { files, put, bytes } = await scratch();
+    // "Это тестовый файл на русском языке, в нём есть слова." in windows-1251.
+    const russian =
+      "DDF2EE20F2E5F1F2EEE2FBE920F4E0E9EB20EDE020F0F3F1F1EAEEEC20FFE7FBEAE52C20E220EDB8EC20E5F1F2FC20F1EBEEE2E02E0D0A";
+    const path = await put("a.txt", Buffer.from(russian, "hex"));
+    expect(await files.readText(path, { maxChars: 1000 })).toMatchObject({
+      text: "Это тестовый файл на русском языке, в нём есть слова.\r\n",
+      encoding: "windows-1251",
+    });
+    await edit(files, path, [{ oldText: "слова", newText: "дела" }]);
+    expect((await bytes("a.txt")).toString("hex").toUpperCase()).toBe(
+      russian.replace("F1EBEEE2E0", "E4E5EBE0"),
+    );
+    await expect(edit(files, path, [{ oldText: "дела", newText: "日本" }])).rejects.toThrow(
+      "windows-1251 text, which has no character U+65E5",
+    );
+    // "这是一个用于测试的中文文本文件。" in GBK.
+    const chinese = "D5E2CAC7D2BBB8F6D3C3D3DAB2E2CAD4B5C4D6D0CEC4CEC4B1BECEC4BCFEA1A3";
+    const other = await put("b.txt", Buffer.from(chinese, "hex"));
+    expect((await edit(files, other, [{ oldText: "中文", newText: "文中" }])).added).toBe(1);
+    expect((await bytes("b.txt")).toString("hex").toUpperCase()).toBe(
+      chinese.replace("D6D0CEC4CEC4", "CEC4D6D0CEC4"),
+    );
   });
 });

@@ -4,13 +4,14 @@ import { type Before, checkExpected, readBefore, replaceContent } from "../chang
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf } from "../read/source.ts";
-import { decode, decodesBack, encode, formOfText } from "../read/text-encoding.ts";
-import { unifiedDiff } from "./diff.ts";
-import { type Edit, editText } from "./edit-text.ts";
-import { unified } from "./line-endings.ts";
+import { decodesBack, formOfText } from "../read/text-encoding.ts";
+import { type EditedBytes, type EditWork, editBytes } from "./edit-bytes.ts";
+import type { Edit } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is held in memory, several times over. */
 const MOST_EDIT_BYTES = 32 * 1024 * 1024;
+/** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
+export const MAX_INLINE_BYTES = 256 * 1024;
 
 export interface EditRequest {
   readonly path: string;
@@ -25,15 +26,8 @@ export interface EditRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Edited {
+export interface Edited extends Omit<EditedBytes, "after"> {
   readonly path: string;
-  /** Unified; empty where the edits change nothing. */
-  readonly diff: string;
-  /** Hunks that did not fit into `diff`. */
-  readonly hiddenHunks: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly replacements: number;
   /** Of the content after the edits. */
   readonly hash: string;
   /** Undefined where nothing was changed. */
@@ -58,31 +52,32 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
   checkExpected(path, before, request.expectedHash);
   const form = await formOfText(bytes, { whole: true });
   if (form === undefined) throw binary(path);
-  const original = decode(bytes, form);
-  if (!decodesBack(bytes, original, form)) throw notKept(path, form.encoding);
-  const text = unified(original, form.eol);
-  const edited = editText(path, text.text, request.edits, request.replaceAll);
-  const diff = unifiedDiff(path, text.text, edited.text, edited.regions, request.maxChars);
-  const outcome = {
-    path,
-    diff: diff.text,
-    hiddenHunks: diff.hiddenHunks,
-    added: diff.added,
-    removed: diff.removed,
-    replacements: edited.replacements,
-  };
-  if (edited.regions.length === 0) return { ...outcome, hash: hashOf(bytes), receipt: undefined };
-  const after = encode(text.restore(edited.text, edited.regions), form);
-  if (request.dryRun) return { ...outcome, hash: hashOf(after), receipt: undefined };
+  if (!decodesBack(bytes, form)) throw notKept(path, form.encoding);
+  const { edits, replaceAll, maxChars, signal } = request;
+  const work = { path, bytes, form, edits, replaceAll, maxChars };
+  const { after, ...outcome } =
+    bytes.length <= MAX_INLINE_BYTES ? editBytes(work) : await editInThread(context, work, signal);
+  if (after === undefined) return { path, ...outcome, hash: hashOf(bytes), receipt: undefined };
+  if (request.dryRun) return { path, ...outcome, hash: hashOf(after), receipt: undefined };
   const { hash, ...receipt } = await replaceContent(context, {
     action: "edit",
     path,
     bytes: after,
     before,
     createParents: false,
-    signal: request.signal,
+    signal,
   });
-  return { ...outcome, hash, receipt };
+  return { path, ...outcome, hash, receipt };
+}
+
+async function editInThread(
+  { threads }: ChangeContext,
+  edit: EditWork,
+  signal: AbortSignal | undefined,
+): Promise<EditedBytes> {
+  const answer = await threads.run({ kind: "edit", edit }, signal);
+  if ("edited" in answer) return answer.edited;
+  throw new Error("The thread gave the answer to another request.");
 }
 
 async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {

@@ -6,6 +6,7 @@ import { scratch } from "../../../test/scratch.ts";
 import { Locks } from "../change/path-locks.ts";
 import { type WriteRequest, write } from "../change/write.ts";
 import { Files } from "../files.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import { Journal } from "./journal.ts";
 import { undo } from "./undo.ts";
 
@@ -190,7 +191,7 @@ describe("the journal", () => {
       mostImageBytes: 10,
     });
     const path = await put("a.txt", "more than ten bytes");
-    const context = { guard, locks: new Locks(), journal };
+    const context = { guard, locks: new Locks(), journal, threads: new ThreadPool() };
     const written = await write(context, request(path, "new"));
     expect(written.receipt?.final).toContain("more than the 10 B that the journal keeps");
     const [change] = await journal.list({ limit: 1 });

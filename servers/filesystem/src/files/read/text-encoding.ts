@@ -187,10 +187,10 @@ function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
 }
 
 /** Whether encoding gives the same bytes back: of some legacy encodings a character has several codes. */
-export function decodesBack(bytes: Buffer, text: string, form: TextForm): boolean {
+export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
   try {
-    return encode(text, form).equals(bytes);
+    return encode(decode(bytes, form), form).equals(bytes);
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import type { Glob } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { walk } from "../tree/walk.ts";
-import type { ScanPool } from "./scan-pool.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
 /** Which files of a tree are searched for what. */
@@ -32,7 +32,7 @@ const WAITING = 4;
 
 /** Finds the files with lines that match, in any order, and nothing outside the tree. */
 export async function findFiles(
-  pool: ScanPool,
+  pool: ThreadPool,
   request: FindRequest,
   found: (file: FileWithLines) => void,
 ): Promise<void> {
@@ -53,14 +53,14 @@ export async function findFiles(
 /** Hands files to threads, batch by batch. */
 class Counter {
   failed = false;
-  readonly #pool: ScanPool;
+  readonly #pool: ThreadPool;
   readonly #request: FindRequest;
   readonly #found: (file: FileWithLines) => void;
   readonly #running = new Set<Promise<void>>();
   #batch: string[] = [];
   #reason: unknown;
 
-  constructor(pool: ScanPool, request: FindRequest, found: (file: FileWithLines) => void) {
+  constructor(pool: ThreadPool, request: FindRequest, found: (file: FileWithLines) => void) {
     this.#pool = pool;
     this.#request = request;
     this.#found = found;

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { type CursorCodec, cursorsOf, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { FoundLine } from "./line-extract.ts";
-import type { ScanPool } from "./scan-pool.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
 export interface FoundFile {
@@ -29,7 +29,7 @@ export interface PageRequest {
 /** Where the files are. */
 export interface PagePlace {
   readonly guard: PathGuard;
-  readonly pool: ScanPool;
+  readonly pool: ThreadPool;
   /** The directory that is searched, or the file. */
   readonly realPath: string;
   /** The same as the caller named it. */

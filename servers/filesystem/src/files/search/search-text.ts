@@ -2,11 +2,11 @@ import { ToolError } from "@refmcp/core/answer";
 import { type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import { TopItems } from "../tree/top-items.ts";
 import { type FileWithLines, findFiles } from "./find-files.ts";
 import { DONE, type FoundFile, TextPages, type TextPosition } from "./result-pages.ts";
-import { ScanPool } from "./scan-pool.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
 export interface TextSearch {
@@ -51,7 +51,7 @@ const BUDGET_MS = 40_000;
 export class TextSearcher {
   readonly #guard: PathGuard;
   readonly #ignored: readonly string[];
-  readonly #pool = new ScanPool();
+  readonly #pool = new ThreadPool();
 
   /** @param ignored patterns of the `--ignore` option. */
   constructor(guard: PathGuard, ignored: readonly string[]) {

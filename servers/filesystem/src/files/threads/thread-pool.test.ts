@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTree } from "../../../test/tree.ts";
-import { ScanPool } from "./scan-pool.ts";
-import type { ScanRequest } from "./scan-protocol.ts";
-import { textPattern } from "./text-pattern.ts";
+import { textPattern } from "../search/text-pattern.ts";
+import type { ThreadRequest } from "./protocol.ts";
+import { ThreadPool } from "./thread-pool.ts";
 
 /** Enough work for an hour: the same file over and over. */
 const forever = Array.from({ length: 100_000 }, () => "large");
@@ -22,10 +22,10 @@ const never = new AbortController().signal;
 
 async function poolWith(files: Record<string, string>, regex: string) {
   const tree = await makeTree(files);
-  const pool = new ScanPool();
+  const pool = new ThreadPool();
   onTestFinished(() => pool.close());
   const pattern = textPattern(regex, { literal: false, ignoreCase: false });
-  const request = (paths: string[]): ScanRequest => ({
+  const request = (paths: string[]): ThreadRequest => ({
     kind: "count",
     pattern,
     at: tree.root,
@@ -47,7 +47,7 @@ const BOMBS = [
   "a.{900}b",
 ];
 
-describe("ScanPool", () => {
+describe("ThreadPool", () => {
   it("counts in many requests at once and in their order", async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]));
     const { pool, request } = await poolWith(files, "x");

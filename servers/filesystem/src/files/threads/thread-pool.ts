@@ -3,35 +3,41 @@ import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/core/answer";
 import { workerFile } from "@refmcp/core/worker-file";
 import { codeOf } from "../journal/journal-directory.ts";
-import type { ScanAnswer, ScanRequest } from "./scan-protocol.ts";
+import type { ThreadAnswer, ThreadRequest } from "./protocol.ts";
 
 /** Threads at most; reading files does not get faster with more. */
 const MOST_WORKERS = Math.min(4, availableParallelism());
 /** How long an idle thread is kept for the next search, in milliseconds. */
 const IDLE_MS = 10_000;
-/** A search that needs more memory than this ends, not the server. Buffers are not counted. */
-const MOST_HEAP_MB = 256;
+
+const NEVER = new AbortController().signal;
 
 interface Job {
-  readonly request: ScanRequest;
+  readonly request: ThreadRequest;
   readonly signal: AbortSignal;
-  readonly resolve: (answer: ScanAnswer) => void;
+  readonly resolve: (answer: ThreadAnswer) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Threads that look into files. They start with the first search and end when they are idle. */
-export class ScanPool {
+/** Threads for work that takes long. They start with the first request and end when they are idle. */
+export class ThreadPool {
   readonly #waiting: Job[] = [];
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
 
   /** How many requests can be worked on at once. */
   readonly width = MOST_WORKERS;
+  readonly #heapMb: number;
+
+  /** @param heapMb a request that needs more memory than this fails, not the server; buffers are not counted. */
+  constructor(heapMb = 256) {
+    this.#heapMb = heapMb;
+  }
 
   /**
    * @throws the signal's reason as soon as it aborts; a thread in the middle of the work is ended by force.
    */
-  run(request: ScanRequest, signal: AbortSignal): Promise<ScanAnswer> {
+  run(request: ThreadRequest, signal: AbortSignal = NEVER): Promise<ThreadAnswer> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -61,7 +67,11 @@ export class ScanPool {
     this.#waiting.shift();
     void thread
       .run(job)
-      .then(job.resolve, job.reject)
+      .then((answer) => {
+        if (!("refusal" in answer)) return job.resolve(answer);
+        const { kind, message, hint } = answer.refusal;
+        job.reject(new ToolError(kind, message, hint === undefined ? {} : { hint }));
+      }, job.reject)
       .finally(() => {
         if (thread.alive) this.#idle.push(thread);
         this.#next();
@@ -70,7 +80,7 @@ export class ScanPool {
 
   #start(): Thread | undefined {
     if (this.#threads.size >= MOST_WORKERS) return undefined;
-    const thread = new Thread(() => {
+    const thread = new Thread(this.#heapMb, () => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -87,12 +97,12 @@ class Thread {
   readonly #worker: Promise<Worker>;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ended: () => void) {
+  constructor(heapMb: number, ended: () => void) {
     this.#ended = ended;
-    this.#worker = startWorker().then((worker) => worker.once("exit", () => this.#gone()));
+    this.#worker = startWorker(heapMb).then((worker) => worker.once("exit", () => this.#gone()));
   }
 
-  async run(job: Job): Promise<ScanAnswer> {
+  async run(job: Job): Promise<ThreadAnswer> {
     clearTimeout(this.#timer);
     try {
       const worker = await this.#worker;
@@ -122,16 +132,16 @@ class Thread {
   }
 }
 
-function answerTo(worker: Worker, { request, signal }: Job): Promise<ScanAnswer> {
+function answerTo(worker: Worker, { request, signal }: Job): Promise<ThreadAnswer> {
   return new Promise((resolve, reject) => {
     const settle = (work: () => void) => {
       worker.off("message", onMessage).off("error", onError).off("exit", onExit);
       signal.removeEventListener("abort", onAbort);
       work();
     };
-    const onMessage = (answer: ScanAnswer) => settle(() => resolve(answer));
+    const onMessage = (answer: ThreadAnswer) => settle(() => resolve(answer));
     const onError = (error: unknown) => settle(() => reject(explained(error)));
-    const onExit = (code: number) => settle(() => reject(new Error(`The search's thread ended (${code}).`)));
+    const onExit = (code: number) => settle(() => reject(new Error(`The thread ended (${code}).`)));
     const onAbort = () => settle(() => reject(signal.reason));
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
     signal.addEventListener("abort", onAbort);
@@ -142,16 +152,16 @@ function answerTo(worker: Worker, { request, signal }: Job): Promise<ScanAnswer>
 
 function explained(error: unknown): unknown {
   if (codeOf(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
-  return new ToolError("too_large", "The search needed more memory than it may use.", {
-    hint: "Simplify the pattern, or search fewer files with path and glob.",
+  return new ToolError("too_large", "The work needed more memory than it may use.", {
+    hint: "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
     cause: error,
   });
 }
 
-async function startWorker(): Promise<Worker> {
-  const worker = new Worker(workerFile("search", import.meta.url), {
-    name: "search",
-    resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
+async function startWorker(heapMb: number): Promise<Worker> {
+  const worker = new Worker(workerFile("files", import.meta.url), {
+    name: "files",
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
     // What it would print goes nowhere near the protocol's stdout.
     stdout: true,
     stderr: true,

@@ -1,14 +1,15 @@
 /**
- * The thread that looks into files, so that a pattern or a file that takes long never holds up the server, and can
- * be ended by force. It knows no boundary but what it is given: see `openScanned`.
+ * The thread for what takes long, so that it never holds up the server and can be ended by force. It knows no boundary
+ * but what it is given: see `openScanned`.
  */
 import { closeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import { type ExtractRequest, extractLines } from "./line-extract.ts";
-import { type LineMatcher, lineMatcher } from "./line-matcher.ts";
-import { openScanned } from "./open-scanned.ts";
-import type { ScanAnswer, ScanRequest } from "./scan-protocol.ts";
-import type { TextPattern } from "./text-pattern.ts";
+import { ToolError } from "@refmcp/core/answer";
+import { type ExtractRequest, extractLines } from "../search/line-extract.ts";
+import { type LineMatcher, lineMatcher } from "../search/line-matcher.ts";
+import { openScanned } from "../search/open-scanned.ts";
+import type { TextPattern } from "../search/text-pattern.ts";
+import type { ThreadAnswer, ThreadRequest } from "./protocol.ts";
 
 const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: true };
 
@@ -20,7 +21,15 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   return last.matcher;
 }
 
-function answer(request: ScanRequest): ScanAnswer {
+async function answer(request: ThreadRequest): Promise<ThreadAnswer> {
+  if (request.kind === "edit") {
+    const { editBytes } = await import("../edit/edit-bytes.ts");
+    return { edited: editBytes(request.edit) };
+  }
+  if (request.kind === "count-lines") {
+    const { countLines } = await import("../edit/diff.ts");
+    return { lines: countLines(request.before, request.after) };
+  }
   const matcher = matcherOf(request.pattern);
   if (request.kind === "extract") {
     return { extract: extract(request.fd, matcher, request.extract) };
@@ -49,6 +58,14 @@ function extract(fd: number, matcher: LineMatcher, request: ExtractRequest) {
   }
 }
 
-parentPort?.on("message", (request: ScanRequest) => {
-  parentPort?.postMessage(answer(request));
+function refusal(error: unknown): ThreadAnswer {
+  if (!(error instanceof ToolError)) throw error;
+  const { kind, message, hint } = error;
+  return { refusal: { kind, message, hint } };
+}
+
+parentPort?.on("message", (request: ThreadRequest) => {
+  void answer(request)
+    .catch(refusal)
+    .then((reply) => parentPort?.postMessage(reply));
 });
