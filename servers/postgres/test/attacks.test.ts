@@ -237,9 +237,9 @@ describe("each layer alone", () => {
     const plain = await talk(["--url", world.adminUrl]);
     const { text, isError } = await plain.call("query", { sql: "SELECT 1" });
     expect(isError).toBe(true);
-    expect(text).toMatch(/is refused: superuser.*--print-grant-sql.*--allow-privileged-role/s);
+    expect(text).toMatch(/is refused: it is a superuser.*--print-grant-sql.*--allow-privileged-role/s);
     await plain.close();
-    for (const privilege of ["pg_read_server_files", "pg_execute_server_program", "pg_signal_backend"]) {
+    for (const privilege of ["pg_read_server_files", "pg_execute_server_program", "pg_write_server_files"]) {
       await world.admin(`GRANT ${privilege} TO ${world.role}`);
       const member = await talk(["--url", world.url]);
       expect((await member.call("query", { sql: "SELECT 1" })).text).toContain(`member of ${privilege}`);
@@ -247,6 +247,25 @@ describe("each layer alone", () => {
       expect((await member.call("query", { sql: "SELECT 1" })).isError).toBe(false);
       await member.close();
     }
+  });
+
+  it("audit: lets in what the gate holds, as the owner roles of managed services need", async () => {
+    await world.admin(
+      `GRANT pg_read_all_data, pg_signal_backend TO ${world.role}; ALTER ROLE ${world.role} CREATEROLE CREATEDB BYPASSRLS REPLICATION`,
+    );
+    const owner = await talk(["--url", world.url]);
+    expect(await owner.call("query", { sql: "SELECT 1" })).toMatchObject({ isError: false });
+    for (const sql of [
+      "SELECT rolpassword FROM pg_authid",
+      "SELECT * FROM pg_catalog.pg_shadow",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity",
+      "SELECT pg_create_physical_replication_slot('x')",
+    ])
+      expect((await owner.call("query", { sql })).text, sql).toMatch(/is not (called|shown)/);
+    await owner.close();
+    await world.admin(
+      `REVOKE pg_read_all_data, pg_signal_backend FROM ${world.role}; ALTER ROLE ${world.role} NOCREATEROLE NOCREATEDB NOBYPASSRLS NOREPLICATION`,
+    );
   });
 
   it("cleaning: no setting, lock or temporary table reaches the next call", async () => {

@@ -1,4 +1,6 @@
 import { run } from "@refmcp/core";
+import { normalArguments } from "./options.ts";
 import { server } from "./server.ts";
 
+process.argv.splice(2, process.argv.length, ...normalArguments(process.argv.slice(2)));
 await run(server);

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
 import { limitOptions } from "@refmcp/sql/limits";
 
@@ -40,3 +42,30 @@ export const options = defineOptions({
   },
   ...limitOptions,
 });
+
+/** Options that take no value. */
+const FLAGS = /^--(no-)?(allow-write|allow-ddl|read-only|http|print-config)$/;
+const DATABASE_FILE = /^(?!-).+\.(db|db3|sqlite|sqlite3)$/i;
+
+/**
+ * The command line as the option table reads it: a database file without a flag is `--db-path`, and a `sqlite:` URL, as
+ * other programs write it, is the path in it.
+ */
+export function normalArguments(argv: readonly string[]): string[] {
+  return argv.flatMap((argument, index) => {
+    const before = argv[index - 1] ?? "";
+    const isValue = before.startsWith("--") && !before.includes("=") && !FLAGS.test(before);
+    const url = /^(--db-path=)?sqlite:(?:\/\/)?(.+)$/i.exec(argument);
+    const path = url?.[2] === undefined ? argument : pathOf(url[2]);
+    if (isValue || url?.[1] !== undefined) return [`${url?.[1] ?? ""}${path}`];
+    return url !== null || DATABASE_FILE.test(argument) ? ["--db-path", path] : [argument];
+  });
+}
+
+/** SQLAlchemy writes `sqlite:///relative` and `sqlite:////absolute`, others `sqlite:///absolute`. */
+function pathOf(rest: string): string {
+  const path = decodeURIComponent(rest.replace(/\?.*$/s, ""));
+  if (path.startsWith("//")) return path.slice(1);
+  if (/^\/[a-z]:[\\/]/i.test(path)) return path.slice(1);
+  return path.startsWith("/") && !existsSync(dirname(path)) ? path.slice(1) : path;
+}

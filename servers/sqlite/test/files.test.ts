@@ -95,7 +95,7 @@ describe("paths", () => {
       [0],
     ]);
     const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
-    expect((await server.call("list_tables")).text).toContain("is no regular file");
+    expect((await server.call("list_tables")).text).toContain("is not a regular file");
     await server.close();
     const made = join(here.folder, "made.db");
     const maker = await talk(["--db-path", made, "--allow-ddl"]);

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { nearest, ToolError } from "@refmcp/core/answer";
 
 /** What libpq knows of a connection, by its own keywords; see PARAMETERS. */
 export type Conninfo = ReadonlyMap<string, string>;
@@ -8,13 +8,6 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   ...["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "servicefile"],
   ...["connect_timeout", "application_name", "fallback_application_name", "options", "channel_binding"],
   ...["sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslnegotiation", "target_session_attrs"],
-]);
-
-/** Keywords of libpq that change nothing here. */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
-  ...["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"],
-  ...["gssencmode", "krbsrvname", "gsslib", "gssdelegation", "sslcompression", "sslsni", "client_encoding"],
-  ...["load_balance_hosts", "require_auth", "ssl_min_protocol_version", "uselibpqcompat"],
 ]);
 
 /** The environment variables of libpq and their keywords (libpq, "Environment Variables"). */
@@ -70,13 +63,38 @@ export function parseConninfo(text: string): Conninfo {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
     // libpq takes this one for users of JDBC.
     else if (keyword === "ssl" && value === "true") info.set("sslmode", "require");
-    else if (!WITHOUT_EFFECT.has(keyword))
-      throw malformed(
-        `PostgreSQL knows no connection parameter ${JSON.stringify(keyword.slice(0, 40))}`,
-        "Remove it; sslmode, sslrootcert, connect_timeout, application_name and options are among those it knows.",
-      );
+    else demandNoTypo(keyword);
   }
   return info;
+}
+
+/** Parameters without a meaning here, of libpq, Prisma, Supabase and JDBC, that look like one that has. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...["sslcompression", "sslsni", "sslaccept", "sslidentity", "sslcrl", "sslcrldir", "ssl", "require_auth"],
+  ...[
+    "pool_timeout",
+    "socket_timeout",
+    "connection_limit",
+    "connectTimeout",
+    "socketTimeout",
+    "ApplicationName",
+  ],
+]);
+
+/**
+ * Whatever means nothing here is left out: other programs keep their own parameters in a URL. What looks like a mistyped
+ * keyword is refused, since `sslmod=require` must not connect without TLS.
+ *
+ * @throws ToolError `invalid`
+ */
+function demandNoTypo(keyword: string): void {
+  const [near] = ELSEWHERE.has(keyword) ? [] : nearest(keyword, PARAMETERS);
+  if (near === undefined) return;
+  const shown = JSON.stringify(keyword.slice(0, 40));
+  throw malformed(
+    `The connection parameter ${shown} is unknown`,
+    `Did you mean ${near}? Otherwise remove it.`,
+  );
 }
 
 function* uriPairs(uri: string): Generator<[string, string]> {

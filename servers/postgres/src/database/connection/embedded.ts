@@ -124,7 +124,7 @@ export class Embedded {
 
 function targetOf({ host, port, user, database, password }: Cluster): Target {
   return {
-    addresses: [{ host, port, attempts: [false], password: () => password }],
+    addresses: [{ host, port, attempts: [false], password: () => ({ password }) }],
     user,
     database,
     connectTimeoutMs: 10_000,
@@ -132,6 +132,7 @@ function targetOf({ host, port, user, database, password }: Cluster): Target {
     options: undefined,
     directTls: false,
     channelBinding: false,
+    wanted: "any",
     label: LABEL,
   };
 }

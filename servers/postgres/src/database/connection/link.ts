@@ -4,7 +4,7 @@ import { type Session, sendCancel } from "./cancel.ts";
 import { connectionFailure } from "./failures.ts";
 import { watchFrames } from "./frames.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
-import type { Address, Target } from "./target.ts";
+import type { Address, Target, TargetAttribute } from "./target.ts";
 import type { Attempt } from "./tls.ts";
 
 /** How long a cancelled statement may take to end before its connection is cut. */
@@ -150,18 +150,44 @@ class Answered implements Submittable {
  * @throws ToolError `unavailable` that says why; never with a password.
  */
 export async function openLink(target: Target): Promise<Link> {
+  // The second round of prefer-standby takes what is there.
+  const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
-  for (const address of target.addresses) {
-    for (const attempt of address.attempts) {
-      try {
-        return await connect(target, address, attempt);
-      } catch (error) {
-        if (error instanceof ToolError) throw error;
-        last = error;
+  for (const wanted of rounds) {
+    for (const address of target.addresses) {
+      for (const attempt of address.attempts) {
+        try {
+          const link = await connect(target, address, attempt);
+          if (fits(link.role, wanted)) return link;
+          await link.close();
+          last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
+            hint: "Check target_session_attrs and the hosts of the connection URL.",
+          });
+          break;
+        } catch (error) {
+          if (error instanceof ToolError) throw error;
+          last = error;
+        }
       }
     }
   }
-  throw connectionFailure(last, target.label);
+  throw last instanceof ToolError ? last : connectionFailure(last, target.label);
+}
+
+/** Whether a server is what `target_session_attrs` wants (libpq). */
+function fits({ standby, readonly }: RoleFacts, wanted: TargetAttribute): boolean {
+  switch (wanted) {
+    case "read-write":
+      return !standby && !readonly;
+    case "read-only":
+      return standby || readonly;
+    case "primary":
+      return !standby;
+    case "standby":
+      return standby;
+    default:
+      return true;
+  }
 }
 
 async function connect(target: Target, address: Address, attempt: Attempt): Promise<Link> {
@@ -217,11 +243,11 @@ export async function introduce(client: Client, session: Session | undefined): P
 }
 
 function passwordOf(address: Address, target: Target): string {
-  const password = address.password();
+  const { password, problem } = address.password();
   if (password !== undefined && password !== "") return password;
   throw new ToolError(
     "unavailable",
-    `The server asks for a password of ${target.label}, and none is configured.`,
+    `The server asks for a password of ${target.label}, and none is configured.${problem === undefined ? "" : ` ${problem}`}`,
     {
       hint: "Put it into the URL (DATABASE_URL in the host's env), PGPASSWORD or ~/.pgpass.",
     },

@@ -1,64 +1,57 @@
 import { ToolError } from "@refmcp/core/answer";
 
 /**
- * Roles whose members reach beyond rows: files and programs of the server, other sessions, or all data with the password
- * hashes (PostgreSQL, "Predefined Roles"), and what clouds call their superusers.
+ * Predefined roles whose members reach the machine of the database, and how (PostgreSQL, "Predefined Roles"). The owner
+ * roles of managed services (rds_superuser, cloudsqlsuperuser, neon_superuser and others) are none of them; what those and
+ * pg_read_all_data, pg_signal_backend or REPLICATION allow is stopped by the read-only transaction and the gate.
  */
-const PRIVILEGED = [
-  "pg_read_server_files",
-  "pg_write_server_files",
-  "pg_execute_server_program",
-  "pg_signal_backend",
-  "pg_read_all_data",
-  "pg_write_all_data",
-  "pg_checkpoint",
-  "pg_maintain",
-  "pg_create_subscription",
-  "pg_use_reserved_connections",
-  "rds_superuser",
-  "cloudsqlsuperuser",
-  "alloydbsuperuser",
-  "azure_pg_admin",
-] as const;
+const PRIVILEGED: Readonly<Record<string, string>> = {
+  pg_read_server_files: "read any file that the database server can",
+  pg_write_server_files: "write any file that the database server can",
+  pg_execute_server_program: "run programs on the database's machine",
+};
 
 /** Asked right after connecting; one row. */
 export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.current_setting('server_version_num')::int AS version,
+  pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
   EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolsuper) AS superuser,
-  EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolreplication) AS replication,
   ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r
-    WHERE (r.rolsuper OR r.rolname IN (${PRIVILEGED.map((role) => `'${role}'`).join(", ")}))
+    WHERE (r.rolsuper OR r.rolname IN (${Object.keys(PRIVILEGED)
+      .map((role) => `'${role}'`)
+      .join(", ")}))
       AND r.rolname NOT IN (current_user, session_user)
       AND (pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER') OR pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER'))
     ORDER BY 1) AS roles`;
 
-/** What the server says of the role that is connected. */
+/** What the server says of the role that is connected, and of itself. */
 export interface RoleFacts {
   readonly user: string;
   /** 150003 for 15.3. */
   readonly version: number;
+  /** Whether the server follows another one. */
+  readonly standby: boolean;
+  /** Whether transactions are read-only unless they say otherwise. */
+  readonly readonly: boolean;
   readonly superuser: boolean;
-  readonly replication: boolean;
+  /** Superusers and privileged roles that it is a member of. */
   readonly roles: readonly string[];
 }
 
-/** What a role may do beyond reading rows, as a list for a sentence; empty where it is harmless. */
-export function privilegesOf(facts: RoleFacts): string[] {
-  if (facts.superuser) return ["superuser"];
-  return [...(facts.replication ? ["replication"] : []), ...facts.roles.map((role) => `member of ${role}`)];
+/** What a role can do on the machine of its database, for a sentence; empty where it can do nothing there. */
+function powersOf({ superuser, roles }: RoleFacts): string[] {
+  const everything = "run programs and read and write files on the database's machine";
+  if (superuser) return [`it is a superuser, so it can ${everything}`];
+  return roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
 }
 
-/** @throws ToolError `denied` for a role that could do more than its statements say. */
+/** @throws ToolError `denied` for a role that reaches beyond the database. */
 export function demandHarmless(facts: RoleFacts): void {
-  const privileges = privilegesOf(facts);
-  if (privileges.length === 0) return;
-  throw new ToolError(
-    "denied",
-    `The role ${JSON.stringify(facts.user)} is refused: ${privileges.join(", ")}. Such a role can run programs and read files on the database's machine, or read every password hash.`,
-    {
-      code: "privileged_role",
-      hint: "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
-    },
-  );
+  const powers = powersOf(facts);
+  if (powers.length === 0) return;
+  throw new ToolError("denied", `The role ${JSON.stringify(facts.user)} is refused: ${powers.join("; ")}.`, {
+    code: "privileged_role",
+    hint: "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
+  });
 }
 
 /** SQL that makes a role which can read the tables of one schema and nothing else; for a person to adapt and run. */

@@ -16,7 +16,7 @@ const of = (text: string | undefined, env: Record<string, string> = {}) => {
   const addresses = target.addresses.map(({ host, port, password }) => ({
     host,
     port,
-    password: password(),
+    password: password().password,
   }));
   return { user: target.user, database: target.database, addresses, target };
 };
@@ -82,7 +82,10 @@ describe("targetOf", () => {
     expect(of("postgres://u@h/d", { PGPASSFILE: elsewhere }).addresses[0]?.password).toBe("there");
     if (process.platform !== "win32") {
       await chmod(file, 0o644);
-      expect(of("postgres://u@h/d").addresses[0]?.password).toBeUndefined();
+      const [address] = of("postgres://u@h/d").target.addresses;
+      expect(address?.password()).toEqual({
+        problem: `The password file ${file} is not used: others may read it. chmod 600 it.`,
+      });
     }
   });
 
@@ -113,13 +116,34 @@ describe("targetOf", () => {
   });
 
   it.each([
+    "schema=public",
+    "pgbouncer=true&connection_limit=5&pool_timeout=10",
+    "pgbouncer=true&connection_limit=1&schema=public&statement_cache_size=0&sslaccept=strict",
+    "sslmode=no-verify",
+    "target_session_attrs=read-write",
+    "sslmode=require&channel_binding=require",
+    "uselibpqcompat=true&sslmode=require",
+    "supa=base-pooler.x",
+    "currentSchema=app&reWriteBatchedInserts=true&ApplicationName=x&prepareThreshold=0",
+    "options=project%3Dneon&sslmode=require",
+    "socket_timeout=10&max_conns=3&keepalives=1&gssencmode=disable&client_encoding=utf8&sslsni=1",
+  ])("connects with %s, as other programs write it", (query) => {
+    expect(of(`postgres://u:pw@h/d?${query}`)).toMatchObject({
+      user: "u",
+      addresses: [{ host: "h", password: "pw" }],
+    });
+  });
+
+  it.each([
     ["postgres://u:se/cret@h/d", /cannot be read/],
     ["postgres://u:s%zzecret@h/d", /percent-encoded/],
-    ["postgres://u:secret@h/d?schema=public", /no connection parameter "schema"/],
+    ["postgres://u:secret@h/d?sslmod=require", /"sslmod" is unknown/],
+    ["postgres://u:secret@h/d?sslrotcert=x", /"sslrotcert" is unknown/],
+    ["postgres://u:secret@h/d?connect_timout=3", /"connect_timout" is unknown/],
     ["postgres://u:secret@h:0/d", /port "0"/],
     ["host=h password=secret user", /cannot be read/],
     ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /2 ports stand beside 3 hosts/],
-    ["postgres://u:secret@h/d?target_session_attrs=read-write", /not supported/],
+    ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
     ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
     ["postgres://u:secret@h/d?sslmode=require&sslrootcert=system", /too weak with sslrootcert=system/],
     ["postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt", /nowhere\.crt does not exist/],

@@ -10,9 +10,13 @@ export interface Address {
   readonly port: number;
   /** With TLS or without, in the order of trying. */
   readonly attempts: readonly Attempt[];
-  /** Undefined where none is known. */
-  password(): string | undefined;
+  /** Empty where none is known; `problem` says why the password file was left out. */
+  password(): { readonly password?: string | undefined; readonly problem?: string };
 }
+
+/** libpq's `target_session_attrs`. */
+const ATTRIBUTES = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+export type TargetAttribute = (typeof ATTRIBUTES)[number];
 
 /** A database and how to connect to it. It holds a password: it is never logged or shown. */
 export interface Target {
@@ -24,6 +28,8 @@ export interface Target {
   readonly options: string | undefined;
   readonly directTls: boolean;
   readonly channelBinding: boolean;
+  /** What the server must be; others are passed over. */
+  readonly wanted: TargetAttribute;
   /** `user@host:port/database`, for messages. */
   readonly label: string;
 }
@@ -59,12 +65,9 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
       `${ports.length} ports stand beside ${hosts.length} hosts`,
       "Give one port, or one for each host.",
     );
-  const attrs = info.get("target_session_attrs") ?? "any";
-  if (attrs !== "any")
-    throw malformed(
-      `target_session_attrs=${attrs.slice(0, 20)} is not supported`,
-      "Name the one server to use, or leave it out.",
-    );
+  const wanted = ATTRIBUTES.find((one) => one === (info.get("target_session_attrs") ?? "any"));
+  if (wanted === undefined)
+    throw malformed("target_session_attrs is unknown", `It is one of ${ATTRIBUTES.join(", ")}.`);
   const passfile = info.get("passfile");
   const addresses = hosts.map((host, index): Address => {
     const port = portOf(ports[index] ?? ports[0] ?? "");
@@ -74,9 +77,9 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
       port,
       attempts: attemptsOf(info, isSocket, env),
       password: () =>
-        info.get("password") ??
-        passwordFromFile({ host: isSocket ? "localhost" : host, port, user, database }, passfile, env)
-          .password,
+        info.has("password")
+          ? { password: info.get("password") }
+          : passwordFromFile({ host: isSocket ? "localhost" : host, port, user, database }, passfile, env),
     };
   });
   const [first] = addresses;
@@ -92,6 +95,7 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
     options: info.get("options"),
     directTls: info.get("sslnegotiation") === "direct",
     channelBinding: info.get("channel_binding") === "require",
+    wanted,
     label: `${user}@${first?.host ?? ""}:${first?.port ?? ""}/${database}`,
   };
 }

@@ -32,6 +32,8 @@ export function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment):
 }
 
 function modeOf(text: string): Mode {
+  // The word of node-pg and Heroku for what libpq calls require.
+  if (text === "no-verify") return "require";
   const mode = MODES.find((one) => one === text);
   if (mode !== undefined) return mode;
   throw malformed(

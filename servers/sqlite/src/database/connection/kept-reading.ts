@@ -60,6 +60,6 @@ export class KeptReading {
 /** Which file it is and when it was changed last; another text where it is not the one that passed the boundary. */
 function stateOf({ file, device, inode }: Place): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const isSame = Number(dev) === device && Number(ino) === inode && realpathSync(file) === file;
+  const isSame = Number(dev) === device && Number(ino) === inode && realpathSync.native(file) === file;
   return isSame ? [dev, ino, size, mtimeNs, ctimeNs].join(":") : "";
 }

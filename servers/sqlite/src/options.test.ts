@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connectStdio } from "@refmcp/core/testing";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { normalArguments } from "./options.ts";
+
+it.each([
+  [["./shop.db"], ["--db-path", "./shop.db"]],
+  [
+    ["--allow-write", "shop.sqlite3"],
+    ["--allow-write", "--db-path", "shop.sqlite3"],
+  ],
+  [
+    ["--db-path", "shop.db"],
+    ["--db-path", "shop.db"],
+  ],
+  [
+    ["--db", "a=shop.db", "folder"],
+    ["--db", "a=shop.db", "folder"],
+  ],
+  [["sqlite:///tmp/shop.db"], ["--db-path", "/tmp/shop.db"]],
+  [["sqlite:////data/shop.db"], ["--db-path", "/data/shop.db"]],
+  [["sqlite:///no-such-folder/shop%20a.db?mode=ro"], ["--db-path", "no-such-folder/shop a.db"]],
+  [["sqlite:///C:/data/shop.db"], ["--db-path", "C:/data/shop.db"]],
+  [
+    ["--db-path", "sqlite:shop.db"],
+    ["--db-path", "shop.db"],
+  ],
+  [["--db-path=sqlite:////tmp/shop.db"], ["--db-path=/tmp/shop.db"]],
+  [
+    ["/data", "--max-rows", "5"],
+    ["/data", "--max-rows", "5"],
+  ],
+])("%j is %j", (given, expected) => {
+  expect(normalArguments(given)).toEqual(expected);
+});
+
+it("the server opens a file that is named without a flag", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-args-"));
+  new Sqlite(join(folder, "x.db")).exec("CREATE TABLE t (x)").close();
+  const server = await connectStdio(fileURLToPath(new URL("../dist/bin.js", import.meta.url)), {
+    args: [`sqlite://${join(folder, "x.db")}`],
+  });
+  const { content } = await server.client.callTool({ name: "list_tables", arguments: {} });
+  expect(JSON.stringify(content)).toContain('\\"t\\"');
+  await server.close();
+  await rm(folder, { recursive: true });
+});
