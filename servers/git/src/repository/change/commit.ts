@@ -2,14 +2,12 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { commitOf, headOf, noCommits } from "../open/revisions.ts";
+import { headOf, noCommits } from "../open/revisions.ts";
 import { currentBranch } from "../read/branches.ts";
-import { changesOf } from "../read/changed-files.ts";
-import { emptyTree } from "../read/show.ts";
+import { DIFF_ARGS, parseChanges } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
-import { together } from "../run/run-git.ts";
-import { records } from "../run/text.ts";
+import { records, textOf } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { stage } from "./stage.ts";
 
@@ -51,13 +49,16 @@ export async function commit(
   await repository.worktree();
   checkMessage(query.message);
   const author = query.author === undefined ? [] : [`--author=${checkAuthor(query.author)}`];
-  const before = await headOf(repository);
-  if (query.amend && before === undefined) throw noCommits();
-  await refuseConflicts(repository);
-  const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
+  if (query.amend && (await headOf(repository)) === undefined) throw noCommits();
+  const hooks = await decideHooks(git, repository, HOOKS.commit, async (question) => {
+    // Nobody is asked about a commit that cannot be made.
+    await refuseConflicts(repository);
+    if (query.files === undefined) await refuseEmpty(repository, query);
+    await confirm(question);
+  });
+  const [before] = query.amend ? await repository.lookUp(["HEAD^{commit}"]) : [];
   if (query.files !== undefined) await stage(repository, query.files);
   const paths = await pathsIn(repository, query.files ?? []);
-  if (!query.amend && !query.allowEmpty) await refuseEmpty(repository, paths);
   const result = await repository.run(
     [
       "commit",
@@ -70,36 +71,45 @@ export async function commit(
     ],
     { input: query.message, config: hooks.config },
   );
-  if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "commit");
-  const oid = await commitOf(repository, "HEAD");
+  if (result.code !== 0) {
+    await refuseConflicts(repository);
+    if (/^(fatal|error): /m.test(result.stderr)) throw failureOf(result, "commit");
+    await refuseEmpty(repository, query, paths);
+    throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "commit");
+  }
+  const made = await describe(repository);
+  const former = query.amend ? before?.oid : made.parent;
   return {
-    ...(await describe(repository, oid)),
-    ...(before === undefined ? {} : { before }),
+    ...made.facts,
+    ...(former === undefined ? {} : { before: former }),
     ...(hooks.note === undefined ? {} : { notes: [hooks.note] }),
   };
 }
 
-/** A new commit in numbers. */
-async function describe(repository: Repository, oid: string): Promise<Committed> {
-  const [parent] = await repository.lookUp([`${oid}^1`]);
-  const [{ files }, subject, branch] = await together([
-    changesOf(repository, [parent?.oid ?? emptyTree(oid), oid], []),
-    repository.output(
-      ["log", "--no-show-signature", "--max-count=1", "--format=%s", oid, "--"],
-      "read the commit",
-    ),
-    currentBranch(repository),
-  ]);
+/** The new commit in numbers, and its first parent. */
+async function describe(repository: Repository): Promise<{ facts: Committed; parent: string | undefined }> {
+  const output = await repository.output(
+    [
+      ...["log", "--no-show-signature", "--no-mailmap", "--max-count=1", "--format=%H%x00%P%x00%s", "-z"],
+      ...["-m", "--first-parent", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "HEAD", "--"],
+    ],
+    "read the commit",
+  );
+  const [oid = "", parents = "", subject = ""] = records(output).map(textOf);
+  const start = Buffer.byteLength(`${oid} ${parents} `) + (records(output)[2]?.length ?? 0) + 1;
+  const files = parseChanges(output.subarray(start));
+  const branch = await currentBranch(repository);
   const sum = (counts: (number | undefined)[]) =>
     counts.reduce<number>((total, count) => total + (count ?? 0), 0);
-  return {
+  const facts: Committed = {
     commit: oid,
     ...(branch === undefined ? {} : { branch }),
-    subject: subject.toString("utf8").trim(),
+    subject,
     files: files.length,
     insertions: sum(files.map((file) => file.added)),
     deletions: sum(files.map((file) => file.deleted)),
   };
+  return { facts, parent: parents.split(" ", 1)[0] || undefined };
 }
 
 function checkMessage(message: string): void {
@@ -150,8 +160,12 @@ async function refuseConflicts(repository: Repository): Promise<void> {
   );
 }
 
-async function refuseEmpty(repository: Repository, paths: readonly string[]): Promise<void> {
-  if ((await operationOf(repository)) !== undefined) return;
+async function refuseEmpty(
+  repository: Repository,
+  query: CommitQuery,
+  paths: readonly string[] = [],
+): Promise<void> {
+  if (query.amend || query.allowEmpty || (await operationOf(repository)) !== undefined) return;
   const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
   const result = await repository.run(args);
   if (result.code > 1) throw failureOf(result, "compare the index");

@@ -3,7 +3,7 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { headOf, noCommits, objectOf } from "../open/revisions.ts";
+import { checked, noCommits, objectOf } from "../open/revisions.ts";
 import { changesOf } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { failureOf } from "../run/failures.ts";
@@ -19,10 +19,10 @@ export interface StashQuery {
 /** Puts local changes aside. */
 export async function stashPush(repository: Repository, query: StashQuery, budget: number) {
   await repository.worktree();
-  if ((await headOf(repository)) === undefined) throw noCommits();
+  const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);
+  if (head === undefined) throw noCommits();
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
   await refuseFilters(repository, () => putAside(repository, query));
-  const [before] = await repository.lookUp(["refs/stash"]);
   const result = await repository.run(
     [
       ...["stash", "push", "--quiet"],
@@ -62,8 +62,9 @@ export async function stashApply(
   budget: number,
 ) {
   await repository.worktree();
-  const { oid, type } = await objectOf(repository, query.stash);
-  const [isStash, untracked] = await repository.lookUp([`${oid}^2`, `${oid}^3`]);
+  const name = checked(query.stash);
+  const [found, isStash, untracked] = await repository.lookUp([name, `${name}^2`, `${name}^3`]);
+  const { oid, type } = found ?? (await objectOf(repository, name));
   if (type !== "commit" || isStash === undefined) {
     throw new ToolError("invalid", `"${query.stash}" is not a stash.`, {
       code: "bad_revision",
@@ -87,7 +88,7 @@ export async function stashApply(
     ...(query.index ? ["--index"] : []),
     oid,
   ]);
-  const conflicted = await conflictedPaths(repository);
+  const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid], []);
   return {

@@ -1,11 +1,10 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
-import type { Repository } from "../open/repository.ts";
-import { commitOf, headOf } from "../open/revisions.ts";
-import { checkRefName, currentBranch } from "../read/branches.ts";
+import type { Named, Repository } from "../open/repository.ts";
+import { checked, commitOf, headOf } from "../open/revisions.ts";
+import { badName, checkRefName, checkRefText, currentBranch } from "../read/branches.ts";
 import { badRevision, failureOf } from "../run/failures.ts";
-import { together } from "../run/run-git.ts";
 import { hookFailure } from "./commit.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 
@@ -15,21 +14,19 @@ export async function createBranch(
   name: string,
   base: string | undefined,
 ): Promise<{ branch: string; commit: string; base: string }> {
-  await checkRefName(repository, "heads", name);
-  const commit = await commitOf(repository, base ?? "HEAD");
+  checkRefText("heads", name);
+  const revision = base ?? "HEAD";
+  const [existing, found] = await repository.lookUp([`refs/heads/${name}`, `${checked(revision)}^{commit}`]);
+  refuseExisting(existing, "branch", name);
+  const commit = found?.oid ?? (await commitOf(repository, revision));
   const from = base ?? (await currentBranch(repository)) ?? commit;
-  await refuseExisting(repository, `refs/heads/${name}`, "branch", name);
-  await repository.output(["branch", "--no-track", name, commit], "create the branch");
+  const result = await repository.run(["branch", "--no-track", name, commit]);
+  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
+  if (result.code !== 0) throw failureOf(result, "create the branch");
   return { branch: name, commit, base: from };
 }
 
-async function refuseExisting(
-  repository: Repository,
-  ref: string,
-  kind: string,
-  name: string,
-): Promise<void> {
-  const [existing] = await repository.lookUp([ref]);
+function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
   if (existing === undefined) return;
   throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" exists already, at ${existing.oid}.`, {
     code: `${kind}_exists`,
@@ -55,18 +52,17 @@ export async function checkout(
   confirm: (question: string) => Promise<void>,
 ): Promise<Switched> {
   await repository.worktree();
-  const [beforeBranch, beforeCommit, plan] = await together([
-    currentBranch(repository),
-    headOf(repository),
-    planOf(repository, target),
-  ]);
+  const beforeBranch = await currentBranch(repository);
+  const { before: beforeCommit, ...plan } = await planOf(repository, target);
   if (beforeCommit !== undefined)
     await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
   const hooks = await decideHooks(git, repository, HOOKS.checkout, confirm);
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
   if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");
-  const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
+  const branch = await currentBranch(repository);
+  // A hook may have gone on from there.
+  const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;
   return {
     ...(branch === undefined ? {} : { branch }),
     ...(commit === undefined ? {} : { commit }),
@@ -79,14 +75,20 @@ export async function checkout(
   };
 }
 
+interface Plan {
+  readonly args: readonly string[];
+  readonly commit: string;
+  /** The commit of HEAD. */
+  readonly before: string | undefined;
+  readonly tracks?: string;
+}
+
 /** What `git switch` is told; every name in it was found as a ref, and none can look like an option. */
-async function planOf(
-  repository: Repository,
-  target: string,
-): Promise<{ args: string[]; commit: string; tracks?: string }> {
+async function planOf(repository: Repository, target: string): Promise<Plan> {
   if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
-  const [local] = await repository.lookUp([`refs/heads/${target}`]);
-  if (local !== undefined) return { args: [target], commit: local.oid };
+  const [head, local] = await repository.lookUp(["HEAD^{commit}", `refs/heads/${target}`]);
+  const before = head?.oid;
+  if (local !== undefined) return { args: [target], commit: local.oid, before };
   const listing = await repository.output(
     ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"],
     "list the remote branches",
@@ -100,10 +102,10 @@ async function planOf(
     await checkRefName(repository, "heads", target);
     const ref = `refs/remotes/${only}`;
     const commit = await commitOf(repository, ref);
-    return { args: [`--create=${target}`, "--track=direct", ref], commit, tracks: only };
+    return { args: [`--create=${target}`, "--track=direct", ref], commit, before, tracks: only };
   }
   const commit = await commitOf(repository, target);
-  return { args: ["--detach", commit], commit };
+  return { args: ["--detach", commit], commit, before };
 }
 
 /** Creates a tag: annotated with a message, lightweight without one. */
@@ -112,11 +114,12 @@ export async function createTag(
   query: { name: string; revision: string; message?: string | undefined },
 ): Promise<{ tag: string; commit: string; annotated: boolean }> {
   const { name, revision, message } = query;
-  await checkRefName(repository, "tags", name);
-  const commit = await commitOf(repository, revision);
-  await refuseExisting(repository, `refs/tags/${name}`, "tag", name);
+  checkRefText("tags", name);
+  const [existing, found] = await repository.lookUp([`refs/tags/${name}`, `${checked(revision)}^{commit}`]);
+  refuseExisting(existing, "tag", name);
+  const commit = found?.oid ?? (await commitOf(repository, revision));
   const annotated = message !== undefined && message.trim() !== "";
-  await repository.output(
+  const result = await repository.run(
     [
       "tag",
       ...(annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : []),
@@ -124,8 +127,9 @@ export async function createTag(
       name,
       commit,
     ],
-    "create the tag",
     annotated ? { input: message } : {},
   );
+  if (/is not a valid tag name/.test(result.stderr)) throw badName("tags", name);
+  if (result.code !== 0) throw failureOf(result, "create the tag");
   return { tag: name, commit, annotated };
 }

@@ -31,20 +31,28 @@ export async function completeRepository(value: string, git: Git): Promise<strin
 }
 
 /** Suggests branches and tags of the repository that is filled in (`repo` or `repo_path`), or of the only one. */
-export async function completeRevision(value: string, git: Git, others: Others): Promise<string[]> {
-  const repository = await openNamed(git, others.repo ?? others.repo_path, deadline());
-  return refNames(repository, value);
+export function completeRevision(value: string, git: Git, others: Others): Promise<string[]> {
+  return inTime(async (signal) =>
+    refNames(await openNamed(git, others.repo ?? others.repo_path, signal), value),
+  );
 }
 
 /** Suggests the next part of a path in the revision that is filled in. */
-export async function completePath(value: string, git: Git, others: Others): Promise<string[]> {
-  const repository = await openNamed(git, others.repo, deadline());
-  const directory = value.slice(0, value.lastIndexOf("/") + 1);
-  const inside = directory === "" ? "." : directory;
-  const names = await namesAt(repository, others.rev ?? "HEAD", inside).catch(() => []);
-  return names.map((name) => directory + name).filter((path) => path.startsWith(value));
+export function completePath(value: string, git: Git, others: Others): Promise<string[]> {
+  return inTime(async (signal) => {
+    const repository = await openNamed(git, others.repo, signal);
+    const directory = value.slice(0, value.lastIndexOf("/") + 1);
+    const inside = directory === "" ? "." : directory;
+    const names = await namesAt(repository, others.rev ?? "HEAD", inside).catch(() => []);
+    return names.map((name) => directory + name).filter((path) => path.startsWith(value));
+  });
 }
 
-function deadline(): AbortSignal {
-  return startDeadline(COMPLETION_MS).signal;
+async function inTime<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const deadline = startDeadline(COMPLETION_MS);
+  try {
+    return await work(deadline.signal);
+  } finally {
+    deadline.end();
+  }
 }

@@ -5,21 +5,20 @@ import type { Named, Repository } from "./repository.ts";
 const LONGEST = 1_000;
 
 /** Refuses what can be no revision at all, before git sees it. */
-function checkText(revision: string): void {
+export function checked(revision: string): string {
   if (revision === "" || revision.length > LONGEST || /[\0\n\r]/.test(revision)) throw badRevision(revision);
+  return revision;
 }
 
 /** The object that a revision names: a commit, tag, tree or blob. */
 export async function objectOf(repository: Repository, revision: string): Promise<Named> {
-  checkText(revision);
-  const [found] = await repository.lookUp([revision]);
+  const [found] = await repository.lookUp([checked(revision)]);
   return found ?? (await explainMissing(repository, revision));
 }
 
 /** The commits that revisions name, in order. One git process looks all of them up. */
 export async function commitsOf(repository: Repository, revisions: readonly string[]): Promise<string[]> {
-  for (const revision of revisions) checkText(revision);
-  const found = await repository.lookUp(revisions.map((revision) => `${revision}^{commit}`));
+  const found = await repository.lookUp(revisions.map((revision) => `${checked(revision)}^{commit}`));
   const oids: string[] = [];
   for (const [index, revision] of revisions.entries()) {
     const named = found[index] ?? (await explainMissing(repository, revision));

@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { ConfigPair } from "../run/environment.ts";
@@ -59,7 +59,7 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
 
 async function checkedOutSubmodules(repository: Repository): Promise<string[]> {
   const { worktree } = await repository.prepared();
-  if (worktree === undefined) return [];
+  if (worktree === undefined || !(await mayHoldSubmodules(repository))) return [];
   const listing = await repository.run(["ls-files", "-s", "-z"]);
   const paths: string[] = [];
   if (!listing.stdout.includes("160000 ")) return paths;
@@ -69,4 +69,13 @@ async function checkedOutSubmodules(repository: Repository): Promise<string[]> {
     if ((await lstat(join(path, ".git")).catch(() => undefined)) !== undefined) paths.push(path);
   }
   return paths;
+}
+
+/** The mode of a submodule in an index, and extensions under which its entries are elsewhere (split and sparse index). */
+const SIGNS = [Buffer.from([0, 0, 0xe0, 0]), Buffer.from("link"), Buffer.from("sdir")];
+
+/** Whether the index can hold a submodule at all; by chance other bytes look alike, and then git lists it. */
+async function mayHoldSubmodules(repository: Repository): Promise<boolean> {
+  const index = await readFile(join(repository.location.gitDir, "index")).catch(() => undefined);
+  return index !== undefined && SIGNS.some((sign) => index.includes(sign));
 }

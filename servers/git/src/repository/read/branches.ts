@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
@@ -119,6 +121,11 @@ async function detailsOf(repository: Repository, names: readonly string[]): Prom
 
 /** The name of the current branch; undefined where HEAD is detached. */
 export async function currentBranch(repository: Repository): Promise<string | undefined> {
+  const head = await readFile(join(repository.location.gitDir, "HEAD"), "utf8").catch(() => "");
+  if (/^[0-9a-f]{40,64}\n?$/.test(head)) return undefined;
+  const [, name] = /^ref: refs\/heads\/(.+?)\n?$/.exec(head) ?? [];
+  // A repository whose refs are a reftable has this in the place of a branch.
+  if (name !== undefined && name !== ".invalid") return name;
   const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
   return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
 }
@@ -133,10 +140,18 @@ export async function checkRefName(
   kind: "heads" | "tags",
   name: string,
 ): Promise<void> {
-  const isText = name !== "" && !name.startsWith("-") && !name.includes("\0") && name !== "HEAD";
-  const result = isText ? await repository.run(["check-ref-format", `refs/${kind}/${name}`]) : undefined;
-  if (result?.code === 0) return;
-  throw new ToolError(
+  checkRefText(kind, name);
+  const result = await repository.run(["check-ref-format", `refs/${kind}/${name}`]);
+  if (result.code !== 0) throw badName(kind, name);
+}
+
+/** Refuses what git could take for something else than a name; its own rules are checked by the command that makes the ref. */
+export function checkRefText(kind: "heads" | "tags", name: string): void {
+  if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name)) throw badName(kind, name);
+}
+
+export function badName(kind: "heads" | "tags", name: string): ToolError {
+  return new ToolError(
     "invalid",
     `${JSON.stringify(name)} cannot be the name of a ${kind === "heads" ? "branch" : "tag"}.`,
     {

@@ -1,8 +1,7 @@
 import { cursorsOf, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Named, Repository } from "../open/repository.ts";
-import { objectOf } from "../open/revisions.ts";
-import { together } from "../run/run-git.ts";
+import { checked, objectOf } from "../open/revisions.ts";
 import { counted, pathText, records, textOf } from "../run/text.ts";
 import { linesText } from "./changed-files.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
@@ -28,8 +27,10 @@ const linePosition = z.object({ oid: z.string(), line: z.int().min(0) });
 
 /** Shows what a revision names: a commit with its patch, a tag and its target, a directory, or a file. */
 export async function show(repository: Repository, query: ShowQuery, budget: number): Promise<DiffText> {
-  const named = await objectOf(repository, query.revision);
-  if (named.type === "commit") return showCommit(repository, named.oid, query, budget);
+  const revision = checked(query.revision);
+  const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
+  const named = found ?? (await objectOf(repository, revision));
+  if (named.type === "commit") return showCommit(repository, named.oid, parent?.oid, query, budget);
   if (named.type === "tag") return showTag(repository, named, query, budget);
   if (named.type === "tree") return showTree(repository, named, query, budget);
   return showBlob(repository, named, query, budget);
@@ -43,16 +44,16 @@ export function emptyTree(oid: string): string {
 async function showCommit(
   repository: Repository,
   oid: string,
+  first: string | undefined,
   query: ShowQuery,
   budget: number,
 ): Promise<DiffText> {
   const format = "--format=%H%x00%an%x00%ae%x00%aI%x00%P%x00%B";
-  const [[commit], raw] = await together([
-    repository
-      .output(["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"], "read the commit")
-      .then(parseLog),
-    repository.lookUp([`${oid}^1`]),
-  ]);
+  const output = await repository.output(
+    ["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"],
+    "read the commit",
+  );
+  const [commit] = parseLog(output);
   if (commit === undefined) throw new TypeError(`no commit ${oid}`);
   const parents = commit.parents ?? [];
   const header = [
@@ -62,7 +63,7 @@ async function showCommit(
     `Date: ${commit.date}`,
     `Message: ${commit.message.split("\n").join("\n    ")}`,
   ].join("\n");
-  const parent = raw[0]?.oid ?? emptyTree(oid);
+  const parent = first ?? emptyTree(oid);
   const { contextLines, format: kind, paths, cursor } = query;
   const between = [parent, oid];
   const room = budget - header.length;

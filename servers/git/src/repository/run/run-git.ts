@@ -176,7 +176,13 @@ class Run {
     stderr.removeAllListeners("data");
     const child = this.#child;
     if (child === undefined || !ownsGroup(child)) {
-      child?.kill("SIGKILL");
+      if (child !== undefined) {
+        child.kill("SIGKILL");
+        signalGroup(child, "SIGKILL");
+        // What it may have started has the pipes too; their end is not waited for.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }
       queueMicrotask(() => this.giveUp.abort());
       this.fail(
         new ToolError("unavailable", "git was stopped: it could not be given a process group of its own.", {
