@@ -2,7 +2,6 @@ export type { Call, ClientRoot } from "./define/call.ts";
 export type {
   Annotations,
   Icon,
-  Meta,
   PromptMessage,
   SampleRequest,
   SampleResult,

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/core/testing";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { normalArguments } from "./options.ts";
+import { normalArguments } from "../src/options.ts";
 
 it.each([
   [["./shop.db"], ["--db-path", "./shop.db"]],
