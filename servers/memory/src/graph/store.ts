@@ -129,8 +129,6 @@ export interface Writer extends Reader {
   setMeta(key: string, value: string): Promise<void>;
   /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns how many they were. */
   forgetChanges(before: number, limit: number): Promise<number>;
-  /** Fills the search index anew. */
-  indexAll(): Promise<void>;
 }
 
 /** What ends work early: an AbortSignal, or one that another thread can set while this one works. */

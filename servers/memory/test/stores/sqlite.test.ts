@@ -7,7 +7,6 @@ import { deleteEntities, deleteObservations } from "../../src/graph/remove.ts";
 import { searchNodes } from "../../src/graph/search.ts";
 import { openSqliteStore } from "../../src/graph/sqlite/store.ts";
 import { type Store, storeOfCall } from "../../src/graph/store.ts";
-import { undoChange } from "../../src/graph/undo.ts";
 import { updateEntities } from "../../src/graph/update.ts";
 import { budget, create, entity, erase, forgetFacts } from "./help.ts";
 import { storeSuite } from "./suite.ts";
@@ -112,37 +111,18 @@ it("ends a statement in its middle when the call stops", async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("brings a file of version 1 up to date: index, counters, journal", async () => {
+it("refuses a file of another format and leaves it unchanged", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const file = join(folder, "memory.db");
-  const first = await openSqliteStore(file);
-  await create(first, [entity("Ada", "person", ["likes dancing", "gone"])]);
-  const { change_id = 0 } = await forgetFacts(first, "Ada", ["gone"]);
-  await first.close();
-  const db = new Sqlite(file);
-  db.exec(`DROP TABLE terms; DROP TABLE search; DROP TABLE counters;
-    CREATE VIRTUAL TABLE words USING fts5 (content); CREATE VIRTUAL TABLE grams USING fts5 (content);
-    CREATE TABLE change_items (change_id INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, op TEXT NOT NULL,
-      row_id INTEGER NOT NULL, entity_id INTEGER NOT NULL, other_id INTEGER, before_value TEXT, after_value TEXT,
-      PRIMARY KEY (change_id, seq)) STRICT, WITHOUT ROWID;
-    INSERT INTO change_items SELECT c.id, i.key, CASE i.value ->> 0 WHEN 0 THEN 'entity' ELSE 'observation' END,
-      CASE i.value ->> 1 WHEN 0 THEN 'add' ELSE 'remove' END, i.value ->> 2, i.value ->> 3, NULL, NULL, NULL
-      FROM changes c, json_each(c.items) i;
-    ALTER TABLE changes DROP COLUMN items; DROP INDEX observations_content;
-    ALTER TABLE observations DROP COLUMN content_key; ALTER TABLE observations ADD COLUMN content_key TEXT NOT NULL DEFAULT '';
-    CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key, id) WHERE removed_by IS NULL;
-    PRAGMA user_version = 1;`);
-  db.close();
-  const store = await openSqliteStore(file);
-  expect(await store.read((reader) => reader.counts())).toEqual({
-    entities: 1,
-    observations: 1,
-    relations: 0,
-  });
-  const query = { query: "dance", limit: 20, cursor: undefined, budget };
-  expect((await searchNodes(store, query)).entities).toMatchObject([{ name: "Ada" }]);
-  await undoChange(store, change_id, { action: "undo" });
-  expect(await store.read((reader) => reader.counts())).toMatchObject({ observations: 2 });
-  await store.close();
+  await (await openSqliteStore(file)).close();
+  for (const [version, message] of [
+    [1, /an early development version/],
+    [99, /a newer version/],
+  ] as const) {
+    const db = new Sqlite(file);
+    db.pragma(`user_version = ${version}`);
+    db.close();
+    await expect(openSqliteStore(file)).rejects.toMatchObject({ message: expect.stringMatching(message) });
+  }
   await rm(folder, { recursive: true, force: true });
 });

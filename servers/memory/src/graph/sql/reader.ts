@@ -27,9 +27,6 @@ export const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "re
 /** A limit that nothing reaches. */
 const ALL = 2 ** 31 - 1;
 
-/** The key of `meta` that stands where the search index has to be filled. */
-export const TO_INDEX = "to_index";
-
 type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
 /** A change's items as they are kept: JSON, since thousands of rows would cost most of a large write. */
 type StoredItem = [

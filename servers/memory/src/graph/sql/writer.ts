@@ -2,7 +2,7 @@ import type { NewObservation, NewRelation, Writer } from "../store.ts";
 import { fold, foldedName, spaced } from "../text.ts";
 import type { ChangeItem, Kind } from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
-import { KINDS, readItems, SqlReader, TO_INDEX, writeItems } from "./reader.ts";
+import { KINDS, readItems, SqlReader, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
 
 /** Entities that are indexed at once. */
@@ -53,18 +53,6 @@ export class SqlWriter extends SqlReader implements Writer {
     }
     await this.session.among("DELETE FROM changes WHERE id {in}", [...ids]);
     return ids.size;
-  }
-
-  /** Fills the search index anew. */
-  async indexAll(): Promise<void> {
-    for (let after = 0; ; ) {
-      const rows = await this.entityPage(after, INDEX_BATCH);
-      const last = rows.at(-1);
-      if (last === undefined) break;
-      await this.#index(rows.map(({ id }) => id));
-      after = last.id;
-    }
-    await this.session.run("DELETE FROM meta WHERE key = ?", TO_INDEX);
   }
 
   async #index(ids: readonly number[]): Promise<void> {

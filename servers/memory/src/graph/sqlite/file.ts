@@ -3,11 +3,8 @@ import { dirname } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
-import { contentKey } from "../sql/digest.ts";
-import { writeItems } from "../sql/reader.ts";
-import type { ChangeItem } from "../types.ts";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
-import { APPLICATION_ID, FROM_1, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */
 const BUSY_MS = 100;
@@ -70,8 +67,6 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     const reader = openReader(Sqlite, file);
     try {
       checkOwner(reader, file);
-      // The tables of an earlier version would have to be changed first.
-      if (!isMade(reader, file)) throw readOnly(file);
     } finally {
       reader.close();
     }
@@ -143,11 +138,14 @@ function checkOwner(db: Database, file: string): void {
       code: "foreign",
     });
   }
-  if (version > SCHEMA_VERSION) {
+  if (version !== 0 && version !== SCHEMA_VERSION) {
+    const age = version > SCHEMA_VERSION ? "a newer" : "an early development";
     throw new ToolError(
       "unavailable",
-      `${file} was written by a newer version of this server (format ${version}; this one knows ${SCHEMA_VERSION}).`,
-      { hint: "Update this server to its newest version. Nothing in the file was changed." },
+      `${file} was written by ${age} version of this server (format ${version}; this version supports ${SCHEMA_VERSION}).`,
+      {
+        hint: `Nothing in the file was changed. ${version > SCHEMA_VERSION ? "Update this server to its newest version." : "Export it with that version (export_graph), and import it into a new file."}`,
+      },
     );
   }
 }
@@ -165,29 +163,10 @@ function migrate(db: Database, file: string): void {
   db.transaction(() => {
     // Another process may have made it meanwhile.
     if (isMade(db, file)) return;
-    if (db.pragma("user_version", { simple: true }) === 1) upgrade(db);
-    else db.exec(SCHEMA);
+    db.exec(SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }).immediate();
-}
-
-/** Version 1 → 2: one row of the index for each entity, which the store fills then; counters; the journal as JSON. */
-function upgrade(db: Database): void {
-  db.exec(FROM_1.tables);
-  const observations = db.prepare<[], { id: number; content: string }>(
-    "SELECT id, content FROM observations",
-  );
-  const setKey = db.prepare("UPDATE observations SET content_key = ? WHERE id = ?");
-  for (const { id, content } of observations.all()) setKey.run(contentKey(content), id);
-  const items = db.prepare<[number], ChangeItem>(
-    `SELECT kind, op, row_id AS "rowId", entity_id AS "entityId", other_id AS "otherId", before_value AS "before",
-      after_value AS "after" FROM change_items WHERE change_id = ? ORDER BY seq`,
-  );
-  const setItems = db.prepare("UPDATE changes SET items = ? WHERE id = ?");
-  for (const { id } of db.prepare<[], { id: number }>("SELECT id FROM changes").all())
-    setItems.run(writeItems(items.all(id)), id);
-  db.exec(FROM_1.end);
 }
 
 /** Another process may be opening the same new file at this moment. */

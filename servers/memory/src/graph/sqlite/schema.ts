@@ -1,24 +1,14 @@
-import { TO_INDEX } from "../sql/reader.ts";
-
 /** "RMEM": marks a database file as ours, so that no other program's database is written to. */
 export const APPLICATION_ID = 0x524d454d;
 export const SCHEMA_VERSION = 2;
 
 /**
- * One row of the search index for each live entity: its name, its type and its observations, folded. The index stores
- * none of it ("contentless"): a row is taken out by its id, whatever the Unicode tables of the running Node.js fold it to
+ * The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged.
+ *
+ * The search index has one row for each live entity: its name, its type and its observations, folded. It stores none of
+ * them ("contentless"): a row is taken out by its id, whatever the Unicode tables of the running Node.js fold it to
  * today. `terms` lists the stems in it.
  */
-const SEARCH = `
-CREATE VIRTUAL TABLE search USING fts5 (
-  name, type, content, content = '', contentless_delete = 1,
-  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
-);
-CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
-CREATE TABLE counters (kind INTEGER PRIMARY KEY, live INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
-`;
-
-/** The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged. */
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -70,26 +60,13 @@ CREATE TABLE changes (
   hard INTEGER NOT NULL,
   items TEXT NOT NULL
 ) STRICT;
-${SEARCH}
+
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, type, content, content = '', contentless_delete = 1,
+  tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
+CREATE TABLE counters (kind INTEGER PRIMARY KEY, live INTEGER NOT NULL, removed INTEGER NOT NULL) STRICT;
+
 INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
 `;
-
-/** What `upgrade` in file.ts does to a file of version 1 before and after it writes the journal anew. */
-export const FROM_1 = {
-  tables: `
-DROP TABLE words;
-DROP TABLE grams;
-${SEARCH}
-INSERT INTO counters
-  ${["entities", "observations", "relations"].map((table, kind) => `SELECT ${kind}, count(*) - count(removed_by), count(removed_by) FROM ${table}`).join(" UNION ALL ")};
-ALTER TABLE changes ADD COLUMN items TEXT NOT NULL DEFAULT '[]';
-DROP INDEX observations_content;
-ALTER TABLE observations DROP COLUMN content_key;
-ALTER TABLE observations ADD COLUMN content_key INTEGER NOT NULL DEFAULT 0;
-`,
-  end: `
-DROP TABLE change_items;
-CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL;
-INSERT INTO meta VALUES ('${TO_INDEX}', '');
-`,
-};

@@ -4,7 +4,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { Queue } from "../queue.ts";
-import { SqlReader, TO_INDEX } from "../sql/reader.ts";
+import { SqlReader } from "../sql/reader.ts";
 import { SqlWriter } from "../sql/writer.ts";
 import type { Reader, Stop, Store, Writer } from "../store.ts";
 import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
@@ -22,9 +22,7 @@ const LOCK_WAIT_MS = 30_000;
  */
 export async function openSqliteStore(file: string): Promise<Store> {
   const Sqlite = await loadSqlite(", or use PostgreSQL with --store postgres://…");
-  const store = new SqliteStore(file, await openFile(Sqlite, file));
-  await store.upgrade();
-  return store;
+  return new SqliteStore(file, await openFile(Sqlite, file));
 }
 
 /**
@@ -83,15 +81,6 @@ class SqliteStore implements Store {
       } finally {
         rollBack(db);
       }
-    });
-  }
-
-  /** Fills the search index of a file that an earlier version made. */
-  async upgrade(): Promise<void> {
-    if (this.#writer === undefined || (await this.read((reader) => reader.meta(TO_INDEX))) === undefined)
-      return;
-    await this.write(async (writer) => {
-      if ((await writer.meta(TO_INDEX)) !== undefined) await writer.indexAll();
     });
   }
 
