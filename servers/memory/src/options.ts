@@ -24,6 +24,12 @@ export const options = defineOptions({
     description:
       "Days that changes and what they deleted can be restored; at the next start, older ones are erased. Default: for ever.",
   },
+  embeddings: {
+    type: "directory",
+    heading: "Memory",
+    description:
+      "Also search by meaning, with the static embedding model in this directory (Model2Vec: model.safetensors and tokenizer.json). Needs the package @huggingface/tokenizers; nothing is downloaded.",
+  },
   space: {
     type: "string",
     default: "default",

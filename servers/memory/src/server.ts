@@ -27,12 +27,12 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { file, store, space, historyDays }, bound }) {
+  async open({ options: { file, store, space, historyDays, embeddings }, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    const place = placeOf({ file, store, space, project, historyDays });
+    const place = { ...placeOf({ file, store, space, project, historyDays }), embeddings };
     return Memory.open(place, createPathGuard(bound));
   },
   close: (memory) => memory.close(),

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { grouped, ToolError } from "@refmcp/core/answer";
 import { prune } from "./change-log.ts";
+import type { Model } from "./embeddings/model.ts";
 import { type Imported, importMemory } from "./import.ts";
 import { rejectsFile } from "./jsonl.ts";
 import type { Place } from "./place.ts";
@@ -29,10 +30,12 @@ export interface OpenedStore {
  * @throws ToolError where the place cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(place: Place): Promise<OpenedStore> {
+  const model = place.embeddings === undefined ? undefined : await loadEmbeddings(place.embeddings);
   const store =
     place.kind === "postgres"
       ? await openPostgresStore(place.url, place.space)
       : await openSqliteStore(place.file);
+  store.model = model;
   try {
     if (place.historyDays !== undefined) await prune(store, place.historyDays);
     if (place.kind === "postgres") return { store, notice: "" };
@@ -55,6 +58,11 @@ export async function openStore(place: Place): Promise<OpenedStore> {
     await store.close();
     throw error;
   }
+}
+
+/** Most memories have no model, so its code is only loaded for one. */
+async function loadEmbeddings(directory: string): Promise<Model> {
+  return (await import("./embeddings/model.ts")).loadModel(directory);
 }
 
 /** Imports the file unless that was done before; says what came of it, or that the file has changed since. */

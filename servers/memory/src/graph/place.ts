@@ -8,6 +8,8 @@ export type Place = {
   readonly space: string;
   /** Days after which changes are forgotten, and what they deleted is erased; for ever where left out. */
   readonly historyDays?: number | undefined;
+  /** Directory of an embedding model, an absolute path. */
+  readonly embeddings?: string | undefined;
 } & (
   | {
       readonly kind: "sqlite";

@@ -1,6 +1,7 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { quoteAll } from "./checks.ts";
+import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store, Within } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
@@ -64,11 +65,20 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
     z.object({ offset: z.int().min(0) }),
   );
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
+  const { model } = store;
+  if (model !== undefined) await embedMissing(store, model);
   return store.read(async (reader) => {
     const enough = Math.max(MAX_RANKED, offset + limit) + 1;
     const found = await lookUpAll(reader, words);
-    const ranked =
+    const byWords =
       words.length === 0 ? await newest(reader, search, enough) : await rank(reader, search, found, enough);
+    const ranked =
+      model === undefined || words.length === 0
+        ? byWords
+        : {
+            ...byWords,
+            ids: await fused(reader, search, byWords.ids, await nearestEntities(reader, model, query)),
+          };
     const chosen = ranked.ids.slice(offset, offset + limit);
     const rows = await reader.entitiesById(chosen);
     const stems = found.known.flatMap(({ word, as }) =>
@@ -210,4 +220,31 @@ async function rank(
     isMinimum: good.length === limit,
     hasAll: unknown.length === 0 && replaced.size === 0 && matches.some(({ words }) => words === all),
   };
+}
+
+/** The usual constant of reciprocal rank fusion (Cormack and others, 2009). */
+const RANK_OFFSET = 60;
+
+/** Two rankings as one: an entity's places in both count. */
+async function fused(
+  reader: Reader,
+  { since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
+  byWords: readonly number[],
+  byMeaning: readonly number[],
+): Promise<number[]> {
+  const rows = await reader.entitiesById(byMeaning);
+  const within = byMeaning.filter((id) => {
+    const row = rows.get(id);
+    return (
+      row !== undefined &&
+      row.updatedAt >= since &&
+      row.updatedAt <= until &&
+      types?.includes(row.type) !== false
+    );
+  });
+  const scores = new Map<number, number>();
+  for (const ids of [byWords, within])
+    for (const [place, id] of ids.entries())
+      scores.set(id, (scores.get(id) ?? 0) + 1 / (RANK_OFFSET + place));
+  return [...scores].sort(([a, x], [b, y]) => y - x || a - b).map(([id]) => id);
 }

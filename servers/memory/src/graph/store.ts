@@ -1,3 +1,4 @@
+import type { Model } from "./embeddings/model.ts";
 import type {
   ChangeItem,
   ChangeRow,
@@ -62,6 +63,10 @@ export interface Reader {
   changesSince(id: number, limit: number): Promise<ChangeRow[]>;
   itemsOf(changeId: number): Promise<ChangeItem[]>;
   meta(key: string): Promise<string | undefined>;
+  /** Observations that have no vector yet; see embeddings/vectors.ts. */
+  withoutVector(limit: number): Promise<{ id: number; content: string }[]>;
+  /** Vectors of live observations by id. */
+  vectors(after: number, limit: number): Promise<{ id: number; entityId: number; vector: Int8Array }[]>;
 }
 
 /** Which entities a search is about: of these types, changed within these times (milliseconds since 1970). */
@@ -127,6 +132,9 @@ export interface Writer extends Reader {
   touch(entityIds: readonly number[], at: number): Promise<void>;
   setUndone(changeId: number, by: number | null): Promise<void>;
   setMeta(key: string, value: string): Promise<void>;
+  /** Removes all vectors, and makes the place for them where there is none. */
+  dropVectors(): Promise<void>;
+  insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void>;
   /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns how many they were. */
   forgetChanges(before: number, limit: number): Promise<number>;
 }
@@ -160,6 +168,8 @@ export interface Store {
   scrub(): Promise<string | undefined>;
   /** Bytes on the disk. */
   size(): Promise<number>;
+  /** What searches also compare meanings with. */
+  model?: Model | undefined;
   /** Reports how many items are done, to a caller who wants to know. */
   progress?(done: number): void;
   close(): Promise<void>;
@@ -176,6 +186,7 @@ export function storeOfCall(store: Store, stop: Stop, progress: (done: number) =
     scrub: () => store.scrub(),
     size: () => store.size(),
     close: () => store.close(),
+    model: store.model,
     progress,
   };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { addObservations } from "../../src/graph/create.ts";
+import { deleteObservations } from "../../src/graph/remove.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search.ts";
 import { undoChange } from "../../src/graph/undo.ts";
 import { updateEntities } from "../../src/graph/update.ts";
-import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
+import { budget, create, entity, erase, forget, type Given, relate, relation } from "./help.ts";
 
 export function searchSuite(given: Given): void {
   const page = (query: string, more: Partial<SearchQuery> = {}) =>
@@ -140,6 +141,21 @@ export function searchSuite(given: Given): void {
       expect(found.matched).toBe("some words");
       expect(found.entities[0]?.name).toBe("Ada");
       expect(found.note).toContain('Nothing has "paris"');
+    });
+
+    it("also compares meanings where it has a model, and forgets those of erased facts", async () => {
+      const { store } = given;
+      const about = (text: string) => Int8Array.of(/sea|tide/.test(text) ? 127 : -127, -128, 0);
+      store.model = { hash: "h", embed: about };
+      await create(store, [entity("A", "t", ["high tide", "noon"]), entity("B", "t", ["invoice"])]);
+      expect(await search("sea")).toEqual(["A"]);
+      await erase((hard) =>
+        deleteObservations(store, [{ entityName: "A", observations: ["high tide"] }], hard),
+      );
+      expect((await store.read((reader) => reader.vectors(0, 9))).map(({ vector }) => vector)).toEqual([
+        about("noon"),
+        about("invoice"),
+      ]);
     });
 
     it("shows what matches and how much more there is", async () => {

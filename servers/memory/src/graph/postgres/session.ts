@@ -15,8 +15,6 @@ const NEAR_WEIGHT = 0.7;
 const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;
-/** The entities that a word may be in before it counts as common. */
-const MAX_RARE = 20_000;
 /** Entities whose words are compared with one that nothing has. */
 const STEM_ROWS = 20_000;
 
@@ -160,7 +158,7 @@ export class PostgresSession implements Session {
       as,
       query,
       weight: as === "near" ? NEAR_WEIGHT * rarity : rarity,
-      isCommon: row.count > MAX_RARE,
+      isCommon: row.count > Math.max(1_000, Math.min(20_000, row.live / 4)),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import type { Model } from "../embeddings/model.ts";
 import { SqlReader } from "../sql/reader.ts";
 import { TABLES } from "../sql/session.ts";
 import { SqlWriter } from "../sql/writer.ts";
@@ -52,6 +53,7 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
 class PostgresStore implements Store {
   readonly kind = "postgres";
   readonly location: string;
+  model: Model | undefined;
   readonly #pool: Pool;
   readonly #schema: string;
 

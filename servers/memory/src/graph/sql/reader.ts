@@ -339,6 +339,32 @@ export class SqlReader implements Reader {
     return row === undefined ? [] : readItems(row.items);
   }
 
+  withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
+    // Ids only grow, so what is new comes after the last vector.
+    return this.session.all(
+      `SELECT o.id, o.content FROM observations o
+       WHERE o.id > (SELECT coalesce(max(observation_id), 0) FROM vectors) ORDER BY o.id LIMIT ?`,
+      limit,
+    );
+  }
+
+  async vectors(
+    after: number,
+    limit: number,
+  ): Promise<{ id: number; entityId: number; vector: Int8Array }[]> {
+    const rows = await this.session.all<{ id: number; entityId: number; vector: Uint8Array }>(
+      `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
+       JOIN observations o ON o.id = v.observation_id
+       WHERE v.observation_id > ? AND o.removed_by IS NULL ORDER BY v.observation_id LIMIT ?`,
+      after,
+      limit,
+    );
+    return rows.map((row) => ({
+      ...row,
+      vector: new Int8Array(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength),
+    }));
+  }
+
   async meta(key: string): Promise<string | undefined> {
     const [row] = await this.session.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
     return row?.value;

@@ -8,6 +8,9 @@ import { TABLES, type Table } from "./session.ts";
 /** Entities that are indexed at once. */
 const INDEX_BATCH = 500;
 
+/** The key of `meta` that stands where there is a table of vectors. */
+const HAS_VECTORS = "has_vectors";
+
 /** What hangs on an entity, by the column that names it. */
 const ATTACHED = [
   ["observation", "entity_id"],
@@ -70,6 +73,21 @@ export class SqlWriter extends SqlReader implements Writer {
         content: indexed((texts.get(id) ?? []).join("\n")),
       })),
     );
+  }
+
+  async dropVectors(): Promise<void> {
+    await this.session.run("DROP TABLE IF EXISTS vectors");
+    await this.session.run("CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)");
+    await this.setMeta(HAS_VECTORS, "yes");
+  }
+
+  async insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void> {
+    for (const { id, vector } of rows)
+      await this.session.run(
+        "INSERT INTO vectors (observation_id, vector) VALUES (?, ?) ON CONFLICT (observation_id) DO NOTHING",
+        id,
+        Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+      );
   }
 
   #count(kind: Kind, live: number, removed: number): void {
@@ -187,6 +205,8 @@ export class SqlWriter extends SqlReader implements Writer {
     const live = states.filter(({ removedBy }) => removedBy === null).length;
     this.#count(kind, -live, live - states.length);
     await this.session.among(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
+    if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
+      await this.session.among("DELETE FROM vectors WHERE observation_id {in}", ids);
     return erased;
   }
 

@@ -15,8 +15,8 @@ const MIN_PREFIX = 4;
 const INSERTED_AT_ONCE = 50;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;
-/** The entities that a word may be in before it counts as common. */
-const MAX_RARE = 20_000;
+/** How many entities a word may be in before it counts as common: a quarter, where that is much. */
+const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
 /** The most words of the index that stand for one that is inside of them. */
 const MAX_PARTS = 8;
 
@@ -102,7 +102,7 @@ export class SqliteSession implements Session {
       as,
       query,
       weight: as === "near" ? NEAR_WEIGHT : 1,
-      isCommon: as !== "sign" && this.#has(`${INDEXED} LIMIT -1 OFFSET ${MAX_RARE}`, [query]),
+      isCommon: as !== "sign" && this.#has(`${INDEXED} LIMIT -1 OFFSET (${MAX_RARE})`, [query]),
     });
     if (wordsOf(word).length === 0) return this.#has(SIGNS, [word, word]) ? found("sign", word) : undefined;
     const phrase = quoted(spaced(word));

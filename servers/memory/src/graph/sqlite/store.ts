@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
+import type { Model } from "../embeddings/model.ts";
 import { Queue } from "../queue.ts";
 import { SqlReader } from "../sql/reader.ts";
 import { SqlWriter } from "../sql/writer.ts";
@@ -32,6 +33,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
 class SqliteStore implements Store {
   readonly kind = "sqlite";
   readonly location: string;
+  model: Model | undefined;
   readonly #reader: Database;
   readonly #writer: Database | undefined;
   readonly #readSession: SqliteSession;
