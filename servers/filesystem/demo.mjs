@@ -17,7 +17,7 @@ export async function demo({ folder, root, say, check, connect }) {
   await today.call(
     "search_text",
     { path: ".", pattern: '^ +"name": ' },
-    { total_files: 1, files: [{ path: /package\.json$/, matches: [{ line: 2, text: /refmcp/ }] }] },
+    /package\.json\n2:.*refmcp.*\n\[1 line in 1 file\.\]$/,
   );
   await today.call("read_text_file", { path: "package.json", head: 8 }, '"name": "refmcp"');
   await today.close();
@@ -27,17 +27,13 @@ export async function demo({ folder, root, say, check, connect }) {
   const edits = [{ oldText: "MIT License", newText: "MIT License (the short one)" }];
   const copy = () => readFile(join(project, "LICENSE"), "utf8");
   const diff = /-MIT License\n\+MIT License \(the short one\)/;
-  await next.call("edit_file", { path: "LICENSE", edits, dryRun: true }, { dry_run: true, diff });
+  await next.call("edit_file", { path: "LICENSE", edits, dryRun: true }, diff);
   check("the preview leaves the file unchanged", (await copy()) === license);
-  await next.call("edit_file", { path: "LICENSE", edits }, { diff, replacements: 1 });
+  await next.call("edit_file", { path: "LICENSE", edits }, diff);
   check("the edit changes the file", (await copy()).startsWith("MIT License (the short one)"));
-  const { structuredContent } = await next.call(
-    "list_changes",
-    { limit: 1 },
-    { changes: [{ action: "edit" }] },
-  );
-  const [{ id }] = structuredContent.changes;
-  await next.call("undo_change", { id }, { undone: id });
+  const { content } = await next.call("list_changes", { limit: 1 }, / edit /);
+  const [id] = content[0].text.split(" ");
+  await next.call("undo_change", { id }, /^Undid/);
   check("undo restores the file", (await copy()) === license);
 
   say("Files outside the folder are refused, whatever the model tries.");

@@ -10,8 +10,6 @@ const exists = (world: World, path: string) =>
     () => true,
     () => false,
   );
-const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
-
 export const tasks: readonly Task[] = [
   {
     name: "find where a function is defined",
@@ -26,17 +24,11 @@ export const tasks: readonly Task[] = [
     name: "rename a function everywhere",
     prompt: "Rename greet to welcome in all sources.",
     async reference(call) {
-      for (const path of ["src/greet.ts", "src/main.ts"]) {
-        await call("edit_file", {
-          path,
-          edits: [{ oldText: "greet(", newText: "welcome(" }],
-          replace_all: true,
-        });
-      }
-      await call("edit_file", {
-        path: "src/main.ts",
-        edits: [{ oldText: "{ greet }", newText: "{ welcome }" }],
-      });
+      const edits = [
+        { oldText: "greet(", newText: "welcome(" },
+        { oldText: "{ greet }", newText: "{ welcome }" },
+      ];
+      await call("edit_file", { path: ".", glob: "src/*.ts", edits, replace_all: true });
       return "done";
     },
     async check(_answer, world) {
@@ -49,8 +41,7 @@ export const tasks: readonly Task[] = [
     prompt: "What is the last line of large.txt, and how many lines has it?",
     async reference(call) {
       const tail = await call("read_text_file", { path: "large.txt", tail: 1 });
-      const { lines } = dataOf(await call("get_file_info", { path: "large.txt" }));
-      return `${tail} ${String(lines)}`;
+      return `${tail} ${await call("get_file_info", { path: "large.txt" })}`;
     },
     check: (answer) => answer.includes("line 20000 of many") && /20,?000/.test(answer),
   },
@@ -58,8 +49,8 @@ export const tasks: readonly Task[] = [
     name: "tidy up and take it back",
     prompt: "Delete old.txt. … Oh, I still need it: bring it back.",
     async reference(call) {
-      const { change_id } = dataOf(await call("delete_file", { path: "old.txt" }));
-      await call("undo_change", { id: change_id });
+      const deleted = await call("delete_file", { path: "old.txt" });
+      await call("undo_change", { id: /Change (\w+-\w+)/.exec(deleted)?.[1] ?? "" });
       const changes = await call("list_changes", { path: "old.txt" });
       return `back again: ${changes}`;
     },
@@ -113,6 +104,17 @@ export const tasks: readonly Task[] = [
       return text;
     },
     check: (answer) => answer.includes("large.txt"),
+  },
+  {
+    name: "apply a patch and compare",
+    prompt: "Apply this patch to the README, then show how it differs from the copy README.old.md.",
+    async reference(call) {
+      await call("copy_file", { source: "README.md", destination: "README.old.md" });
+      const patch = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# A project\n+# The project\n";
+      await call("apply_patch", { patch });
+      return call("compare_files", { from: "README.old.md", to: "README.md" });
+    },
+    check: (answer) => answer.includes("+# The project"),
   },
   {
     name: "copy a folder",

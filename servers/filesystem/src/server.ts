@@ -21,6 +21,12 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: { readOnly: "readOnlyDirs" },
+  toolsets: {
+    read: { description: "List directories and read files.", default: true },
+    search: { description: "Find files by name and content.", default: true },
+    write: { description: "Create, change, move, copy and delete.", default: true },
+    journal: { description: "Review changes and take them back.", default: true },
+  },
   tools,
   resources,
   prompts,

@@ -68,6 +68,10 @@ export async function world(): Promise<World> {
     args: [root, "--journal-dir", journal],
     secret: SECRET,
     calls: {
+      apply_patch: {
+        patch: '--- a/src/main.ts\n+++ b/src/main.ts\n@@ -3 +3 @@\n-greet("world");\n+greet("all");\n',
+      },
+      compare_files: { from: "README.md", to: "src/main.ts" },
       copy_file: { source: "README.md", destination: "docs.md" },
       create_directory: { path: "docs/guides" },
       delete_file: { path: "old.txt" },
@@ -91,6 +95,8 @@ export async function world(): Promise<World> {
       write_file: { path: "notes.txt", content: "first\nsecond\n" },
     },
     failures: {
+      apply_patch: { patch: "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Another\n+# A\n" },
+      compare_files: { from: "README.md", to: "leak.txt" },
       copy_file: { source: "missing.txt", destination: "b.txt" },
       create_directory: { path: "../elsewhere" },
       delete_file: { path: "missing.txt" },
@@ -125,7 +131,7 @@ export async function world(): Promise<World> {
         .replaceAll(journal, "/world/journal")
         .replaceAll(top, "/world")
         .replaceAll(changeId, "<change>")
-        .replace(/"(change_id|id)":(\s*)"[^"<]+"/g, '"$1":$2"<change>"')
+        .replace(/\b[0-9a-z]{9}-[0-9a-f]{6}\b/g, "<change>")
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-01-01T00:00:00Z"),
     dispose: () => rm(top, { recursive: true, force: true }),
   };

@@ -8,7 +8,11 @@ import { type Moved, type MoveRequest, move, moveQuestion } from "./change/move.
 import { Locks } from "./change/path-locks.ts";
 import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./change/write.ts";
 import { completePath } from "./complete-path.ts";
+import { applyPatch, type PatchOutcome, type PatchRequest } from "./edit/apply-patch.ts";
+import { type Comparison, compareFiles } from "./edit/compare.ts";
 import { type Edited, type EditRequest, edit } from "./edit/edit.ts";
+import { type EditedMany, type EditManyRequest, editMany } from "./edit/edit-many.ts";
+import { diffOfChange } from "./journal/change-diff.ts";
 import type { Change } from "./journal/change-record.ts";
 import { Journal } from "./journal/journal.ts";
 import { stateDirectories } from "./journal/journal-directory.ts";
@@ -136,6 +140,23 @@ export class Files {
     return edit(this.#context, request);
   }
 
+  editMany(request: EditManyRequest): Promise<EditedMany> {
+    return editMany(this.#context, request, this.#ignored);
+  }
+
+  applyPatch(request: PatchRequest): Promise<PatchOutcome> {
+    return applyPatch(this.#context, request);
+  }
+
+  compare(request: {
+    from: string;
+    to: string;
+    maxChars: number;
+    signal?: AbortSignal | undefined;
+  }): Promise<Comparison> {
+    return compareFiles(this.#context, request);
+  }
+
   createDirectory(path: string): Promise<CreatedDirectory> {
     return createDirectory(this.#context, path);
   }
@@ -169,6 +190,11 @@ export class Files {
 
   changes(range: ListChanges): Promise<ChangePage> {
     return listChanges(this.#context, range);
+  }
+
+  /** What a change did to a text file, as a unified diff; undefined where that is not known. */
+  changeDiff(change: Change, maxChars: number, signal?: AbortSignal): Promise<string | undefined> {
+    return diffOfChange(this.#context, change, maxChars, signal);
   }
 
   /** Removes what the journal has kept of changes in the allowed directories. */

@@ -9,23 +9,12 @@ it("copies a file, and a directory with what it skipped", async () => {
   const { files, at, put, read } = await scratch();
   await put("dir/a", "a");
   await symlink("/etc/passwd", at("dir/out"));
-  const file = copyFile.output?.parse(await use(copyFile, files, { source: "dir/a", destination: "b" }));
-  expect(file).toEqual({
-    source: at("dir/a"),
-    destination: at("b"),
-    content: "1 file (1 B)",
-    change_id: expect.any(String),
-  });
-  const directory = copyFile.output?.parse(
-    await use(copyFile, files, { source: "dir", destination: "copy" }),
+  const file = await use(copyFile, files, { source: "dir/a", destination: "b" });
+  expect(file).toMatch(
+    new RegExp(`^Copied "${at("dir/a")}" to "${at("b")}": 1 file \\(1 B\\)\\. Change \\w+-\\w+\\.$`),
   );
-  expect(directory).toEqual({
-    source: at("dir"),
-    destination: at("copy"),
-    content: "1 file (1 B)",
-    skipped: ["out"],
-    change_id: expect.any(String),
-  });
+  const directory = await use(copyFile, files, { source: "dir", destination: "copy" });
+  expect(directory).toMatch(/: 1 file \(1 B\)\. Skipped, .*: "out"\. Change \w+-\w+\.$/);
   expect(await read("copy/a")).toBe("a");
 });
 

@@ -1,37 +1,24 @@
+import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
-import { journaled, journalFacts, path, tool } from "../context.ts";
+import { path, tool } from "../context.ts";
 import { describe } from "../files/change/delete.ts";
+import { changeAnswer, named } from "../files/journal/receipt-text.ts";
 
-/** Paths of things that were not copied, at most so many in an answer. */
+/** So many paths of what was not copied are named. */
 const MOST_SKIPPED = 50;
-
-/** The first paths, and how many more there are. */
-function some(paths: readonly string[]): string[] | undefined {
-  if (paths.length === 0) return undefined;
-  const more = paths.length - MOST_SKIPPED;
-  return more > 0 ? [...paths.slice(0, MOST_SKIPPED), `… and ${more} more`] : [...paths];
-}
 
 export default tool({
   name: "copy_file",
   title: "Copy",
   description:
-    "Copy a file, or a directory with everything below it. destination is the path of the copy itself. " +
-    "Links that lead out of the allowed directories are skipped.",
+    "Copy a file, or a directory with everything in it. destination is the path of the copy itself.",
   effect: "change",
   openWorld: false,
+  toolset: "write",
   input: z.strictObject({
     source: path,
     destination: path,
-    overwrite: z.boolean().default(false).describe("Replace a file there; a directory is never replaced."),
-  }),
-  output: z.object({
-    source: z.string(),
-    destination: z.string(),
-    content: z.string(),
-    skipped: z.array(z.string()).optional(),
-    replaced_bytes: z.number().optional(),
-    ...journaled,
+    overwrite: z.boolean().default(false).describe("Replace an existing file."),
   }),
   async run(input, files, call) {
     const progress = (done: number, total: number) => call.progress(done, total);
@@ -39,13 +26,12 @@ export default tool({
     const question = await files.copyQuestion(request);
     if (question !== undefined) await call.confirm(question);
     const copied = await files.copy(request);
-    return {
-      source: copied.path,
-      destination: copied.destination,
-      content: describe({ ...copied, others: 0 }),
-      skipped: some(copied.skipped),
-      replaced_bytes: copied.replaced,
-      ...journalFacts(copied.receipt),
-    };
+    const { skipped, replaced, receipt } = copied;
+    const done = `Copied ${named(copied.path)} to ${named(copied.destination)}: ${describe({ ...copied, others: 0 })}`;
+    const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
+    const more = skipped.length - MOST_SKIPPED;
+    const left = skipped.slice(0, MOST_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    const note = skipped.length === 0 ? "" : ` Skipped, because they lead outside or are special: ${left}.`;
+    return changeAnswer(`${done}${bytes}.${note}`, receipt);
   },
 });

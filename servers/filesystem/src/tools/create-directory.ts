@@ -1,17 +1,19 @@
 import * as z from "zod";
-import { journaled, journalFacts, path, tool } from "../context.ts";
+import { path, tool } from "../context.ts";
+import { changeAnswer, named } from "../files/journal/receipt-text.ts";
 
 export default tool({
   name: "create_directory",
   title: "Create directory",
-  description: "Create a directory and its missing parents; one that is there already is fine.",
+  description: "Create a directory and any missing parents. Succeeds if it already exists.",
   effect: "add",
   openWorld: false,
+  toolset: "write",
   idempotent: true,
   input: z.strictObject({ path }),
-  output: z.object({ path: z.string(), created: z.array(z.string()), ...journaled }),
   async run({ path }, files) {
     const made = await files.createDirectory(path);
-    return { path: made.path, created: [...made.created], ...journalFacts(made.receipt) };
+    if (made.created.length === 0) return `${named(made.path)} exists already.`;
+    return changeAnswer(`Created ${made.created.map(named).join(", ")}.`, made.receipt);
   },
 });

@@ -3,21 +3,16 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import editFile from "./edit-file.ts";
 
-it("edits and answers the diff, counts and how to undo it", async () => {
+it("edits and returns the diff, counts and how to undo it", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "one\ntwo\n");
-  const answer = editFile.output?.parse(
-    await use(editFile, files, { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] }),
-  );
-  expect(answer).toEqual({
-    path: at("a.txt"),
-    diff: `--- ${at("a.txt")}\n+++ ${at("a.txt")}\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n`,
-    lines_added: 1,
-    lines_removed: 1,
-    replacements: 1,
-    hash: expect.any(String),
-    change_id: expect.any(String),
-  });
+  const answer = await use(editFile, files, { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] });
+  const diff = `--- ${at("a.txt")}\n+++ ${at("a.txt")}\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n`;
+  const facts = "[Replaced 1 place (1 line added, 1 removed). Hash HASH. Change ID.]";
+  const stable = String(answer)
+    .replace(/Hash \w{16}/, "Hash HASH")
+    .replace(/\w{9}-\w{6}/, "ID");
+  expect(stable).toBe(diff + facts);
   expect(await read("a.txt")).toBe("one\n2\n");
 });
 
@@ -26,10 +21,43 @@ it("changes nothing with dryRun, and keeps a large diff within the budget", asyn
   const content = `${'"quoted"\tword\n'.repeat(10)}\n`.repeat(1000);
   await put("a.txt", content);
   const edits = [{ oldText: "word", newText: "changed" }];
-  const answer = editFile.output?.parse(
+  const answer = String(
     await use(editFile, files, { path: "a.txt", edits, dryRun: true, replace_all: true }),
   );
-  expect(JSON.stringify(answer).length).toBeLessThanOrEqual(20_000);
-  expect(answer).toMatchObject({ dry_run: true, replacements: 10_000, hidden_hunks: expect.any(Number) });
+  expect(answer.length).toBeLessThanOrEqual(20_000);
+  expect(answer).toMatch(
+    /\n\[Would replace 10,000 places; nothing was changed .* hunks are not shown\. .*\]$/,
+  );
   expect(await read("a.txt")).toBe(content);
+});
+
+it("edits every file that a glob names, after a preview, all or none", async () => {
+  const { files, at, put, read } = await scratch();
+  await put(".gitignore", "dist/\n");
+  for (const name of ["a.ts", "src/b.ts", "src/c.js", "dist/d.ts"]) await put(name, `old("${name}");\r\n`);
+  await put("e.ts", "nothing here\n");
+  const request = { path: ".", glob: "*.ts", edits: [{ oldText: "old(", newText: "brandNew(" }] };
+  const preview = String(await use(editFile, files, { ...request, dryRun: true }));
+  expect(preview).toContain('+brandNew("src/b.ts");');
+  expect(preview).toMatch(/\n\[Would replace 2 places in 2 files; nothing was changed\.\]$/);
+  expect(await read("a.ts")).toBe('old("a.ts");\r\n');
+
+  const done = String(await use(editFile, files, request));
+  expect(done).toMatch(/\n\[Replaced 2 places in 2 files\.\]$/);
+  expect(done.match(/1 line added, 1 removed\. Change \w+-\w+\./g)).toHaveLength(2);
+  expect([await read("a.ts"), await read("src/b.ts")]).toEqual([
+    'brandNew("a.ts");\r\n',
+    'brandNew("src/b.ts");\r\n',
+  ]);
+  expect([await read("src/c.js"), await read("dist/d.ts")]).toEqual([
+    'old("src/c.js");\r\n',
+    'old("dist/d.ts");\r\n',
+  ]);
+
+  await put("z.ts", "brandNew( brandNew(\n");
+  const again = { ...request, edits: [{ oldText: "brandNew(", newText: "x(" }] };
+  await expect(use(editFile, files, again)).rejects.toThrow(/occurs 2 times in ".*z\.ts"/);
+  expect(await read("a.ts")).toBe('brandNew("a.ts");\r\n');
+  await expect(use(editFile, files, request)).rejects.toThrow("No file holds oldText");
+  expect(at("a.ts")).toContain("a.ts");
 });

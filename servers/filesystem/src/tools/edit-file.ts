@@ -1,17 +1,20 @@
+import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { expectedHash, journaled, journalFacts, path, tool } from "../context.ts";
+import { expectedHash, path, tool } from "../context.ts";
+import { editAnswer, editManyAnswer } from "../files/edit/edit-answer.ts";
 
-/** Characters of an answer that the facts beside the diff may take. */
+/** Characters of an answer that are not the diff. */
 const FACTS_CHARS = 1500;
 
 export default tool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Replace parts of a text file by exact text, all edits or none; answers the diff. " +
-    "Each oldText has to occur exactly once, unless replace_all is set. Encoding and line ends stay.",
+    "Replace exact text in a file, or in every file of a directory that glob names. Applies all edits or none, and " +
+    "returns a diff. Each oldText has to occur exactly once in a file, unless replace_all is set.",
   effect: "change",
   openWorld: false,
+  toolset: "write",
   input: z.strictObject({
     path,
     edits: z
@@ -23,44 +26,25 @@ export default tool({
       )
       .min(1)
       .max(1000)
-      .describe("Done in turn, each on the result of those before."),
+      .describe("Made in turn, each on the result of those before."),
     dryRun: z.boolean().default(false).describe("Only show the diff."),
     replace_all: z.boolean().default(false).describe("Replace every occurrence."),
+    glob: z.string().optional().describe("With a directory as path: the files to edit, for example *.ts."),
     expected_hash: expectedHash,
   }),
-  // Data, not text (rule 15): the caller knows the change, which is its own. What it needs back is hash, counts and
-  // the id to undo it; the diff is there to check them against, and is short.
-  output: z.object({
-    path: z.string(),
-    dry_run: z.boolean().optional(),
-    diff: z.string(),
-    hidden_hunks: z.number().optional(),
-    lines_added: z.number(),
-    lines_removed: z.number(),
-    replacements: z.number(),
-    hash: z.string(),
-    ...journaled,
-  }),
-  async run({ path, edits, dryRun, replace_all, expected_hash }, files, call) {
-    const edited = await files.edit({
-      path,
-      edits,
-      dryRun,
-      replaceAll: replace_all,
-      expectedHash: expected_hash,
-      maxChars: call.budget - FACTS_CHARS,
-      signal: call.signal,
-    });
-    return {
-      path: edited.path,
-      dry_run: dryRun || undefined,
-      diff: edited.diff,
-      hidden_hunks: edited.hiddenHunks === 0 ? undefined : edited.hiddenHunks,
-      lines_added: edited.added,
-      lines_removed: edited.removed,
-      replacements: edited.replacements,
-      hash: edited.hash,
-      ...journalFacts(edited.receipt),
-    };
+  async run({ path, glob, edits, dryRun, replace_all, expected_hash }, files, call) {
+    const request = { path, edits, dryRun, replaceAll: replace_all, signal: call.signal };
+    if (glob === undefined) {
+      const maxChars = call.budget - FACTS_CHARS;
+      return editAnswer(await files.edit({ ...request, expectedHash: expected_hash, maxChars }), dryRun);
+    }
+    if (expected_hash !== undefined) {
+      throw new ToolError("invalid", "expected_hash is of one file, but glob may name several.", {
+        hint: "Leave one of the two out.",
+      });
+    }
+    const maxChars = Math.floor(call.budget / 2);
+    const { files: edited, stopped } = await files.editMany({ ...request, glob, maxChars });
+    return editManyAnswer(edited, stopped, { dryRun, maxChars });
   },
 });

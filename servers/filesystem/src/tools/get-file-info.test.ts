@@ -10,25 +10,25 @@ it("tells what is known, without empty fields", async () => {
   await link(path, at("b.txt"));
   await chmod(path, 0o644);
   await utimes(path, 1000, 2000);
-  const info = getFileInfo.output?.parse(await use(getFileInfo, files, { path: "a.txt" }));
-  expect(info).toMatchObject({
-    path,
-    type: "file",
-    size: 4,
-    mime: "text/plain",
-    encoding: "utf-8",
-    line_ends: "lf",
-    lines: 1,
-    hard_links: 2,
-    permissions: "rw-r--r--",
-    writable: true,
-    modified: "1970-01-01T00:33:20.000Z",
-  });
-  expect(JSON.stringify(info)).not.toMatch(/null|undefined/);
+  const info = String(await use(getFileInfo, files, { path: "a.txt" }));
+  expect(info.split("\n")).toEqual(
+    expect.arrayContaining([
+      `path: ${path}`,
+      "type: file",
+      "size: 4",
+      "mime: text/plain",
+      "encoding: utf-8",
+      "line_endings: lf",
+      "lines: 1",
+      "hard_links: 2",
+      "permissions: rw-r--r--",
+      "writable: true",
+      "modified: 1970-01-01T00:33:20.000Z",
+    ]),
+  );
+  expect(info).not.toMatch(/null|undefined/);
   await symlink("/nowhere", at("out"));
-  expect(await use(getFileInfo, files, { path: "out" })).toMatchObject({
-    type: "link",
-    link_target: "/nowhere",
-    link_inside: false,
-  });
+  expect(await use(getFileInfo, files, { path: "out" })).toMatch(
+    /type: link\nlink_target: \/nowhere \(outside, or missing\)\n/,
+  );
 });

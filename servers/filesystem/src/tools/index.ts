@@ -1,4 +1,6 @@
 // Written by `pnpm generate`.
+import applyPatch from "./apply-patch.ts";
+import compareFiles from "./compare-files.ts";
 import copyFile from "./copy-file.ts";
 import createDirectory from "./create-directory.ts";
 import deleteFile from "./delete-file.ts";
@@ -19,6 +21,8 @@ import undoChange from "./undo-change.ts";
 import writeFile from "./write-file.ts";
 
 export const tools = [
+  applyPatch,
+  compareFiles,
   copyFile,
   createDirectory,
   deleteFile,

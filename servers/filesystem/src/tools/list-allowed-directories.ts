@@ -4,10 +4,10 @@ import { tool } from "../context.ts";
 export default tool({
   name: "list_allowed_directories",
   title: "Allowed directories",
-  description:
-    "List the directories that may be touched, to know where to begin. Everything else is refused.",
+  description: "List the directories that this server can read and write. Everything else is refused.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   input: z.strictObject({}),
   output: z.object({
     directories: z.array(

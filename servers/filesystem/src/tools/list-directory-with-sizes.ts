@@ -1,38 +1,24 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { listedEntry, notes, path, tool } from "../context.ts";
+import { path, tool } from "../context.ts";
+import { listAnswer } from "../files/tree/list-answer.ts";
 
 export default tool({
   name: "list_directory_with_sizes",
   title: "List directory with sizes",
   description:
-    "List what one directory holds with sizes in bytes and times of change, and their sum on the first page. " +
-    "Sizes of directories are not added up.",
+    "List the entries of one directory with sizes in bytes and modification times, and the sum of the files' sizes.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   input: z.strictObject({
     path,
-    sortBy: z
-      .enum(["name", "size", "mtime"])
-      .default("name")
-      .describe("size: largest first; mtime: newest first."),
+    sortBy: z.enum(["name", "size", "mtime"]).default("name").describe("Largest or newest first."),
     limit: fields.limit(200, 1000),
     cursor: fields.cursor,
   }),
-  output: z.object({
-    path: z.string(),
-    entries: z.array(
-      z.object({ ...listedEntry, size: z.number().optional(), modified: z.string().optional() }),
-    ),
-    total: z.number(),
-    total_files: z.number().optional(),
-    total_directories: z.number().optional(),
-    total_size: z.number().optional(),
-    next_cursor: fields.nextCursor,
-    notes,
-  }),
-  run({ path, sortBy, limit, cursor }, files, call) {
-    return files.list({
+  async run({ path, sortBy, limit, cursor }, files, call) {
+    const listing = await files.list({
       path,
       details: true,
       sort: sortBy,
@@ -41,5 +27,6 @@ export default tool({
       budget: call.budget,
       signal: call.signal,
     });
+    return listAnswer(listing, true);
   },
 });

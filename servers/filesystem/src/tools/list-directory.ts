@@ -1,25 +1,20 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { listedEntry, notes, path, tool } from "../context.ts";
+import { path, tool } from "../context.ts";
+import { listAnswer } from "../files/tree/list-answer.ts";
 
 export default tool({
   name: "list_directory",
   title: "List directory",
   description:
-    "List what one directory holds, by name, with types and where links lead. " +
-    "For sizes and times call list_directory_with_sizes, for nested directories directory_tree.",
+    "List the entries of one directory with their types and where links lead. " +
+    "For nested directories call directory_tree.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor: fields.cursor }),
-  output: z.object({
-    path: z.string(),
-    entries: z.array(z.object(listedEntry)),
-    total: z.number(),
-    next_cursor: fields.nextCursor,
-    notes,
-  }),
-  run({ path, limit, cursor }, files, call) {
-    return files.list({
+  async run({ path, limit, cursor }, files, call) {
+    const listing = await files.list({
       path,
       details: false,
       sort: "name",
@@ -28,5 +23,6 @@ export default tool({
       budget: call.budget,
       signal: call.signal,
     });
+    return listAnswer(listing, false);
   },
 });

@@ -1,5 +1,7 @@
+import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
-import { journaled, journalFacts, path, tool } from "../context.ts";
+import { path, tool } from "../context.ts";
+import { changeAnswer, named } from "../files/journal/receipt-text.ts";
 
 export default tool({
   name: "move_file",
@@ -9,22 +11,18 @@ export default tool({
     "destination is the new path itself, not the directory to move into.",
   effect: "change",
   openWorld: false,
+  toolset: "write",
   input: z.strictObject({
     source: path,
     destination: path,
-    overwrite: z.boolean().default(false).describe("Replace a file there; a directory is never replaced."),
-  }),
-  output: z.object({
-    source: z.string(),
-    destination: z.string(),
-    replaced_bytes: z.number().optional(),
-    ...journaled,
+    overwrite: z.boolean().default(false).describe("Replace an existing file."),
   }),
   async run(input, files, call) {
     const request = { ...input, signal: call.signal };
     const question = await files.moveQuestion(request);
     if (question !== undefined) await call.confirm(question);
     const { path, destination, replaced, receipt } = await files.move(request);
-    return { source: path, destination, replaced_bytes: replaced, ...journalFacts(receipt) };
+    const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
+    return changeAnswer(`Moved ${named(path)} to ${named(destination)}${bytes}.`, receipt);
   },
 });

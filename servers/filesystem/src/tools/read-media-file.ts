@@ -7,10 +7,10 @@ export default tool({
   name: "read_media_file",
   title: "Read media file",
   description:
-    "Show an image or a sound; for text use read_text_file. " +
-    "Of other binary files and those above 3.75 MB you get a link with type and size.",
+    "Show an image or play a sound; for text and PDF use read_text_file. Other files are returned as links.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   input: z.strictObject({ path }),
   async run({ path }, files) {
     const media = await files.readMedia(path);

@@ -4,12 +4,11 @@ import { framed } from "../files/read/read-many.ts";
 
 export default tool({
   name: "read_multiple_files",
-  title: "Read several text files",
-  description:
-    "Read several text files in one call; an error in one does not spoil the others. " +
-    "Long files are cut to a fair share; their line says how read_text_file continues.",
+  title: "Read text files",
+  description: "Read several text files in one call. Long files are cut to a fair share of the answer.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   input: z.strictObject({
     paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or below an allowed directory."),
     max_chars: z.int().min(1000).max(80_000).optional().describe("Characters of the answer."),

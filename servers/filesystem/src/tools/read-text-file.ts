@@ -8,11 +8,11 @@ export default tool({
   name: "read_text_file",
   title: "Read text file",
   description:
-    "Read a text file or a range of its lines; for images and other binary files use read_media_file. " +
-    "The last line of the answer, in square brackets, is the server's: what is shown, how to continue, the hash for " +
-    "expected_hash.",
+    "Read a text file or a range of its lines, or the text of a PDF; for images use read_media_file. " +
+    "The last line, in square brackets, is the server's: what is shown, how to continue, the hash.",
   effect: "read",
   openWorld: false,
+  toolset: "read",
   aliases: ["read_file"],
   input: z.strictObject({
     path,
@@ -20,7 +20,7 @@ export default tool({
     tail: line.describe("Only the last lines."),
     offset: line.describe("First line, from 1."),
     limit: line.describe("Lines at most."),
-    column: line.describe("First character of that line, to go on in a very long one."),
+    column: line.describe("First character in a long line."),
     line_numbers: z.boolean().default(false).describe("Number and tab before each line."),
     encoding: z
       .enum(["utf-8", "utf-16le", "utf-16be", "windows-1252"])

@@ -6,20 +6,18 @@ import searchFiles from "./search-files.ts";
 it("finds names by a glob, says what is hidden, and pages", async () => {
   const { files, root, put, at } = await scratch();
   await put(".gitignore", "*.gen.ts\n");
-  for (const name of ["a.ts", "src/b.ts", "src/c.gen.ts", "src/d.test.ts"]) await put(name, "");
+  for (const name of ["a.ts", "src/b.ts", "src/c.gen.ts", "src/d.test.ts", "z.ts/x"]) await put(name, "");
   const request = { path: root, pattern: "*.ts", excludePatterns: ["*.test.ts"] };
-  const first = searchFiles.output?.parse(await use(searchFiles, files, { ...request, limit: 1 }));
-  expect(first).toEqual({
-    matches: [{ path: at("a.ts"), type: "file" }],
-    total: 2,
-    hidden: 1,
-    next_cursor: expect.any(String),
-    notes: ["1 entry is hidden by ignore rules or .git; include_ignored=true shows the ignored ones."],
-  });
-  const second = await use(searchFiles, files, { ...request, cursor: first?.next_cursor });
-  expect(second).toEqual({ matches: [{ path: at("src", "b.ts"), type: "file" }] });
-  const all = searchFiles.output?.parse(await use(searchFiles, files, { ...request, include_ignored: true }));
-  expect(all?.total).toBe(3);
+  const first = String(await use(searchFiles, files, { ...request, limit: 1 }));
+  expect(first.replace(/cursor="[\w-]+"/, "CURSOR")).toBe(
+    `${at("a.ts")}\n[3 matches. Continue with CURSOR. 1 entry is hidden by ignore rules or .git; include_ignored=true shows the ignored ones.]`,
+  );
+  const cursor = /cursor="([\w-]+)"/.exec(first)?.[1];
+  expect(await use(searchFiles, files, { ...request, cursor })).toBe(
+    `${at("src", "b.ts")}\n${at("z.ts")}/\n[The end.]`,
+  );
+  const all = await use(searchFiles, files, { ...request, include_ignored: true, sort: "size" });
+  expect(all).toMatch(new RegExp(`^0 ${at("a.ts")}\\n[^]*\\[4 matches\\.\\]$`));
 });
 
 it("refuses a glob that cannot be used, with what globs can say", async () => {

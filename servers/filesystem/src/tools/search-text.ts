@@ -8,9 +8,10 @@ export default tool({
   title: "Search text",
   description:
     "Search file contents for a JavaScript regular expression or literal text, in a directory or one file. " +
-    "Matches line by line and skips binary files. To find files by name, call search_files.",
+    "To find files by name call search_files.",
   effect: "read",
   openWorld: false,
+  toolset: "search",
   input: z.strictObject({
     pattern: z.string().describe("Regular expression, for example func\\w+\\(."),
     path: z.string().default(".").describe("Directory or file."),

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { expectedHash, journaled, journalFacts, path, tool } from "../context.ts";
+import { expectedHash, path, tool } from "../context.ts";
+import { writeAnswer } from "../files/change/write.ts";
 
 export default tool({
   name: "write_file",
@@ -8,6 +9,7 @@ export default tool({
     "Create a text file, replace its whole content, or append to it; to change a part use edit_file.",
   effect: "change",
   openWorld: false,
+  toolset: "write",
   input: z.strictObject({
     path,
     content: z.string().describe("The text; UTF-8, or the file's encoding when appended."),
@@ -17,16 +19,6 @@ export default tool({
       .describe("create refuses an existing file."),
     create_parents: z.boolean().default(false).describe("Create missing parent directories."),
     expected_hash: expectedHash,
-  }),
-  output: z.object({
-    path: z.string(),
-    created: z.boolean(),
-    size: z.number(),
-    lines_added: z.number().optional(),
-    lines_removed: z.number().optional(),
-    hash: z.string(),
-    encoding: z.string(),
-    ...journaled,
   }),
   async run({ path, content, mode, create_parents, expected_hash }, files, call) {
     const question = await files.overwriteQuestion(path, mode);
@@ -39,18 +31,6 @@ export default tool({
       expectedHash: expected_hash,
       signal: call.signal,
     });
-    return {
-      path: written.path,
-      created: written.created,
-      size: written.size,
-      lines_added: written.lines?.added,
-      lines_removed: written.lines?.removed,
-      hash: written.hash,
-      encoding:
-        written.encodingBefore === undefined
-          ? written.encoding
-          : `${written.encoding} (was ${written.encodingBefore})`,
-      ...journalFacts(written.receipt),
-    };
+    return writeAnswer(written);
   },
 });

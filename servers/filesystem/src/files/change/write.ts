@@ -1,7 +1,8 @@
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { diffSomewhere } from "../edit/compare.ts";
 import { countLines, type LineCounts } from "../edit/diff.ts";
-import { MAX_INLINE_BYTES } from "../edit/edit.ts";
 import { withEnds } from "../edit/line-endings.ts";
+import { changeAnswer, named } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { decode, type Encoding, encode, formOfText } from "../read/text-encoding.ts";
@@ -150,13 +151,27 @@ async function linesOf(
   if (was === undefined) return undefined;
   const form = { ...was, encoding: next.encoding, bom: next.kept !== undefined && was.bom };
   const [old, now] = [decode(before.bytes, was), decode(next.bytes, form)];
-  if (old.length + now.length <= MAX_INLINE_BYTES) return countLines(old, now);
-  const answer = await context.threads.run({ kind: "count-lines", before: old, after: now }, signal);
-  return "lines" in answer ? answer.lines : undefined;
+  const { added, removed } = await diffSomewhere(
+    context.threads,
+    { oldName: "", newName: "", before: old, after: now, maxChars: 0 },
+    signal,
+  );
+  return { added, removed };
 }
 
 function exists(path: string): ToolError {
   return new ToolError("conflict", `"${oneLine(path)}" exists already; mode create writes new files only.`, {
     hint: "Choose another name, or use mode overwrite or append.",
   });
+}
+
+/** One line about what was written. */
+export function writeAnswer(written: Written): string {
+  const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
+  if (receipt === undefined) return `${named(path)} has this content already. Hash ${hash}.`;
+  const counts =
+    lines === undefined ? "" : `, ${grouped(lines.added)} lines added, ${grouped(lines.removed)} removed`;
+  const was = encodingBefore === undefined ? "" : `, was ${encodingBefore}`;
+  const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}${was}${counts}).`;
+  return changeAnswer(`${done} Hash ${hash}.`, receipt);
 }

@@ -23,6 +23,22 @@ export function countLines(before: string, after: string): LineCounts {
   return excerpt === undefined ? { added: 0, removed: 0 } : countsOf(hunksOf(excerpt, 0));
 }
 
+/** Two texts to compare: plain data, so that a thread can do it. */
+export interface DiffWork {
+  readonly oldName: string;
+  readonly newName: string;
+  readonly before: string;
+  readonly after: string;
+  /** See `unifiedDiff`. */
+  readonly maxChars: number;
+}
+
+/** The unified diff of two texts with LF line endings. */
+export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
+  const region = difference(before, after);
+  return unifiedDiff(oldName, before, after, region === undefined ? [] : [region], maxChars, newName);
+}
+
 export interface Diff extends LineCounts {
   /** Unified, with 3 lines of context. */
   readonly text: string;
@@ -42,8 +58,8 @@ export function unifiedDiff(
   after: string,
   regions: readonly Region[],
   maxChars: number,
+  newPath = path,
 ): Diff {
-  const name = oneLine(path);
   const shown: Hunk[] = [];
   let added = 0;
   let removed = 0;
@@ -71,8 +87,8 @@ export function unifiedDiff(
     }
   }
   const patch = {
-    oldFileName: name,
-    newFileName: name,
+    oldFileName: oneLine(path),
+    newFileName: oneLine(newPath),
     oldHeader: undefined,
     newHeader: undefined,
     hunks: shown,

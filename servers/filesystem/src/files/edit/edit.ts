@@ -9,7 +9,7 @@ import { type EditedBytes, type EditWork, editBytes } from "./edit-bytes.ts";
 import type { Edit } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is held in memory, several times over. */
-const MOST_EDIT_BYTES = 32 * 1024 * 1024;
+export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
 
@@ -81,7 +81,7 @@ async function editInThread(
 }
 
 async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {
-  const before = await readBefore(context, path, { most: MOST_EDIT_BYTES, hash: false });
+  const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) {
     // The guard says best what is near.
     await (await context.guard.openFile(path)).handle.close();
@@ -90,7 +90,7 @@ async function readWhole(context: ChangeContext, path: string): Promise<{ before
   if (before.bytes === undefined) {
     throw new ToolError(
       "too_large",
-      `"${oneLine(path)}" has ${sized(before.stat.size)}; at most ${sized(MOST_EDIT_BYTES)} are edited.`,
+      `"${oneLine(path)}" has ${sized(before.stat.size)}; at most ${sized(MAX_EDIT_BYTES)} are edited.`,
       {
         hint: "Copy the part to change into a file of its own, or ask the user to change it with another program.",
       },

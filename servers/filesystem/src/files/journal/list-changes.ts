@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting, oneLine, sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { ChangeContext } from "../change/change-context.ts";
 import type { Change } from "./change-record.ts";
@@ -39,10 +39,76 @@ export async function listChanges(
   const cursors = cursorsOf("list_changes", { path: below }, z.string());
   const found = await journal.list({ before: cursors.decode(range.cursor), below, limit: range.limit + 1 });
   const undone = await journal.undone();
-  const page = found.slice(0, Math.min(range.limit, fitting(found, range.maxChars - PAGE_CHARS)));
+  const page = found.slice(
+    0,
+    Math.min(
+      range.limit,
+      fitting(
+        found,
+        range.maxChars - PAGE_CHARS,
+        (change) => changeLine({ change, undoneBy: undone.get(change.id) }).length,
+      ),
+    ),
+  );
   const last = page.at(-1);
   return {
     changes: page.map((change) => ({ change, undoneBy: undone.get(change.id) })),
     nextCursor: last === undefined || found.length === page.length ? undefined : cursors.encode(last.id),
   };
+}
+
+/**
+ * One change a line, beginning with its id, and where there is room its diff after it. The last line, in square
+ * brackets, is the server's own; a diff's lines begin with one of ` +-@\`.
+ *
+ * @param diffOf the diff of a change with at most so many characters; undefined for none.
+ */
+export async function changesAnswer(
+  { changes, nextCursor }: ChangePage,
+  maxChars: number,
+  diffOf: (change: Change, maxChars: number) => Promise<string | undefined>,
+): Promise<string> {
+  const lines = changes.map(changeLine);
+  let room = maxChars - PAGE_CHARS - lines.reduce((sum, line) => sum + line.length, 0);
+  let hidden = 0;
+  let text = "";
+  for (const [index, { change }] of changes.entries()) {
+    const diff = room > 0 ? await diffOf(change, Math.floor(room / 2)) : undefined;
+    if (diff !== undefined && diff.length > room) hidden += 1;
+    const shown = diff === undefined || diff.length > room ? "" : diff;
+    room -= shown.length;
+    text += `${lines[index]}${shown}`;
+  }
+  const facts = [
+    changes.length === 0
+      ? "No changes are recorded."
+      : `${changes.length} ${changes.length === 1 ? "change" : "changes"}.`,
+    ...(hidden === 0 ? [] : ["Some diffs did not fit; ask with path or a smaller limit."]),
+    ...(nextCursor === undefined ? [] : [`Continue with cursor="${nextCursor}".`]),
+  ];
+  return `${text}[${facts.join(" ")}]`;
+}
+
+/** `0mwrwtp3p-adc3d4 2026-01-01T00:00:00Z edit /a/b (3 B → 5 B, undone by 0mw…)` */
+export function changeLine({ change, undoneBy }: ListedChange): string {
+  const {
+    id,
+    time,
+    action,
+    path,
+    destination,
+    undoes,
+    size_before: before,
+    size_after: after,
+    final,
+  } = change;
+  const sizes = [before, after].map((size) => (size === undefined ? "nothing" : sized(size)));
+  const facts = [
+    ...(before === undefined && after === undefined ? [] : [sizes.join(" → ")]),
+    ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
+    ...(undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
+    ...(final === undefined ? [] : [`cannot be undone: ${final}`]),
+  ];
+  const to = destination === undefined ? "" : ` → ${oneLine(destination)}`;
+  return `${id} ${time} ${action} ${oneLine(path)}${to}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}\n`;
 }

@@ -88,7 +88,7 @@ describe("undo", () => {
     const { receipt } = await files.delete(plan);
     expect(await list()).toEqual([]);
     const undone = await files.undo(receipt.changeId ?? "");
-    expect(undone.done).toBe(`"${at("dir")}" is back.`);
+    expect(undone.done).toBe(`"${at("dir")}" was restored.`);
     expect(await read("dir/link")).toBe("a");
     const back = await stat(at("dir/sub/a.sh"));
     expect(back.mode & 0o777).toBe(0o750);

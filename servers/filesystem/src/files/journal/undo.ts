@@ -106,7 +106,7 @@ async function undoReplaced(
         undoes: change.id,
         signal,
       });
-      return { change, done: `${said(path)} has its content from before again.`, receipt };
+      return { change, done: `${said(path)} was restored to its previous content.`, receipt };
     },
     signal,
   );
@@ -132,7 +132,7 @@ async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"c
         throw error;
       }
       await removeEmpty(context.guard, parents);
-      return { change, done: `${said(path)} is gone again.`, receipt: recording.receipt() };
+      return { change, done: `${said(path)} was removed.`, receipt: recording.receipt() };
     },
     signal,
   );
@@ -159,7 +159,7 @@ async function undoRemoved(
         await recording.drop();
         throw error;
       });
-      return { change, done: `${said(path)} is back.`, receipt: recording.receipt() };
+      return { change, done: `${said(path)} was restored.`, receipt: recording.receipt() };
     },
     signal,
   );
@@ -186,8 +186,8 @@ async function undoMoved(
           : {}),
         signal,
       });
-      const back = displaced ? `, and what stood at ${said(to)} before too` : "";
-      return { change, done: `${said(from)} is back where it was${back}.`, receipt: moved.receipt };
+      const back = displaced ? `, and what it had replaced at ${said(to)} was restored` : "";
+      return { change, done: `${said(from)} was moved back${back}.`, receipt: moved.receipt };
     },
     signal,
   );
@@ -208,7 +208,7 @@ async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Pro
   const directories = await removeEmpty(context.guard, effect.directories);
   if (directories.length === 0) throw changed(change, innermost);
   await recording.write({ kind: "unmade", directories });
-  return { change, done: `${directories.map(said).join(", ")}: gone again.`, receipt: recording.receipt() };
+  return { change, done: `${directories.map(said).join(", ")}: removed.`, receipt: recording.receipt() };
 }
 
 async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">): Promise<Undone> {
@@ -220,7 +220,11 @@ async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">):
   const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
   if (directories.length === 0) throw changed(change, change.path);
   await recording.write({ kind: "made", directories });
-  return { change, done: `${directories.map(said).join(", ")}: there again.`, receipt: recording.receipt() };
+  return {
+    change,
+    done: `${directories.map(said).join(", ")}: created again.`,
+    receipt: recording.receipt(),
+  };
 }
 
 async function readImage(image: string, change: Change): Promise<Buffer> {

@@ -141,3 +141,28 @@ export function permissionsOf(stat: Stats): string {
     (stat.mode >> (8 - index)) & 1 ? "rwx"[index % 3] : "-",
   ).join("");
 }
+
+/** One fact a line, `size: 120`; of a link what it leads to, where that is inside. */
+export function infoAnswer({ path, type, link, stat, form, ...info }: FileInfo): string {
+  const target =
+    link === undefined ? undefined : `${oneLine(link.target)}${link.inside ? "" : " (outside, or missing)"}`;
+  const facts = {
+    path: oneLine(path),
+    type,
+    link_target: target,
+    size: stat.size,
+    mime: info.mime,
+    encoding: form === undefined ? undefined : form.encoding + (form.weak ? " (a guess)" : ""),
+    line_endings: form?.eol,
+    lines: info.lines,
+    hash: info.hash,
+    hard_links: type === "file" && stat.nlink > 1 ? stat.nlink : undefined,
+    permissions: permissionsOf(stat),
+    writable: info.writable,
+    created: stat.birthtime.toISOString(),
+    modified: stat.mtime.toISOString(),
+    accessed: stat.atime.toISOString(),
+  };
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return known.map(([name, value]) => `${name}: ${String(value)}`).join("\n");
+}

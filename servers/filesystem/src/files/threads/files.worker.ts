@@ -26,9 +26,9 @@ async function answer(request: ThreadRequest): Promise<ThreadAnswer> {
     const { editBytes } = await import("../edit/edit-bytes.ts");
     return { edited: editBytes(request.edit) };
   }
-  if (request.kind === "count-lines") {
-    const { countLines } = await import("../edit/diff.ts");
-    return { lines: countLines(request.before, request.after) };
+  if (request.kind === "diff") {
+    const { diffTexts } = await import("../edit/diff.ts");
+    return { diff: diffTexts(request.diff) };
   }
   const matcher = matcherOf(request.pattern);
   if (request.kind === "extract") {

@@ -1,5 +1,5 @@
 import type { ErrorKind } from "@refmcp/core/answer";
-import type { LineCounts } from "../edit/diff.ts";
+import type { Diff, DiffWork } from "../edit/diff.ts";
 import type { EditedBytes, EditWork } from "../edit/edit-bytes.ts";
 import type { Extract, ExtractRequest } from "../search/line-extract.ts";
 import type { TextPattern } from "../search/text-pattern.ts";
@@ -24,14 +24,14 @@ export type ThreadRequest =
       readonly extract: ExtractRequest;
     }
   | { readonly kind: "edit"; readonly edit: EditWork }
-  | { readonly kind: "count-lines"; readonly before: string; readonly after: string };
+  | { readonly kind: "diff"; readonly diff: DiffWork };
 
 /** For "count" one number per path. `refusal` is a ToolError as plain data. */
 export type ThreadAnswer =
   | { readonly counts: readonly number[] }
   | { readonly extract: Extract }
   | { readonly edited: EditedBytes }
-  | { readonly lines: LineCounts }
+  | { readonly diff: Diff }
   | {
       readonly refusal: {
         readonly kind: ErrorKind;

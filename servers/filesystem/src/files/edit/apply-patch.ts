@@ -1,0 +1,164 @@
+import { isAbsolute, join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
+import { type ChangeContext, lockPath } from "../change/change-context.ts";
+import { deletePlanned, planDelete } from "../change/delete.ts";
+import { readBefore, replaceContent } from "../change/replace-content.ts";
+import { write } from "../change/write.ts";
+import type { Receipt } from "../journal/recording.ts";
+import { binary } from "../read/read-text.ts";
+import { decode, decodesBack, encode, formOfText } from "../read/text-encoding.ts";
+import { difference } from "./changed-ranges.ts";
+import { MAX_EDIT_BYTES } from "./edit.ts";
+import { unified, withLf } from "./line-endings.ts";
+
+/** Files in one patch. */
+const MAX_FILES = 500;
+
+export interface PatchRequest {
+  /** The directory that the patch's paths are below. */
+  readonly path: string;
+  /** A unified diff, of one file or several. */
+  readonly patch: string;
+  /** Only finds out whether it applies. */
+  readonly dryRun: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Patched {
+  readonly path: string;
+  readonly action: "create" | "edit" | "delete";
+  readonly added: number;
+  readonly removed: number;
+  /** Undefined for a dry run. */
+  readonly receipt: Receipt | undefined;
+}
+
+export interface PatchOutcome {
+  readonly files: readonly Patched[];
+  /** The file that could not be changed after those before it were, and why. */
+  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
+}
+
+/** What is to be done to one file, once it is known that all of the patch applies. */
+interface Step extends Omit<Patched, "receipt"> {
+  run(): Promise<Receipt | undefined>;
+}
+
+/**
+ * Applies a unified diff. Hunks are found where they fit best if lines were added or removed before them. Whether all
+ * of them apply is known before the first file is changed.
+ *
+ * @throws ToolError `invalid` for what is no unified diff, `conflict` for a hunk that does not match, and what editing,
+ * creating and deleting throw.
+ */
+export async function applyPatch(context: ChangeContext, request: PatchRequest): Promise<PatchOutcome> {
+  const patches = parsed(request.patch);
+  const steps: Step[] = [];
+  for (const patch of patches) steps.push(await stepOf(context, request, patch));
+  const files: Patched[] = [];
+  for (const { run, ...step } of steps) {
+    try {
+      files.push({ ...step, receipt: request.dryRun ? undefined : await run() });
+    } catch (error) {
+      if (!(error instanceof ToolError) || files.length === 0) throw error;
+      return { files, stopped: { path: step.path, error } };
+    }
+  }
+  return { files, stopped: undefined };
+}
+
+function parsed(text: string): StructuredPatch[] {
+  let patches: StructuredPatch[];
+  try {
+    patches = parsePatch(withLf(text)).filter(({ hunks }) => hunks.length > 0);
+  } catch (error) {
+    throw noPatch(error instanceof Error ? `${error.message}.` : "");
+  }
+  if (patches.length === 0) throw noPatch("It has no hunks (@@ … @@).");
+  if (patches.length > MAX_FILES) throw noPatch(`It changes more than ${MAX_FILES} files.`);
+  return patches;
+}
+
+async function stepOf(context: ChangeContext, request: PatchRequest, patch: StructuredPatch): Promise<Step> {
+  const [from, to] = namesOf(patch);
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const counts = {
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
+  };
+  const name = to ?? from;
+  if (name === undefined) throw noPatch("A file has no name (--- a/…, +++ b/…).");
+  const path = await context.guard.resolve(isAbsolute(name) ? name : join(request.path, name));
+  const { signal } = request;
+  if (from === undefined) {
+    const content = appliedTo("", patch, path);
+    const run = async () => {
+      return (await write(context, { path, content, mode: "create", createParents: true, signal })).receipt;
+    };
+    return { path, action: "create", ...counts, run };
+  }
+  const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
+  if (before === undefined) {
+    throw new ToolError("not_found", `"${oneLine(path)}" does not exist; nothing was changed.`, {
+      hint: "Give the directory that the patch's paths are below as path.",
+    });
+  }
+  const form = before.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
+  if (before.bytes === undefined || form === undefined || !decodesBack(before.bytes, form))
+    throw binary(path);
+  const text = unified(decode(before.bytes, form), form.eol);
+  const after = appliedTo(text.text, patch, path);
+  if (to === undefined) {
+    const plan = await planDelete(context, path, { recursive: false, signal });
+    if (plan.question !== undefined || after !== "") {
+      throw new ToolError("denied", `"${oneLine(path)}" is not deleted by this patch; nothing was changed.`, {
+        hint: "Use delete_file, which asks the user where nothing could bring the file back.",
+      });
+    }
+    return {
+      path,
+      action: "delete",
+      ...counts,
+      run: async () => (await deletePlanned(context, plan, signal)).receipt,
+    };
+  }
+  const region = difference(text.text, after);
+  const bytes = encode(text.restore(after, region === undefined ? [] : [region]), form);
+  const run = async () =>
+    context.locks.hold(
+      [await lockPath(context.guard, path)],
+      () => replaceContent(context, { action: "edit", path, bytes, before, createParents: false, signal }),
+      signal,
+    );
+  return { path, action: "edit", ...counts, run };
+}
+
+/** The old and the new name without the prefixes a/ and b/ of git; undefined for /dev/null. */
+function namesOf(patch: StructuredPatch): (string | undefined)[] {
+  const names = [patch.oldFileName, patch.newFileName];
+  const isGit = names.every(
+    (name, index) => name === "/dev/null" || name?.startsWith(index === 0 ? "a/" : "b/"),
+  );
+  return names.map((name) => (name === "/dev/null" ? undefined : isGit ? name?.slice(2) : name));
+}
+
+function appliedTo(text: string, patch: StructuredPatch, path: string): string {
+  const after = applyTo(text, patch, { autoConvertLineEndings: false });
+  if (after !== false) return after;
+  const index = patch.hunks.findIndex(
+    (hunk) => applyTo(text, { ...patch, hunks: [hunk] }, { autoConvertLineEndings: false }) === false,
+  );
+  const hunk = patch.hunks[index];
+  const which =
+    hunk === undefined ? "The hunks together do" : `Hunk ${index + 1} (line ${hunk.oldStart}) does`;
+  throw new ToolError("conflict", `${which} not match "${oneLine(path)}"; nothing was changed.`, {
+    hint: "Read the lines there with read_text_file and make the patch anew, or use edit_file.",
+  });
+}
+
+function noPatch(reason: string): ToolError {
+  return new ToolError("invalid", `The patch cannot be read. ${reason}`.trim(), {
+    hint: "Give a unified diff as diff -u and git diff write it.",
+  });
+}

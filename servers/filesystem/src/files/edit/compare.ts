@@ -1,0 +1,78 @@
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { binary } from "../read/read-text.ts";
+import { readAt } from "../read/source.ts";
+import { decode, formOfText, type TextForm } from "../read/text-encoding.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
+import { type Diff, type DiffWork, diffTexts } from "./diff.ts";
+import { MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
+
+export interface Comparison extends Diff {
+  /** Absolute paths. */
+  readonly from: string;
+  readonly to: string;
+  /** What differs besides the lines: `encoding`, `byte order mark`, `line endings`. */
+  readonly forms: readonly string[];
+}
+
+/**
+ * The unified diff from one text file to another, whatever their encodings and line endings.
+ *
+ * @throws ToolError `invalid` for a binary file, `too_large` beyond 32 MiB.
+ */
+export async function compareFiles(
+  { guard, threads }: { guard: PathGuard; threads: ThreadPool },
+  {
+    from,
+    to,
+    maxChars,
+    signal,
+  }: { from: string; to: string; maxChars: number; signal?: AbortSignal | undefined },
+): Promise<Comparison> {
+  const [one, other] = [await readText(guard, from), await readText(guard, to)];
+  const diff = await diffSomewhere(
+    threads,
+    { oldName: one.path, newName: other.path, before: one.text, after: other.text, maxChars },
+    signal,
+  );
+  const forms = [
+    one.form.encoding === other.form.encoding ? "" : "encoding",
+    one.form.bom === other.form.bom ? "" : "byte order mark",
+    one.form.eol === other.form.eol ? "" : "line endings",
+  ].filter((what) => what !== "");
+  return { from: one.path, to: other.path, forms, ...diff };
+}
+
+/** The diff of two texts, in a thread where they are large. */
+export async function diffSomewhere(
+  threads: ThreadPool,
+  work: DiffWork,
+  signal?: AbortSignal,
+): Promise<Diff> {
+  if (work.before.length + work.after.length <= MAX_INLINE_BYTES) return diffTexts(work);
+  const answer = await threads.run({ kind: "diff", diff: work }, signal);
+  if ("diff" in answer) return answer.diff;
+  throw new Error("The thread gave the answer to another request.");
+}
+
+async function readText(
+  guard: PathGuard,
+  path: string,
+): Promise<{ path: string; text: string; form: TextForm }> {
+  const file = await guard.openFile(path);
+  try {
+    if (file.stat.size > MAX_EDIT_BYTES) {
+      throw new ToolError(
+        "too_large",
+        `"${oneLine(file.path)}" has ${sized(file.stat.size)}; files up to ${sized(MAX_EDIT_BYTES)} are compared.`,
+        { hint: "Read the parts of interest with read_text_file." },
+      );
+    }
+    const bytes = await readAt(file, 0, file.stat.size);
+    const form = await formOfText(bytes, { whole: true });
+    if (form === undefined) throw binary(file.path);
+    return { path: file.path, text: decode(bytes, form).replaceAll("\r\n", "\n"), form };
+  } finally {
+    await file.handle.close();
+  }
+}

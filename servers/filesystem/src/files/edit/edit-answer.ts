@@ -1,0 +1,97 @@
+import { grouped, oneLine } from "@refmcp/core/answer";
+import { receiptText } from "../journal/receipt-text.ts";
+import type { Receipt } from "../journal/recording.ts";
+import type { Patched } from "./apply-patch.ts";
+import type { Comparison } from "./compare.ts";
+import type { Edited } from "./edit.ts";
+
+/** How many files are named one by one where their diffs do not fit. */
+const MAX_NAMED = 100;
+
+interface Changed {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly receipt: Receipt | undefined;
+}
+
+/** The diff of an edit, and the server's own last line in square brackets, which no line of a diff can look like. */
+export function editAnswer(edited: Edited, dryRun: boolean): string {
+  const { diff, hiddenHunks, replacements, hash } = edited;
+  const places = `${grouped(replacements)} ${replacements === 1 ? "place" : "places"}`;
+  const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
+  const hidden = hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`];
+  const facts = [`${done} (${counts(edited)}).`, ...hidden, `Hash ${hash}.`, ...receiptText(edited.receipt)];
+  return `${diff}[${facts.join(" ")}]`;
+}
+
+/** The diffs of many files as far as there is room, then a line for each further file. */
+export function editManyAnswer(
+  files: readonly Edited[],
+  stopped: { path: string; error: Error } | undefined,
+  { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
+): string {
+  let room = maxChars;
+  const parts = files.map((file) => {
+    room -= file.diff.length;
+    return room > 0 ? file.diff : undefined;
+  });
+  const left = files.filter((_, index) => parts[index] === undefined);
+  const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
+  const done = dryRun ? "Would replace" : "Replaced";
+  const end = dryRun ? "; nothing was changed" : "";
+  const facts = [
+    `${done} ${grouped(replaced)} places in ${filesIn(files.length)}${end}.`,
+    ...stoppedFacts(stopped),
+  ];
+  return `${parts.join("")}${changedLines(dryRun ? left : files)}[${facts.join(" ")}]`;
+}
+
+/** A line for each file of a patch. */
+export function patchAnswer(
+  files: readonly Patched[],
+  stopped: { path: string; error: Error } | undefined,
+  dryRun: boolean,
+): string {
+  const facts = [
+    dryRun
+      ? `The patch applies to ${filesIn(files.length)}; nothing was changed.`
+      : `Changed ${filesIn(files.length)}.`,
+    ...stoppedFacts(stopped),
+  ];
+  return `${changedLines(files)}[${facts.join(" ")}]`;
+}
+
+export function compareAnswer(comparison: Comparison): string {
+  const { diff, forms, hiddenHunks, from, to } = { diff: comparison.text, ...comparison };
+  const facts = [
+    diff === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : `${counts(comparison)}.`,
+    ...(hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`]),
+    ...(forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`]),
+  ];
+  return `${diff}[${facts.join(" ")}]`;
+}
+
+function changedLines(files: readonly Changed[]): string {
+  const lines = files.slice(0, MAX_NAMED).map((file) => {
+    const undo = receiptText(file.receipt).join(" ");
+    return `${oneLine(file.path)}: ${counts(file)}.${undo === "" ? "" : ` ${undo}`}\n`;
+  });
+  const more = files.length - MAX_NAMED;
+  return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
+}
+
+function stoppedFacts(stopped: { path: string; error: Error } | undefined): string[] {
+  if (stopped === undefined) return [];
+  return [
+    `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The files after it are unchanged.`,
+  ];
+}
+
+function counts({ added, removed }: { added: number; removed: number }): string {
+  return `${grouped(added)} ${added === 1 ? "line" : "lines"} added, ${grouped(removed)} removed`;
+}
+
+function filesIn(count: number): string {
+  return `${grouped(count)} ${count === 1 ? "file" : "files"}`;
+}

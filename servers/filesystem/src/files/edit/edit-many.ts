@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import type { ChangeContext } from "../change/change-context.ts";
+import { readBefore } from "../change/replace-content.ts";
+import { compileGlob } from "../glob/glob.ts";
+import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { decode, formOfText } from "../read/text-encoding.ts";
+import { walk } from "../tree/walk.ts";
+import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
+import { withLf } from "./line-endings.ts";
+
+/** Files that are looked into in one call, and files that are changed in one. */
+const MAX_FILES = 20_000;
+const MAX_CHANGED = 500;
+
+export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
+  /** Which files below the directory `path`; those that ignore rules hide are left out. */
+  readonly glob: string;
+}
+
+export interface EditedMany {
+  /** Those that changed, in the order of their paths. */
+  readonly files: readonly Edited[];
+  /** The file that could not be changed after those before it were, and why. */
+  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
+}
+
+/**
+ * Makes the same edits in all files below a directory that hold any of the texts. What the edits give is worked out for
+ * every file before the first is changed; then each file is changed only if it still is the one that was looked at.
+ *
+ * @param ignored patterns of the `--ignore` option.
+ * @throws ToolError as `edit` does, `not_found` where no file holds one of the texts, `too_large` for too many files.
+ */
+export async function editMany(
+  context: ChangeContext,
+  request: EditManyRequest,
+  ignored: readonly string[],
+): Promise<EditedMany> {
+  const { edits, dryRun, signal } = request;
+  const unseen = new Set(edits);
+  const planned: { edited: Edited; again: EditRequest }[] = [];
+  for (const path of await filesBelow(context, request, ignored)) {
+    signal?.throwIfAborted();
+    const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
+    const form = before?.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
+    if (before?.bytes === undefined || form === undefined) continue;
+    const text = withLf(decode(before.bytes, form));
+    const found = edits.filter(({ oldText }) => text.includes(withLf(oldText)));
+    if (found.length === 0) continue;
+    if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
+    for (const one of found) unseen.delete(one);
+    const again = { ...request, path, edits: found, expectedHash: before.hash };
+    planned.push({ edited: await edit(context, { ...again, dryRun: true }), again });
+  }
+  const [missing] = unseen;
+  if (missing !== undefined) {
+    throw new ToolError(
+      "not_found",
+      `No file holds oldText ${JSON.stringify(missing.oldText.slice(0, 120))}.`,
+      {
+        hint: "Nothing was changed. Look for it with search_text, with the same path and glob.",
+      },
+    );
+  }
+  const files: Edited[] = [];
+  for (const { edited, again } of planned) {
+    try {
+      files.push(dryRun ? edited : await edit(context, again));
+    } catch (error) {
+      if (!(error instanceof ToolError) || files.length === 0) throw error;
+      return { files, stopped: { path: edited.path, error } };
+    }
+  }
+  return { files, stopped: undefined };
+}
+
+async function filesBelow(
+  { guard }: ChangeContext,
+  { path, glob: text, signal }: EditManyRequest,
+  ignored: readonly string[],
+): Promise<string[]> {
+  const glob = await compileGlob(text);
+  const root = await guard.openDirectory(path);
+  try {
+    const ignore = await IgnoreScope.above(guard, root, ignored);
+    const found: string[] = [];
+    await walk(guard, root, { signal, ignore }, (met) => {
+      if (met.type === "file" && glob.matches(met.path, met.name, false))
+        found.push(join(root.path, met.path));
+      return found.length > MAX_FILES ? "stop" : undefined;
+    });
+    if (found.length > MAX_FILES) {
+      throw tooMany(`more than ${grouped(MAX_FILES)} files below "${oneLine(path)}" match the glob`);
+    }
+    return found;
+  } finally {
+    await root.close();
+  }
+}
+
+function tooMany(what: string): ToolError {
+  return new ToolError("too_large", `Nothing was changed: ${what}.`, {
+    hint: "Narrow path or glob, and go on with several calls.",
+  });
+}

@@ -1,0 +1,25 @@
+import { oneLine } from "@refmcp/core/answer";
+import type { Receipt } from "./recording.ts";
+
+/** What an answer says about the journal, in sentences; none where nothing was changed. */
+export function receiptText(receipt: Receipt | undefined): string[] {
+  if (receipt === undefined) return [];
+  const { changeId, final, note } = receipt;
+  const undo =
+    final !== undefined
+      ? [`Cannot be undone: ${final}.`]
+      : changeId === undefined
+        ? []
+        : [`Change ${changeId}.`];
+  return [...undo, ...(note === undefined ? [] : [note])];
+}
+
+/** One line: what was done, then what the journal has of it. */
+export function changeAnswer(done: string, receipt: Receipt | undefined): string {
+  return [done, ...receiptText(receipt)].join(" ");
+}
+
+/** A path in a sentence. */
+export function named(path: string): string {
+  return `"${oneLine(path)}"`;
+}

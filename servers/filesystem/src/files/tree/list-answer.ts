@@ -1,0 +1,54 @@
+import { grouped, oneLine } from "@refmcp/core/answer";
+import type { Listing } from "./list-directory.ts";
+import type { EntryType } from "./open-below.ts";
+import type { NamesFound } from "./search-names.ts";
+
+/** The marks of the official server, and ours for what it does not tell apart. */
+const MARKS: Readonly<Record<EntryType, string>> = {
+  directory: "[DIR]",
+  file: "[FILE]",
+  link: "[LINK]",
+  other: "[OTHER]",
+};
+
+/**
+ * One entry a line: its mark, with `details` bytes and time of change, its name, where a link leads. The last line, in
+ * square brackets, is the server's own; no name can look like it, since each stands behind a mark.
+ */
+export function listAnswer(listing: Listing, details: boolean): string {
+  const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
+    const facts = details ? ` ${size === undefined ? "-" : size} ${modified ?? "-"}` : "";
+    const outside = target_inside === false ? " (outside, or missing)" : "";
+    const link = target === undefined ? "" : ` -> ${oneLine(target)}${outside}`;
+    return `${MARKS[type]}${facts} ${oneLine(name)}${link}\n`;
+  });
+  const { total, total_files: files, total_directories: directories, total_size: size } = listing;
+  const sums =
+    size === undefined
+      ? ""
+      : ` (${counted(files ?? 0, "file", "files")}, ${counted(directories ?? 0, "directory", "directories")}, ${grouped(size)} bytes)`;
+  const facts = [`${counted(total, "entry", "entries")} in ${oneLine(listing.path)}${sums}.`];
+  return `${lines.join("")}[${[...facts, ...more(listing)].join(" ")}]`;
+}
+
+/**
+ * One path a line, with a slash behind that of a directory; sorted by time or size with that in front. The last line, in
+ * square brackets, is the server's own.
+ */
+export function namesAnswer(found: NamesFound): string {
+  const lines = found.matches.map(({ path, type, size, modified }) => {
+    const key = modified ?? (size === undefined ? "" : String(size));
+    return `${key === "" ? "" : `${key} `}${oneLine(path)}${type === "directory" ? "/" : ""}\n`;
+  });
+  const facts = found.total === undefined ? [] : [`${counted(found.total, "match", "matches")}.`];
+  const all = [...facts, ...more(found)];
+  return `${lines.join("")}[${all.length === 0 ? "The end." : all.join(" ")}]`;
+}
+
+function more({ next_cursor, notes = [] }: { next_cursor?: string; notes?: readonly string[] }): string[] {
+  return [...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]), ...notes];
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

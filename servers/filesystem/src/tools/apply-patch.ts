@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { tool } from "../context.ts";
+import { patchAnswer } from "../files/edit/edit-answer.ts";
+
+export default tool({
+  name: "apply_patch",
+  title: "Apply patch",
+  description:
+    "Apply a unified diff, as git diff writes it, to one file or several. Changes nothing unless all hunks match.",
+  effect: "change",
+  openWorld: false,
+  toolset: "write",
+  input: z.strictObject({
+    patch: z.string().max(2_000_000).describe("The diff, with --- and +++ lines."),
+    path: z.string().default(".").describe("Directory that the paths in it are below."),
+    dryRun: z.boolean().default(false).describe("Only check whether it applies."),
+  }),
+  async run(input, files, call) {
+    const { files: patched, stopped } = await files.applyPatch({ ...input, signal: call.signal });
+    return patchAnswer(patched, stopped, input.dryRun);
+  },
+});

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { path, tool } from "../context.ts";
+import { compareAnswer } from "../files/edit/edit-answer.ts";
+
+/** Characters of an answer that are not the diff. */
+const FACTS_CHARS = 1500;
+
+export default tool({
+  name: "compare_files",
+  title: "Compare files",
+  description:
+    "Show the differences between two text files as a unified diff. For a recorded change call list_changes.",
+  effect: "read",
+  openWorld: false,
+  toolset: "read",
+  input: z.strictObject({ from: path, to: path }),
+  async run(input, files, call) {
+    const maxChars = call.budget - FACTS_CHARS;
+    return compareAnswer(await files.compare({ ...input, maxChars, signal: call.signal }));
+  },
+});
