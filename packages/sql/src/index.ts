@@ -8,5 +8,14 @@ export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts"
 export { counted, EVERY_ROW, LossTally, type RowLoss } from "./loss.ts";
 export { withNear } from "./near.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
+export {
+  isPart,
+  type OutlineColumn,
+  type OutlineOptions,
+  type OutlineTable,
+  outlined,
+  outlineFits,
+  outlineOutput,
+} from "./outline.ts";
 export { type Ahead, type PageRequest, ResultStore, type ResultWindow } from "./results.ts";
 export { type Token, tokenize } from "./tokens.ts";

@@ -25,6 +25,18 @@ const question = (name: string, prompt: string, sql: string, right: string, tabl
 });
 
 export const tasks: readonly Task[] = [
+  {
+    name: "find a column",
+    prompt: "Where do we keep the total of something, and what does that table belong to?",
+    async reference(call) {
+      const found = JSON.parse(await call("pg_describe_tables", { column: "total" })).tables;
+      const { table } = found.find(({ type }: { type: string }) => type === "table");
+      const { tables } = JSON.parse(await call("pg_describe_tables", { query: table }));
+      const [whole] = tables.filter((one: { table: string }) => one.table === table);
+      return `${table}: ${whole.columns.find((line: string) => line.includes("→"))}`;
+    },
+    check: (answer) => answer === "orders: customer_id integer not null → customers.id",
+  },
   question(
     "best customer",
     "Which customer spent most?",

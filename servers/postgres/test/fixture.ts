@@ -35,6 +35,7 @@ export async function world(): Promise<World> {
     args: ["--url", url, "--root", folder],
     calls: {
       pg_describe_table: { table: "orders" },
+      pg_describe_tables: { detail: "full" },
       pg_execute: {
         statements: ["UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city"],
         params: ["Paris", "Edsger"],
@@ -52,6 +53,7 @@ export async function world(): Promise<World> {
     },
     failures: {
       pg_describe_table: { table: "custmers" },
+      pg_describe_tables: { cursor: "made up" },
       pg_execute: { statements: ["COMMIT"] },
       pg_explain: { sql: "DELETE FROM orders" },
       pg_export: { sql: "SELECT 1", path: "/etc/passwd" },
@@ -61,6 +63,7 @@ export async function world(): Promise<World> {
     },
     large: {
       query: { sql: "SELECT * FROM numbers", max_rows: 10_000 },
+      pg_describe_tables: { schema: "pg_catalog" },
       pg_list_objects: { kinds: ["function", "table", "view"], schema: "pg_catalog", limit: 1_000 },
     },
     secret: password,

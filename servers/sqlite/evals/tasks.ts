@@ -51,6 +51,16 @@ export const tasks: readonly Task[] = [
     "Mary",
   ),
   {
+    name: "find a column",
+    prompt: "In which table do we keep the total of something, and what does that table belong to?",
+    async reference(call) {
+      const [found] = JSON.parse(await call("describe_tables", { column: "total" })).tables;
+      const { tables } = JSON.parse(await call("describe_tables", { query: found.table }));
+      return `${found.table}: ${tables[0].columns.find((line: string) => line.includes("→"))}`;
+    },
+    check: (answer) => answer === "orders: user_id INTEGER → users.id",
+  },
+  {
     name: "find the table",
     prompt: "Which table holds the long list of readers, and how many are there?",
     async reference(call) {

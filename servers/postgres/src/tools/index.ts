@@ -1,5 +1,6 @@
 // Written by `pnpm generate`.
 import describeTable from "./describe-table.ts";
+import describeTables from "./describe-tables.ts";
 import execute from "./execute.ts";
 import explain from "./explain.ts";
 import exportRows from "./export-rows.ts";
@@ -12,6 +13,7 @@ import topQueries from "./top-queries.ts";
 
 export const tools = [
   describeTable,
+  describeTables,
   execute,
   explain,
   exportRows,

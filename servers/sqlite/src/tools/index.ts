@@ -3,6 +3,7 @@ import appendInsight from "./append-insight.ts";
 import createTable from "./create-table.ts";
 import databaseInfo from "./database-info.ts";
 import describeTable from "./describe-table.ts";
+import describeTables from "./describe-tables.ts";
 import explainQuery from "./explain-query.ts";
 import exportQuery from "./export-query.ts";
 import importCsv from "./import-csv.ts";
@@ -16,6 +17,7 @@ export const tools = [
   createTable,
   databaseInfo,
   describeTable,
+  describeTables,
   explainQuery,
   exportQuery,
   importCsv,

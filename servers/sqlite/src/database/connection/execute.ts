@@ -27,7 +27,14 @@ export class Executor {
         return read(this.#reading.open(job.place), job);
       case "look": {
         const database = this.#reading.open(job.place);
-        return job.statements.map(({ sql, params }) => database.prepare(sql).all(...params));
+        return job.statements.map(({ sql, params }) => {
+          try {
+            return database.prepare(sql).all(...params);
+          } catch (error) {
+            if (job.isTolerant) return [];
+            throw error;
+          }
+        });
       }
       case "explain":
         return planned(this.#sqlite, this.#reading.open(job.place), job);

@@ -21,7 +21,13 @@ export type Job =
       /** Where large blobs can be read: `blob://` and the database, or undefined. */
       readonly blobs: string | undefined;
     } & Bound)
-  | { readonly op: "look"; readonly place: Place; readonly statements: readonly Bound[] }
+  | {
+      readonly op: "look";
+      readonly place: Place;
+      readonly statements: readonly Bound[];
+      /** A statement that fails has no rows. */
+      readonly isTolerant: boolean;
+    }
   | ({ readonly op: "explain"; readonly place: Place } & Bound)
   | { readonly op: "version"; readonly place: Place }
   | {

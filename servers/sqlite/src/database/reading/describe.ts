@@ -55,7 +55,7 @@ export async function describeTable(
   const sample = await attempt("Sample", () => firstRows(databases, database, found, signal));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quote(found.name)} LIMIT ${COUNTED + 1})`;
   const counted = await attempt("Number of rows", () =>
-    look(databases, database, signal, [[count]], COUNTING_MS),
+    look(databases, database, signal, [[count]], { timeoutMs: COUNTING_MS }),
   );
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(

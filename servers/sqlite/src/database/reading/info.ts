@@ -26,7 +26,7 @@ export async function databaseInfo(databases: Databases, database: string | unde
   const notices: string[] = [];
   const thorough = async (what: string, sql: string) => {
     try {
-      return (await look(databases, database, signal, [[sql]], THOROUGH_MS))[0] ?? [];
+      return (await look(databases, database, signal, [[sql]], { timeoutMs: THOROUGH_MS }))[0] ?? [];
     } catch (error) {
       if (!(error instanceof ToolError) || error.kind === "cancelled") throw error;
       const why = error.kind === "timeout" ? `not done within ${THOROUGH_MS / 1_000} s` : error.message;

@@ -3,22 +3,26 @@ import type { Databases } from "../connection/databases.ts";
 export type Row = Readonly<Record<string, unknown>>;
 export type LookedAt = readonly [sql: string, ...params: unknown[]];
 
-/**
- * Runs our own statements and returns the rows of each.
- *
- * @param timeoutMs for what may take long, since it reads rows or runs a view: it takes its turn among the queries
- */
+export interface LookOptions {
+  /** For what may take long, since it reads rows or runs a view: it takes its turn among the queries. */
+  readonly timeoutMs?: number;
+  /** A statement that fails has no rows. */
+  readonly isTolerant?: boolean;
+}
+
+/** Runs our own statements and returns the rows of each. */
 export async function look(
   databases: Databases,
   database: string | undefined,
   signal: AbortSignal,
   statements: readonly LookedAt[],
-  timeoutMs?: number,
+  { timeoutMs, isTolerant = false }: LookOptions = {},
 ): Promise<Row[][]> {
   const place = await databases.place(database);
   const job = {
     op: "look" as const,
     place,
+    isTolerant,
     statements: statements.map(([sql, ...params]) => ({ sql, params })),
   };
   const runners = timeoutMs === undefined ? databases.catalogue : databases.runners;

@@ -19,7 +19,12 @@ export async function nearNames(
   const found = /no such (table|column): (?:.*\.)?(.+?)\.?$/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
-  const job = { op: "look" as const, place, statements: [{ sql: NAMES[kind], params: [] }] };
+  const job = {
+    op: "look" as const,
+    place,
+    isTolerant: false,
+    statements: [{ sql: NAMES[kind], params: [] }],
+  };
   const [rows = []] = await databases.catalogue
     .run<{ name: string }[][]>(job, { signal, timeoutMs: 2_000 })
     .catch(() => []);

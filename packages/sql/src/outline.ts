@@ -1,0 +1,88 @@
+import { fitting } from "@refmcp/core/answer";
+import * as z from "zod";
+
+/** A column of a table, as far as an outline shows it. */
+export interface OutlineColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly notNull?: boolean;
+  readonly primaryKey?: boolean;
+  /** What a foreign key of this column alone or with others refers to: `users.id`. */
+  readonly references?: string | undefined;
+  readonly default?: string | undefined;
+  readonly comment?: string | undefined;
+}
+
+export interface OutlineTable {
+  readonly table: string;
+  readonly type: string;
+  /** An estimate. */
+  readonly rows?: number | undefined;
+  readonly comment?: string | undefined;
+  readonly columns: readonly OutlineColumn[];
+  /** Indexes, in words. */
+  readonly indexes?: readonly string[];
+}
+
+/** The answer of `describe_tables`, the same in every SQL server. */
+export const outlineOutput = z.object({
+  tables: z.array(
+    z.object({
+      table: z.string(),
+      type: z.string(),
+      rows: z.number().optional(),
+      comment: z.string().optional(),
+      columns: z.array(z.string()),
+      more_columns: z.number().optional(),
+      indexes: z.array(z.string()).optional(),
+    }),
+  ),
+  next_cursor: z.string().optional(),
+});
+
+export interface OutlineOptions {
+  /** Part of a column's name: only such columns are shown. */
+  readonly column?: string | undefined;
+  readonly detail: "concise" | "full";
+}
+
+/** A wide table shows this many columns in an outline. */
+const MAX_COLUMNS = 200;
+const LONGEST = 300;
+
+/** A table in an outline: a line for each column. */
+export function outlined(
+  { table, type, rows, comment, columns, indexes = [] }: OutlineTable,
+  { column, detail }: OutlineOptions,
+): z.output<typeof outlineOutput>["tables"][number] {
+  const isFull = detail === "full";
+  const wanted = columns.filter(({ name }) => column === undefined || isPart(column, name));
+  return {
+    table,
+    type,
+    ...(rows === undefined ? {} : { rows }),
+    ...(isFull && comment !== undefined ? { comment: comment.slice(0, LONGEST) } : {}),
+    columns: wanted.slice(0, MAX_COLUMNS).map((one) => columnText(one, isFull)),
+    ...(wanted.length > MAX_COLUMNS ? { more_columns: wanted.length - MAX_COLUMNS } : {}),
+    ...(isFull && indexes.length > 0 ? { indexes: [...indexes] } : {}),
+  };
+}
+
+function columnText(
+  { name, type, notNull, primaryKey, references, default: value, comment }: OutlineColumn,
+  isFull: boolean,
+): string {
+  const parts = [name, type];
+  if (primaryKey === true) parts.push("primary key");
+  else if (notNull === true) parts.push("not null");
+  if (references !== undefined) parts.push(`→ ${references}`);
+  if (isFull && value !== undefined) parts.push(`default ${value.slice(0, LONGEST)}`);
+  if (isFull && comment !== undefined) parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, LONGEST)}`);
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+/** Whether a text is part of a name, in any case. */
+export const isPart = (text: string, name: string) => name.toLowerCase().includes(text.toLowerCase());
+
+/** How many of the tables fit into an answer, at least one of any. */
+export const outlineFits = (tables: readonly unknown[], budget: number) => fitting(tables, budget - 300);

@@ -1,0 +1,92 @@
+import { cursorsOf } from "@refmcp/core/answer";
+import { type OutlineOptions, type OutlineTable, outlined, outlineFits } from "@refmcp/sql";
+import * as z from "zod";
+import type { Database, Work } from "../connection/database.ts";
+
+export interface Outlining extends OutlineOptions {
+  /** Part of a table's name. */
+  readonly query?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly budget: number;
+}
+
+/** Relations with columns and keys, in one query; partitions and what belongs to an extension are left out. */
+const OUTLINE = `
+WITH page AS (
+  SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r','p','v','m','f') AND NOT c.relispartition
+    AND CASE WHEN $1::text IS NULL THEN n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND n.nspname NOT LIKE 'pg\\_temp\\_%' ELSE n.nspname = $1 END
+    AND ($2::text IS NULL OR strpos(lower(c.relname), lower($2)) > 0)
+    AND ($3::text IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND strpos(lower(a.attname), lower($3)) > 0))
+    AND ($4::text IS NULL OR (n.nspname::text COLLATE "C", c.relname::text COLLATE "C") > ($4 COLLATE "C", $5::text COLLATE "C"))
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+  ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT $6),
+keys AS (
+  SELECT k.conrelid, k.contype, u.attnum, CASE WHEN k.contype = 'f' THEN k.confrelid::regclass::text || '.' || f.attname END AS target
+  FROM pg_catalog.pg_constraint k JOIN page p ON p.oid = k.conrelid, unnest(k.conkey) WITH ORDINALITY u (attnum, place)
+    LEFT JOIN LATERAL (SELECT a.attname FROM pg_catalog.pg_attribute a WHERE a.attrelid = k.confrelid AND a.attnum = k.confkey[u.place]) f ON true
+  WHERE k.contype IN ('p', 'f')),
+columns AS (
+  SELECT a.attrelid, json_agg(json_strip_nulls(json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
+    'notNull', CASE WHEN a.attnotnull THEN true END,
+    'primaryKey', CASE WHEN EXISTS (SELECT FROM keys k WHERE k.conrelid = a.attrelid AND k.attnum = a.attnum AND k.contype = 'p') THEN true END,
+    'references', (SELECT min(k.target) FROM keys k WHERE k.conrelid = a.attrelid AND k.attnum = a.attnum AND k.contype = 'f'),
+    'default', CASE WHEN $7 THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,
+    'comment', CASE WHEN $7 THEN pg_catalog.col_description(a.attrelid, a.attnum) END)) ORDER BY a.attnum) AS list
+  FROM page p JOIN pg_catalog.pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum GROUP BY 1)
+SELECT p.nspname::text AS schema, p.relname::text AS name,
+  CASE p.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' ELSE 'table' END AS type,
+  CASE WHEN p.reltuples >= 0 AND p.relkind <> 'v' THEN p.reltuples::float8 END AS rows,
+  CASE WHEN $7 THEN pg_catalog.obj_description(p.oid, 'pg_class') END AS comment, coalesce(c.list, '[]') AS columns,
+  CASE WHEN $7 THEN ARRAY(SELECT pg_catalog.pg_get_indexdef(i.indexrelid) FROM pg_catalog.pg_index i
+    WHERE i.indrelid = p.oid AND NOT i.indisprimary ORDER BY i.indexrelid) ELSE '{}' END AS indexes
+FROM page p LEFT JOIN columns c ON c.attrelid = p.oid ORDER BY p.nspname COLLATE "C", p.relname COLLATE "C"`;
+
+interface OutlineRow extends Omit<OutlineTable, "table" | "rows" | "comment"> {
+  readonly schema: string;
+  readonly name: string;
+  readonly rows: number | null;
+  readonly comment: string | null;
+}
+
+/** Tables and views with their columns and keys, whose names match, as many as fit into the answer. */
+export async function outline(database: Database, outlining: Outlining, work: Work) {
+  const { query, schema, column, detail, limit, cursor, budget } = outlining;
+  const list = "pg_describe_tables";
+  const asked = [database.name, query, schema, column, detail];
+  const cursors = cursorsOf(list, asked, z.tuple([z.string(), z.string()]));
+  const [afterSchema, afterName] = cursors.decode(cursor) ?? [null, null];
+  const values = [
+    schema ?? null,
+    query ?? null,
+    column ?? null,
+    afterSchema,
+    afterName,
+    limit + 1,
+    detail === "full",
+  ];
+  const rows = await database.work(work, ({ link }) => link.rows<OutlineRow>(OUTLINE, values));
+  const tables = rows.map(({ schema: own, name, rows: count, comment, ...rest }) =>
+    outlined(
+      {
+        ...rest,
+        table: own === "public" && schema === undefined ? name : `${own}.${name}`,
+        rows: count === null ? undefined : Math.round(count),
+        comment: comment ?? undefined,
+      },
+      { column, detail },
+    ),
+  );
+  const shown = tables.slice(0, Math.min(limit, outlineFits(tables, budget)));
+  const last = rows[shown.length - 1];
+  return {
+    tables: shown,
+    ...(shown.length < rows.length && last !== undefined
+      ? { next_cursor: cursors.encode([last.schema, last.name]) }
+      : {}),
+  };
+}

@@ -1,0 +1,105 @@
+import { cursorsOf } from "@refmcp/core/answer";
+import {
+  isPart,
+  type OutlineColumn,
+  type OutlineOptions,
+  type OutlineTable,
+  outlined,
+  outlineFits,
+} from "@refmcp/sql";
+import * as z from "zod";
+import type { Databases } from "../connection/databases.ts";
+import { look, type Row, text } from "./look.ts";
+import { listTables, type Table } from "./tables.ts";
+
+/** Tables that are looked at in one go. */
+const TABLES_AT_ONCE = 100;
+
+const COLUMNS =
+  'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
+const KEYS = 'SELECT "table" AS other, "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq';
+const INDEXES = `SELECT i.name, i."unique", i.partial, group_concat(coalesce(c.name, '(expression)'), ', ') AS columns
+  FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.name`;
+
+export interface Outlining extends OutlineOptions {
+  readonly database?: string | undefined;
+  /** Part of a table's name. */
+  readonly query?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly budget: number;
+  readonly signal: AbortSignal;
+}
+
+/** Tables with their columns and keys, whose names match, as many as fit into the answer. */
+export async function outline(databases: Databases, outlining: Outlining) {
+  const { database, query, column, detail, limit, cursor, budget, signal } = outlining;
+  const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
+  const after = cursors.decode(cursor);
+  const all = await listTables(databases, database, signal);
+  const wanted = all.filter(
+    ({ name }) => (after === undefined || name > after) && (query === undefined || isPart(query, name)),
+  );
+  const shown: { name: string; table: ReturnType<typeof outlined> }[] = [];
+  let at = 0;
+  for (; at < wanted.length && shown.length <= limit; at += TABLES_AT_ONCE) {
+    const some = wanted.slice(at, at + TABLES_AT_ONCE);
+    for (const [index, table] of (await described(databases, database, some, signal)).entries()) {
+      const one = outlined(table, { column, detail });
+      if (column === undefined || one.columns.length > 0)
+        shown.push({ name: some[index]?.name ?? "", table: one });
+    }
+    if (outlineFits(shown, budget) < shown.length) break;
+  }
+  const page = shown.slice(
+    0,
+    Math.min(
+      limit,
+      outlineFits(
+        shown.map(({ table }) => table),
+        budget,
+      ),
+    ),
+  );
+  const isMore = page.length < shown.length || at + TABLES_AT_ONCE < wanted.length;
+  const last = page.at(-1);
+  return {
+    tables: page.map(({ table }) => table),
+    ...(isMore && last !== undefined ? { next_cursor: cursors.encode(last.name) } : {}),
+  };
+}
+
+/** A view that is broken has no columns. */
+async function described(
+  databases: Databases,
+  database: string | undefined,
+  tables: readonly Table[],
+  signal: AbortSignal,
+): Promise<OutlineTable[]> {
+  const asked = tables.flatMap(({ name }) => [COLUMNS, KEYS, INDEXES].map((sql) => [sql, name] as const));
+  const rows = await look(databases, database, signal, asked, { isTolerant: true });
+  return tables.map(({ name, type }, index) => {
+    const [columns = [], keys = [], indexes = []] = rows.slice(index * 3, index * 3 + 3);
+    return {
+      table: name,
+      type,
+      columns: columns.map((one) => columnOf(one, keys)),
+      indexes: indexes.map(indexText),
+    };
+  });
+}
+
+function columnOf(column: Row, keys: readonly Row[]): OutlineColumn {
+  const key = keys.find(({ from }) => from === column.name);
+  return {
+    name: text(column.name),
+    type: text(column.type),
+    notNull: Number(column.notnull) === 1,
+    primaryKey: Number(column.pk) > 0,
+    references: key && (key.to === null ? text(key.other) : `${text(key.other)}.${text(key.to)}`),
+    default: column.dflt_value === null ? undefined : text(column.dflt_value),
+  };
+}
+
+const indexText = ({ name, unique, partial, columns }: Row) =>
+  `${text(name)} (${text(columns)})${Number(unique) === 1 ? " unique" : ""}${Number(partial) === 1 ? " partial" : ""}`;

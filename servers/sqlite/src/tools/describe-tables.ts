@@ -1,0 +1,24 @@
+import * as fields from "@refmcp/core/fields";
+import { outlineOutput } from "@refmcp/sql";
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { outline } from "../database/reading/outline.ts";
+
+export default tool({
+  name: "describe_tables",
+  title: "Describe tables",
+  description:
+    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. For one table with its DDL, triggers and sample rows call describe_table.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    query: z.string().max(200).optional().describe("Part of a table name, in any case."),
+    column: z.string().max(200).optional().describe("Part of a column name: shows only such columns."),
+    detail: z.enum(["concise", "full"]).default("concise").describe("full adds defaults and indexes."),
+    limit: fields.limit(500, 5_000),
+    cursor: fields.cursor,
+    database,
+  }),
+  output: outlineOutput,
+  run: (input, databases, { budget, signal }) => outline(databases, { ...input, budget, signal }),
+});
