@@ -60,7 +60,7 @@ export default tool({
       dryRun: dry_run,
       confirm: (loss) => call.confirm(loss),
     }).catch(async (error: unknown) => {
-      throw error instanceof ToolError ? await withNearNames(error, at, work) : error;
+      throw error instanceof ToolError ? await withNearNames(error, at, statements.join(" "), work) : error;
     });
     const { committed, outcomes, loss, undo } = written;
     const said = remarks(written.notices);

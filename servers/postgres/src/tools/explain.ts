@@ -8,7 +8,7 @@ export default tool({
   title: "Explain query",
   description:
     "Show the plan of a SELECT and what in it is slow. " +
-    "With analyze it really runs, in a read-only transaction, and the plan tells rows and milliseconds.",
+    "With analyze it runs, in a read-only transaction, and the plan has actual rows and milliseconds. $1 without params gives the generic plan.",
   effect: "read",
   openWorld: false,
   toolset: "data",
@@ -20,7 +20,7 @@ export default tool({
       .array(z.string())
       .max(10)
       .default([])
-      .describe("CREATE INDEX statements to suppose (needs hypopg): would they be used?"),
+      .describe("Hypothetical indexes as CREATE INDEX statements (needs hypopg; not with analyze)."),
     timeout_ms: timeoutMs,
     database,
   }),
@@ -44,7 +44,7 @@ export default tool({
       indexes,
       budget: call.budget,
     }).catch(async (error: unknown) => {
-      throw await withNearNames(error, at, work);
+      throw await withNearNames(error, at, sql, work);
     });
     return result;
   },

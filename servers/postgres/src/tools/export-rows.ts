@@ -32,7 +32,7 @@ export default tool({
       format,
       progress: (bytes) => call.progress(bytes, undefined, "bytes written"),
     }).catch(async (error: unknown) => {
-      throw await withNearNames(error, at, work);
+      throw await withNearNames(error, at, sql, work);
     });
     const { path: written, rows, bytes } = file;
     const mimeType = format === "csv" ? "text/csv" : "application/jsonl";

@@ -1,4 +1,7 @@
+import pg from "pg";
 import { expect, it } from "vitest";
+import { lab } from "../../test/lab.ts";
+import { talk } from "../../test/session.ts";
 import { shop } from "../../test/shop.ts";
 
 const at = shop();
@@ -18,4 +21,44 @@ it("finds a sequence that runs out", async () => {
   expect(await at().data("pg_health", { checks: ["sequences"] })).toMatchObject({
     findings: [{ check: "sequences", status: "warning", details: [expect.objectContaining({})] }],
   });
+});
+
+it("names unvalidated constraints, open tables, blocked sessions with both statements, and old transactions", async () => {
+  const world = await lab(`
+    CREATE TABLE open_to_all (id int); GRANT SELECT ON open_to_all TO PUBLIC;
+    CREATE TABLE guarded (id int CHECK (id > 0)); ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE guarded ADD CONSTRAINT later CHECK (id < 9) NOT VALID;
+    CREATE VIEW leaks AS SELECT * FROM guarded; CREATE VIEW safe WITH (security_invoker = true) AS SELECT * FROM guarded;
+    CREATE FUNCTION definer() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
+    CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1'`);
+  const server = await talk(["--url", world.adminUrl, "--allow-privileged-role", "--toolsets", "dba"]);
+  const holder = new pg.Client({ connectionString: world.adminUrl });
+  const waiter = new pg.Client({ connectionString: world.adminUrl });
+  await holder.connect();
+  await waiter.connect();
+  await holder.query("BEGIN; LOCK TABLE guarded");
+  const waiting = waiter.query("SELECT count(*) FROM guarded");
+  const check = async (name: string) => {
+    const { findings } = await server.data("pg_health", { checks: [name] });
+    return Object(findings)[0];
+  };
+  await expect
+    .poll(async () => (await check("locks")).details)
+    .toMatchObject([{ query: "SELECT count(*) FROM guarded", blocker_query: "BEGIN; LOCK TABLE guarded" }]);
+  await holder.query("ROLLBACK");
+  await waiting;
+  await Promise.all([holder.end(), waiter.end()]);
+  expect(await check("constraints")).toMatchObject({
+    status: "warning",
+    details: [{ table: "guarded", constraint: "later" }],
+  });
+  expect((await check("security")).details).toEqual([
+    { object: "definer()", problem: "SECURITY DEFINER without a fixed search_path" },
+    { object: "leaks", problem: expect.stringContaining("view reads guarded as its owner") },
+    { object: "open_to_all", problem: "PUBLIC has privileges, and row security is off" },
+  ]);
+  for (const name of ["wraparound", "transactions", "replication"])
+    expect(await check(name)).toMatchObject({ check: name, status: "ok" });
+  await server.close();
+  await world.dispose();
 });

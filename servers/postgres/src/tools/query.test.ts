@@ -72,7 +72,7 @@ describe("query", () => {
     ["SELECT * FROM ordrs", /Did you mean sales\.orders\?/],
     [
       "SELECT nam FROM users",
-      /column "nam" does not exist.*Did you mean name\?\n.*Perhaps you meant|column "nam" does not exist.*Did you mean name\?/s,
+      /column "nam" does not exist.*(Did you mean name\?|Perhaps you meant to reference the column "users.name")/s,
     ],
     ["SELECT uper(name) FROM users", /42883.*Did you mean upper\?/],
     ["SELECT * FROM sale.orders", /42P01|3F000/],

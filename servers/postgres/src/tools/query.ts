@@ -40,7 +40,7 @@ export default tool({
       async read(ahead) {
         const window = await readAhead(database, { ...work, sql, params, format, cellBytes }, ahead).catch(
           async (error: unknown) => {
-            throw await withNearNames(error, database, work);
+            throw await withNearNames(error, database, sql, work);
           },
         );
         return { ...window, notices: remarks(window.notices ?? []) };

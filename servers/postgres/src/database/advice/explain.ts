@@ -2,6 +2,7 @@ import { clip, fitting, ToolError } from "@refmcp/core/answer";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
+import { treeOf, walk } from "../gate/tree.ts";
 import { paramsOf } from "../reading/params.ts";
 import { PortalQuery } from "../reading/portal.ts";
 
@@ -74,25 +75,42 @@ const FAR_OFF = 10;
  */
 export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
+  if (analyze && indexes.length > 0)
+    throw new ToolError("invalid", "A query can't be run with indexes that do not exist.", {
+      hint: "Pass either analyze or indexes.",
+    });
   const { kind, calls } = await passReading(query);
   const inner = kind === "explain" ? undefined : query;
   if (inner === undefined) throw notAQuery();
   const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${inner}`;
   // What was put together must still be one reading statement.
   await passReading(statement);
-  return await database.work({ ...work, sql: query }, async (session) => {
+  const places = params.length > 0 || analyze ? 0 : await placesOf(query);
+  const prepared = `PREPARE ${GENERIC} AS ${inner}`;
+  return await database.work({ ...work, sql: places > 0 ? prepared : statement }, async (session) => {
     await database.functions.demandHarmless(session.link, calls);
     const supposed = await suppose(session, indexes);
-    const batch = await session.link.client.query(
-      new PortalQuery({ text: statement, params: paramsOf(params) }, { chars: 16_777_216 }, () =>
-        session.link.cancel(),
-      ),
-    ).done;
+    const ask = (text: string) =>
+      session.link.client.query(
+        new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () =>
+          session.link.cancel(),
+        ),
+      ).done;
+    if (places > 0) {
+      // Without values the plan is the one for all values; the connection forgets both when it is cleaned.
+      await session.link.run("SET LOCAL plan_cache_mode = force_generic_plan");
+      await ask(prepared);
+    }
+    const batch = await ask(
+      places === 0
+        ? statement
+        : `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${Array(places).fill("NULL").join(", ")})`,
+    );
     const [explained]: Explained[] = JSON.parse(batch.rows[0]?.[0] ?? "[]");
     if (explained === undefined) throw notAQuery();
     const lines: string[] = [];
     const warnings: string[] = [];
-    draw(explained.Plan, 0, lines, warnings);
+    draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
     const text = JSON.stringify(explained.Plan);
     const hints = [...new Set(warnings)].slice(0, 10);
     const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
@@ -108,6 +126,34 @@ export async function explain(database: Database, explaining: Explaining): Promi
         : { supposed: supposed.map(({ index, name }) => ({ index, used: text.includes(`"${name}"`) })) }),
     };
   });
+}
+
+const GENERIC = "refmcp_generic";
+
+/** How many values a statement takes: the highest $n. */
+async function placesOf(sql: string): Promise<number> {
+  let most = 0;
+  walk(treeOf(await parseSql(sql)), (key, value) => {
+    if (key === "ParamRef") most = Math.max(most, Number(treeOf(value).number ?? 0));
+  });
+  return most;
+}
+
+/** How many rows the tables have that a plan reads in full to filter them: a node's own estimate is what is left. */
+async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap<string, number>> {
+  const names = new Set<string>();
+  const look = (node: Node): void => {
+    if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined)
+      names.add(node["Relation Name"] ?? "");
+    node.Plans?.forEach(look);
+  };
+  look(plan);
+  if (names.size === 0) return new Map();
+  const rows = await link.rows<{ name: string; rows: number }>(
+    "SELECT relname::text AS name, max(reltuples)::float8 AS rows FROM pg_catalog.pg_class WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'm') GROUP BY 1",
+    [[...names]],
+  );
+  return new Map(rows.map(({ name, rows: count }) => [name, count]));
 }
 
 /** Tells the planner of indexes that do not exist; they live in this session only and go with it. */
@@ -134,13 +180,19 @@ async function suppose(
   return made;
 }
 
-function draw(node: Node, depth: number, lines: string[], warnings: string[]): void {
+function draw(
+  node: Node,
+  depth: number,
+  lines: string[],
+  warnings: string[],
+  scanned: ReadonlyMap<string, number>,
+): void {
   const on = node["Relation Name"] === undefined ? "" : ` on ${node["Relation Name"]}`;
   const using = node["Index Name"] === undefined ? "" : ` using ${node["Index Name"]}`;
   const actual =
     node["Actual Rows"] === undefined
       ? ""
-      : `; really ${rounded(node["Actual Rows"] * (node["Actual Loops"] ?? 1))} rows, ${rounded((node["Actual Total Time"] ?? 0) * (node["Actual Loops"] ?? 1))} ms`;
+      : `; actual ${rounded(node["Actual Rows"] * (node["Actual Loops"] ?? 1))} rows, ${rounded((node["Actual Total Time"] ?? 0) * (node["Actual Loops"] ?? 1))} ms`;
   const conditions = (["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const).flatMap(
     (key) => (node[key] === undefined ? [] : [`${key.toLowerCase()} ${node[key]}`]),
   );
@@ -148,21 +200,20 @@ function draw(node: Node, depth: number, lines: string[], warnings: string[]): v
   const details = [...sort, ...conditions].map((one) => `; ${one}`).join("");
   const line = `${"  ".repeat(depth)}${node["Node Type"]}${using}${on} (cost ${rounded(node["Total Cost"])}, ${rounded(node["Plan Rows"])} rows${actual})${details}`;
   lines.push(clip(line, 500));
-  warnings.push(...warningsOf(node));
-  for (const child of node.Plans ?? []) draw(child, depth + 1, lines, warnings);
+  warnings.push(...warningsOf(node, scanned));
+  for (const child of node.Plans ?? []) draw(child, depth + 1, lines, warnings, scanned);
 }
 
-function* warningsOf(node: Node): Generator<string> {
+function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generator<string> {
   const table = node["Relation Name"];
   const loops = node["Actual Loops"] ?? 1;
-  const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
-  const read = node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops + removed;
-  if (
-    node["Node Type"].includes("Seq Scan") &&
-    node.Filter !== undefined &&
-    Math.max(read, removed) >= MANY_ROWS
-  )
-    yield `${table} is read whole to filter by ${clip(node.Filter, 200)}: an index on what the filter names may help.`;
+  if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined && table !== undefined) {
+    const found = node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops;
+    const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
+    const read = Math.max(scanned.get(table) ?? 0, found + removed);
+    if (read >= MANY_ROWS && found <= read / 2)
+      yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(found)} by ${clip(node.Filter, 200)}: an index on what the filter names may help.`;
+  }
   const actual = node["Actual Rows"];
   const planned = Math.max(1, node["Plan Rows"]);
   if (actual !== undefined && loops > 0) {

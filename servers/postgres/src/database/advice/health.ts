@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { grouped, ToolError } from "@refmcp/core/answer";
 import type { QueryResultRow } from "pg";
 import type { Database, Work } from "../connection/database.ts";
 import { explained } from "../connection/failures.ts";
@@ -8,6 +8,10 @@ export const CHECKS = [
   "cache",
   "vacuum",
   "indexes",
+  "wraparound",
+  "transactions",
+  "constraints",
+  "security",
   "sequences",
   "locks",
   "replication",
@@ -55,8 +59,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   },
   vacuum: {
     statement: `SELECT relid::regclass::text AS table, n_dead_tup::float8 AS dead_rows, n_live_tup::float8 AS live_rows,
-      coalesce(last_vacuum, last_autovacuum)::text AS last_vacuum,
-      (SELECT max(age(datfrozenxid)) FROM pg_catalog.pg_database)::float8 AS oldest_transaction
+      coalesce(last_vacuum, last_autovacuum)::text AS last_vacuum
       FROM pg_catalog.pg_stat_user_tables WHERE n_dead_tup > 10000 AND n_dead_tup > 0.2 * n_live_tup ORDER BY n_dead_tup DESC LIMIT 10`,
     judge: (rows) => ({
       ok: rows.length === 0,
@@ -82,6 +85,68 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     }),
     shows: true,
   },
+  wraparound: {
+    statement: `SELECT max(age(datfrozenxid))::float8 AS oldest, current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
+    judge: (rows) => ({
+      // Autovacuum freezes at its limit; far beyond, it does not keep up, and at 2.1 billion the server stops writing.
+      ok: value(rows, "oldest") < Math.max(1.5 * value(rows, "frozen_at"), 400_000_000),
+      summary: `The oldest unfrozen transaction is ${grouped(value(rows, "oldest"))} transactions old; writing stops at 2.1 billion.`,
+    }),
+  },
+  transactions: {
+    statement: `SELECT pid, usename::text AS role, state, round(extract(epoch FROM now() - xact_start))::float8 AS seconds, left(query, 200) AS query
+      FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND xact_start < now() - interval '5 minutes' ORDER BY xact_start LIMIT 10`,
+    judge: (rows) => ({
+      ok: rows.length === 0,
+      summary:
+        rows.length === 0
+          ? "No transaction is open for over 5 minutes."
+          : `${rows.length} transactions are open for over 5 minutes; they hold back VACUUM and may hold locks.`,
+    }),
+    shows: true,
+  },
+  constraints: {
+    statement: `SELECT conrelid::regclass::text AS table, conname::text AS constraint, pg_catalog.pg_get_constraintdef(oid) AS definition
+      FROM pg_catalog.pg_constraint WHERE NOT convalidated ORDER BY 1, 2 LIMIT 10`,
+    judge: (rows) => ({
+      ok: rows.length === 0,
+      summary:
+        rows.length === 0
+          ? "Every constraint is validated."
+          : `${rows.length} constraints are not validated: older rows may violate them.`,
+    }),
+    shows: true,
+  },
+  security: {
+    statement: `SELECT * FROM (
+      SELECT c.oid::regclass::text AS object, 'PUBLIC has privileges, and row security is off' AS problem
+        FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
+          AND EXISTS (SELECT FROM pg_catalog.aclexplode(c.relacl) a WHERE a.grantee = 0)
+          AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      UNION ALL
+      SELECT c.oid::regclass::text, 'has policies, but row security is off' FROM pg_catalog.pg_class c
+        WHERE NOT c.relrowsecurity AND EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
+      UNION ALL
+      SELECT DISTINCT v.oid::regclass::text, 'view reads ' || t.oid::regclass || ' as its owner, past row security; set security_invoker'
+        FROM pg_catalog.pg_class v JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid
+          JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+          JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relrowsecurity
+        WHERE v.relkind = 'v' AND NOT coalesce(v.reloptions @> ARRAY['security_invoker=true'] OR v.reloptions @> ARRAY['security_invoker=on'], false)
+      UNION ALL
+      SELECT p.oid::regprocedure::text, 'SECURITY DEFINER without a fixed search_path' FROM pg_catalog.pg_proc p
+        WHERE p.prosecdef AND NOT EXISTS (SELECT FROM unnest(p.proconfig) s WHERE s LIKE 'search_path=%')
+          AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+      ) found ORDER BY 1, 2 LIMIT 20`,
+    judge: (rows) => ({
+      ok: rows.length === 0,
+      summary:
+        rows.length === 0
+          ? "No table is open to everybody, and nothing bypasses row security."
+          : `${rows.length} objects are more open than they look.`,
+    }),
+    shows: true,
+  },
   sequences: {
     statement: `SELECT schemaname || '.' || sequencename AS sequence, round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
@@ -93,8 +158,10 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     shows: true,
   },
   locks: {
-    statement: `SELECT pid, pg_catalog.pg_blocking_pids(pid)::text AS blocked_by, round(extract(epoch FROM now() - query_start))::float8 AS seconds
-      FROM pg_catalog.pg_stat_activity WHERE cardinality(pg_catalog.pg_blocking_pids(pid)) > 0 ORDER BY 3 DESC LIMIT 10`,
+    statement: `SELECT w.pid, left(w.query, 200) AS query, round(extract(epoch FROM now() - w.query_start))::float8 AS seconds,
+        b.pid AS blocked_by, b.state AS blocker_state, left(b.query, 200) AS blocker_query
+      FROM pg_catalog.pg_stat_activity w, unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
+        LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
     judge: (rows) => ({
       ok: rows.length === 0,
       summary: rows.length === 0 ? "Nobody waits for a lock." : `${rows.length} sessions wait for a lock.`,
@@ -102,15 +169,17 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     shows: true,
   },
   replication: {
-    statement: `SELECT slot_name::text AS slot, active, (CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
+    statement: `SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn)::float8 AS behind_bytes, NULL::float8 AS kept_bytes
+        FROM pg_catalog.pg_stat_replication WHERE pg_catalog.pg_wal_lsn_diff(sent_lsn, replay_lsn) > 104857600
+      UNION ALL SELECT slot_name::text, 'inactive slot', NULL, (CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
       ELSE pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn) END)::float8 AS kept_bytes
-      FROM pg_catalog.pg_replication_slots WHERE NOT active ORDER BY 3 DESC NULLS LAST LIMIT 10`,
+        FROM pg_catalog.pg_replication_slots WHERE NOT active LIMIT 10`,
     judge: (rows) => ({
       ok: rows.length === 0,
       summary:
         rows.length === 0
-          ? "No replication slot is left behind."
-          : `${rows.length} slots are inactive and keep WAL on the disk.`,
+          ? "No standby is far behind, and no replication slot is inactive."
+          : `${rows.length} standbys are over 100 MB behind, or slots are inactive and keep WAL on the disk.`,
     }),
     shows: true,
   },

@@ -16,7 +16,7 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
     names: `SELECT DISTINCT a.attname::text AS name, a.attname::text AS bare
       FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r','p','v','m','f')
-        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') LIMIT 5000`,
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND strpos(lower($1), lower(c.relname)) > 0 LIMIT 5000`,
   },
   {
     code: "42883",
@@ -30,14 +30,26 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
   },
 ];
 
-/** An error that something is not there, with the names that are like it; other errors come back as they are. */
-export async function withNearNames(error: unknown, database: Database, work: Work): Promise<unknown> {
+/**
+ * An error that something is not there, with the names that are like it; other errors come back as they are.
+ *
+ * @param sql the statement: columns are those of relations that it names
+ */
+export async function withNearNames(
+  error: unknown,
+  database: Database,
+  sql: string,
+  work: Work,
+): Promise<unknown> {
   if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
   const missing = MISSING.find(({ code }) => code === error.code);
   const wanted = missing?.pattern.exec(error.message)?.[1];
   if (missing === undefined || wanted === undefined || error.message.includes("Did you mean")) return error;
+  // PostgreSQL's own hint knows better than a likeness of names.
+  if (error.hint?.includes("Perhaps you meant") === true) return error;
+  const values = missing.names.includes("$1") ? [sql] : [];
   const rows = await database
-    .work(work, ({ link }) => link.rows<{ name: string; bare: string }>(missing.names))
+    .work(work, ({ link }) => link.rows<{ name: string; bare: string }>(missing.names, values))
     .catch(() => []);
   const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
