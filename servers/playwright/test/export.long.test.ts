@@ -88,7 +88,11 @@ const opposite = (text: string) =>
 it("specs of every form pass under the real playwright test, and fail where the form does", async () => {
   await exported({
     holds: { assertions: [...CHECKS, ...ABSENCES].map(([holds]) => holds) },
-    opposite: { assertions: CHECKS.map(([, fails]) => opposite(fails.replace(/ within \d+ms$/, ""))) },
+    opposite: {
+      assertions: CHECKS.filter(([, , actual]) => !/matches h6|Name one/.test(actual)).map(([, fails]) =>
+        opposite(fails.replace(/ within \d+ms$/, "")),
+      ),
+    },
     pictures: { assertions: PICTURES.map(([holds]) => holds) },
     steps: {
       steps: STEPS.flatMap((form) => [...form.steps, `expect ${form.effect}`]).map((text) =>

@@ -69,7 +69,9 @@ const BASES: All<Base["kind"]> = {
   label: true,
   placeholder: true,
   alt: true,
+  title: true,
   testid: true,
+  frame: true,
 };
 const COMPARISONS: All<TextComparison["how"]> = { is: true, contains: true, matches: true };
 const NUMBERS: All<NumberComparison["how"]> = { "=": true, "<": true, "<=": true, ">": true, ">=": true };

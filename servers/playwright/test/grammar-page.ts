@@ -36,6 +36,7 @@ const BODY = `
     <button type="button" onclick="say('sure ' + confirm('Sure?'))">Sure</button>
   </form>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">
+  <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
   <p id="card" draggable="true">Card</p>
   <p id="done" ondragover="event.preventDefault()" ondrop="say('dropped')">Done</p>
   <p id="log"></p><p id="late"></p><p id="loads"></p><p id="size"></p>

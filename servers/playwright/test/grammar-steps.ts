@@ -17,10 +17,16 @@ export const FILE = "FILE";
 /** Every form of the step language, in an order in which all can be done one after the other. */
 export const STEPS: readonly StepForm[] = [
   {
+    steps: ["click button 'Inner' in frame 'Inner'"],
+    effect: "button in frame 'Inner' is 'Pressed'",
+    fails: ["click link"],
+    reason: "click link: link matches 2 elements. Name one: link 'Docs' (<a ",
+  },
+  {
     steps: ["click button 'Save'"],
     effect: "#log contains 'click;'",
     fails: ["click button 'Sve'"],
-    reason: "click button 'Sve': nothing matches button 'Sve', or it cannot be used yet",
+    reason: "click button 'Sve': nothing matches button 'Sve'",
   },
   {
     steps: ["double click testid 'save'"],

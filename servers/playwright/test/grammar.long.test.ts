@@ -55,15 +55,18 @@ describe.concurrent("assertions", () => {
   it("of every form fail where they should, and say what is there", async () => {
     const report = await lab.run({ url: site.url, assertions: CHECKS.map(([, fails]) => soon(fails)) });
     expect(report.passed).toBe(false);
-    for (const [index, [, fails, actual]] of CHECKS.entries()) {
-      expect(report.assertions[index]?.passed, fails).toBe(false);
-      expect(report.assertions[index]?.actual, fails).toContain(actual);
-    }
+    const wrong = CHECKS.flatMap(([, fails, actual], index) => {
+      const said = report.assertions[index]?.actual ?? "it passed";
+      return said.includes(actual) ? [] : [[fails, actual, said]];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it("of every form say the opposite with not before them", async () => {
     const opposite = (text: string) => (text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`);
-    const texts = CHECKS.map(([, fails]) => patient(opposite(fails)));
+    // What is missing or ambiguous has no text, and so no other text either.
+    const decided = CHECKS.filter(([, , actual]) => !/matches h6|Name one/.test(actual));
+    const texts = decided.map(([, fails]) => patient(opposite(fails)));
     const report = await lab.run({ url: site.url, assertions: texts });
     expect(report.assertions).toEqual(passing(texts));
   });
@@ -123,16 +126,17 @@ describe.concurrent("steps", () => {
     );
     const reports = await Promise.all(
       failing.map(({ fails, at, reason }) =>
-        (/nothing matches|: $/.test(reason) ? hasty : lab).run({
+        (/nothing matches|: $|there is no/.test(reason) ? hasty : lab).run({
           url: site.url + at,
           steps: fails.map(withFile),
         }),
       ),
     );
-    for (const [index, { fails, reason }] of failing.entries()) {
-      expect(reports[index]?.passed, fails.join()).toBe(false);
-      expect(reports[index]?.failed_step, fails.join()).toContain(reason);
-    }
+    const wrong = failing.flatMap(({ fails, reason }, index) => {
+      const said = reports[index]?.failed_step ?? "it passed";
+      return said.includes(reason) ? [] : [[fails.join(), reason, said]];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it("that need what the server has not are errors with a hint", async () => {

@@ -18,7 +18,8 @@ describe("pw_export_spec", () => {
     expect(text).toContain('from "@playwright/test"');
     expect(text).toContain("PW_SECRET_PASSWORD");
     expect(text).toMatch(/test\.use\(\{.*"isMobile":true/);
-    expect(text).toContain("hasText: /Docs/u");
+    expect(text).toContain('await expect(page.locator("h1")).toContainText("Docs");');
+    expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });
 
   it("cannot be made to write code of the caller's", async () => {

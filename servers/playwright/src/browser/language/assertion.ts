@@ -87,6 +87,10 @@ function pageCheck(reader: Reader): Check | undefined {
   if (what !== undefined) {
     const compare = textComparison(reader);
     if (compare !== undefined) return { kind: "page", what, compare };
+    if (what === "title" && /^(?:exactly\s*)?['"“‘]/i.test(reader.rest)) {
+      reader.at = start;
+      return undefined;
+    }
     throw reader.unknownWord(
       "is, contains or matches",
       ["is", "contains", "matches"],

@@ -17,12 +17,16 @@ export interface NumberComparison {
 
 export type Base =
   | { readonly kind: "css"; readonly css: string }
-  | { readonly kind: "role"; readonly role: Role; readonly name: string | undefined }
+  | { readonly kind: "role"; readonly role: Role; readonly name: string | undefined; readonly exact: boolean }
   | {
-      readonly kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "testid";
       /** `quoted` is a bare string: text on the page, or a field's label or placeholder where a field is needed. */
+      readonly kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
       readonly text: string;
-    };
+      /** The whole text in this letter case; otherwise a part of it, in any. */
+      readonly exact: boolean;
+    }
+  /** A frame by its title, name or id: only around another target. */
+  | { readonly kind: "frame"; readonly text: string };
 
 /** What on the page is meant. */
 export interface Target {

@@ -3,10 +3,10 @@ import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl } from "../address.ts";
 import { refusedUrl } from "../refusal.ts";
 import type { Assertion, Step } from "./ast.ts";
-import { expectation, isLate } from "./export-checks.ts";
-import type { Needs } from "./export-quality.ts";
+import { assertionLines, type Needs } from "./export-checks.ts";
 import { actionLines } from "./export-steps.ts";
-import { js } from "./export-words.ts";
+import { isLate } from "./plan.ts";
+import { js } from "./print.ts";
 import { parseScript } from "./script.ts";
 
 export interface ExportRequest {
@@ -19,7 +19,7 @@ export interface ExportRequest {
 }
 
 /** Collectors that stand before the first page is opened, where a check needs what they collect. */
-const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, readonly string[]>> = {
+const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly string[]>> = {
   consoleErrors: [
     "const consoleErrors: string[] = [];",
     'page.on("console", (message) => {',
@@ -62,6 +62,16 @@ const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, readonly string[]>> = {
   ],
 };
 
+/** Before a check that something did not happen. Two timers of the page: a thread that is busy delays both. */
+const SETTLED = [
+  "/** Lets the page's own timers run before checking that something did not happen. */",
+  "async function settled(page: Page) {",
+  '  await page.waitForLoadState("load");',
+  "  await page.evaluate(() => new Promise((done) => setTimeout(() => setTimeout(done, 100), 200)));",
+  "}",
+  "",
+];
+
 /**
  * A spec for the real `playwright test` that does the same steps and checks the same.
  *
@@ -78,13 +88,16 @@ export function exportSpec(
   const body = [
     `await page.goto(${js(parsed.href)});`,
     ...script.steps.flatMap((step) => stepLines(step, needs)),
-    ...ordered(script.assertions).flatMap((assertion) => expectation(assertion, needs)),
+    ...ordered(script.assertions).flatMap((assertion) => assertionLines(assertion, needs)),
   ];
-  const before = [...needs].sort().flatMap((need) => (need === "axe" ? [] : COLLECTORS[need]));
+  const before = [...needs]
+    .sort()
+    .flatMap((need) => (need === "axe" || need === "settled" ? [] : COLLECTORS[need]));
   const code = [
-    `import { expect, test } from "@playwright/test";`,
+    `import { expect, ${needs.has("settled") ? "type Page, " : ""}test } from "@playwright/test";`,
     ...(needs.has("axe") ? ["// npm install -D axe-core", 'import axe from "axe-core";'] : []),
     "",
+    ...(needs.has("settled") ? SETTLED : []),
     ...(use === undefined ? [] : [`test.use(${JSON.stringify(testOptions(use))});`, ""]),
     `test(${js(title)}, async ({ page }) => {`,
     ...[...before, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
@@ -112,7 +125,7 @@ function testOptions({ reducedMotion, forcedColors, ...use }: BrowserContextOpti
 
 function stepLines(step: Step, needs: Set<Needs>): string[] {
   const { action } = step;
-  if (action.kind === "expect" || action.kind === "wait for") return expectation(action.assertion, needs);
+  if (action.kind === "expect" || action.kind === "wait for") return assertionLines(action.assertion, needs);
   return actionLines(action);
 }
 

@@ -6,10 +6,10 @@ export const GRAMMAR = `# Assertions
 | checks | examples |
 |---|---|
 | the page | title is 'Docs' · title matches /^docs/i · url contains '/done' · status is 200 · status 2xx |
-| a text | h1 contains 'Docs' · h1 is 'Docs' · h1 does not contain 'x' · li matches /^\\d+/ |
+| a text | h1 contains 'Docs' · h1 is 'Docs' · h1 does not contain 'x' · first li matches /^\\d+/ |
 | a state | button 'Save' is enabled · 'Saved' is visible · .spinner is hidden · #agree is not checked |
 | existence | nav exists · link 'Old' does not exist |
-| a property | label 'Email' has value 'a@b.c' · a has attribute 'href' contains '/x' · h1 has class 'big' · h1 has style 'color' 'rgb(0, 0, 0)' |
+| a property | label 'Email' has value 'a@b.c' · link 'Docs' has attribute 'href' contains '/x' · h1 has class 'big' · h1 has style 'color' 'rgb(0, 0, 0)' |
 | a number | li count is 3 · count of li at least 2 |
 | absence | no console errors · no console warnings · no page errors · no failed requests · no requests to **/ads/** · no broken images · no horizontal overflow · no mixed content · no a11y violations · no serious a11y violations in main · no .error |
 | the network | request to **/api/items · response /api/items status is 200 · console contains 'ready' |
@@ -18,8 +18,10 @@ export const GRAMMAR = `# Assertions
 
 States: visible, hidden, enabled, disabled, checked, unchecked, editable, readonly, focused, empty, in viewport.
 A check waits up to 5 s for what it says, or as long as within says. What begins with no, and quality, is looked at last,
-when the page has settled. Of several elements that match one that fits is enough; what is negated must hold for all of
-them, and for at least one. Patterns are RE2: no look-around, no back-references. White space counts as one space.
+when the page has settled. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec
+prints it: a target that matches several elements fails and names them; only exists, count and no take any number. A text
+comparison needs an element, also with not. Patterns are RE2: no look-around, no back-references. White space counts as one
+space. The value of a field is its value, not its text.
 
 # Targets
 
@@ -27,14 +29,19 @@ them, and for at least one. Patterns are RE2: no look-around, no back-references
 
 | base | examples |
 |---|---|
-| role and name | button 'Save' · link 'Docs' · heading 'News' · textbox 'Email' · alert |
-| label, text, … | label 'Email' · text 'Hello' · placeholder 'Search' · alt 'Logo' · testid 'row' |
+| role and name | button 'Save' · link 'Docs' · heading 'News' · textbox 'Email' · alert · dialog |
+| label, text, … | label 'Email' · text 'Hello' · placeholder 'Search' · alt 'Logo' · title 'Close' · testid 'row' |
+| the whole name | button exactly 'Save' · exactly 'Welcome' |
+| in a frame | button 'Pay' in frame 'Payment' (where frame names the title, name or id) |
 | a text alone | 'Welcome' (where a field is filled: its label or placeholder) |
 | CSS | h1 · #main .item · \`li:nth-child(2) > a\` (backticks around what is not plain) |
 
+A name is a part of the text in any letter case; after exactly it is the whole text. A word that is both a role and an HTML
+element, such as dialog, option or table, is the role; \`dialog\` in backticks is the element.
+
 # Steps
 
-goto /login · click button 'Save' · double click li · right click li · fill label 'Email' with 'a@b.c' ·
+goto /login · click button 'Save' · double click first li · right click nth 2 li · fill label 'Email' with 'a@b.c' ·
 fill 'Password' with secret 'PASSWORD' · type 'hello' · press Enter · press Control+A on 'Email' · check 'I agree' ·
 uncheck 'I agree' · select 'Blue' in label 'Colour' · upload 'notes.txt' to label 'File' · hover nav · focus 'Email' ·
 clear 'Email' · wait for .spinner is hidden · wait for h1 · wait for network idle · wait for 500ms · scroll to footer ·

@@ -20,14 +20,27 @@ const TAGS: ReadonlySet<string> = new Set(
 /** Words that end a selector without backticks. */
 const STOP =
   /^(?:is|isn't|equals?|contains?|match(?:es)?|exists?|does|doesn't|not|has|have|count|in|within|masking|with|to|on|at)(?![\w-])/i;
-const NAMED = ["text", "label", "placeholder", "alt", "testid"] as const;
+const NAMED = ["text", "label", "placeholder", "alt", "title", "testid"] as const;
 
 /** `["first" | "last" | "nth" N] base ["in" target]`. */
 export function target(reader: Reader, example = EXAMPLE): Target {
   const pick = picked(reader, example);
+  const start = reader.at;
   const base = baseOf(reader, example);
-  const inside = reader.takes("in") ? target(reader, example) : undefined;
-  return { pick, base, inside };
+  if (base.kind === "frame")
+    throw new LanguageError(
+      start,
+      "an element, and then in frame and its name",
+      "button 'Pay' in frame 'Payment'",
+    );
+  return { pick, base, inside: reader.takes("in") ? surroundings(reader, example) : undefined };
+}
+
+/** What a target is in: an element, or a frame. */
+function surroundings(reader: Reader, example: string): Target {
+  const pick = picked(reader, example);
+  const base = baseOf(reader, example);
+  return { pick, base, inside: reader.takes("in") ? surroundings(reader, example) : undefined };
 }
 
 function picked(reader: Reader, example: string): Target["pick"] {
@@ -43,24 +56,28 @@ function baseOf(reader: Reader, example: string): Base {
   if (reader.text.charAt(reader.at) === "`") return quotedSelector(reader, example);
   if (reader.seesString()) return quotedText(reader, example);
   const start = reader.at;
+  if (reader.takes("exactly")) return { kind: "quoted", text: nonEmpty(reader, example), exact: true };
   const word = reader.takesPattern(/[A-Za-z][\w-]*(?=\s|['"“‘`]|$)/)?.[0] ?? "";
+  const exact = word !== "" && /^exactly\s*['"“‘]/i.test(reader.rest) && reader.takes("exactly");
+  const lone = word.toLowerCase();
   if (reader.seesString()) {
-    const named = NAMED.find((kind) => kind === word.toLowerCase());
-    if (named !== undefined) return { kind: named, text: nonEmpty(reader, example) };
-    const role = ALIASES[word.toLowerCase()] ?? word.toLowerCase();
-    if (isRole(role)) return { kind: "role", role, name: nonEmpty(reader, example) };
+    if (lone === "frame") return { kind: "frame", text: nonEmpty(reader, example) };
+    const named = NAMED.find((kind) => kind === lone);
+    if (named !== undefined) return { kind: named, text: nonEmpty(reader, example), exact };
+    const role = ALIASES[lone] ?? lone;
+    if (isRole(role)) return { kind: "role", role, name: nonEmpty(reader, example), exact };
     reader.at = start;
     throw reader.unknownWord(
-      "a role (button, link, heading, textbox, …), text, label, placeholder, alt or testid before a text in quotes",
+      "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
       [...ROLES, ...NAMED],
       "button 'Save' is visible",
     );
   }
-  // A role without a name; <link> is never meant where link stands.
-  const lone = word.toLowerCase();
-  const isElement = TAGS.has(lone) && lone !== "link";
-  const role = ALIASES[lone] ?? lone;
-  if (isRole(role) && !isElement) return { kind: "role", role, name: undefined };
+  // A word alone is a role where there is one, also where an element has that name; more makes it a selector.
+  const role = TAGS.has(lone) ? lone : (ALIASES[lone] ?? lone);
+  const isAlone =
+    !TAGS.has(lone) || reader.text.slice(start, selectorEnd(reader.text, start)).trim() === word;
+  if (isRole(role) && isAlone) return { kind: "role", role, name: undefined, exact: false };
   reader.at = start;
   return selector(reader, example);
 }
@@ -75,7 +92,7 @@ function quotedText(reader: Reader, example: string): Base {
       `${text} without quotes where CSS is meant, or text ${quoted(text)} where the text is`,
       ".spinner is hidden",
     );
-  return { kind: "quoted", text };
+  return { kind: "quoted", text, exact: false };
 }
 
 /** Words that people use for a role. */
@@ -152,8 +169,10 @@ export function describeTarget({ pick, base, inside }: Target): string {
 
 function describeBase(base: Base): string {
   if (base.kind === "css") return /[\s'"]/.test(base.css) ? `\`${base.css}\`` : base.css;
-  if (base.kind === "role") return base.name === undefined ? base.role : `${base.role} ${quoted(base.name)}`;
-  return base.kind === "quoted" ? quoted(base.text) : `${base.kind} ${quoted(base.text)}`;
+  const exactly = base.kind !== "frame" && base.exact ? "exactly " : "";
+  if (base.kind === "role")
+    return base.name === undefined ? base.role : `${base.role} ${exactly}${quoted(base.name)}`;
+  return `${base.kind === "quoted" ? "" : `${base.kind} `}${exactly}${quoted(base.text)}`;
 }
 
 /** A text as the language reads it back. */

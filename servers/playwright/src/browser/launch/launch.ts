@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { Browser, BrowserType } from "playwright";
+import { playwright } from "../library.ts";
 import { type Candidate, candidatesOf, INSTALL } from "./candidates.ts";
 import { failUnreadableAnswers } from "./unreadable.ts";
 
@@ -38,12 +39,14 @@ const SWITCHES = [
   "--no-pings",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  // A pattern that backtracks without end is matched in linear time instead (https://v8.dev/blog/non-backtracking-regexp).
+  "--js-flags=--enable-experimental-regexp-engine-on-excessive-backtracks",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ];
 
-/** Loaded when the first browser is: the package takes a quarter of a second. */
-export async function chromium(): Promise<BrowserType> {
-  const { chromium: type } = await import("playwright");
+/** The driver of Chromium. */
+export function chromium(): BrowserType {
+  const { chromium: type } = playwright();
   failUnreadableAnswers(type);
   return type;
 }
@@ -55,7 +58,7 @@ export async function chromium(): Promise<BrowserType> {
  * @throws ToolError `unavailable` that names every place tried and the one command that brings a browser.
  */
 export async function launch(options: LaunchOptions, candidates = candidatesOf): Promise<Launched> {
-  const type = await chromium();
+  const type = chromium();
   if (options.cdpEndpoint !== undefined)
     return connect("--cdp-endpoint", options.cdpEndpoint, (endpoint) =>
       type.connectOverCDP(endpoint, { timeout: START_MS }),

@@ -1,7 +1,8 @@
 import type { ElementHandle, Page } from "playwright";
 import { SEVERITIES, type Severity, type Target } from "../language/ast.ts";
-import { type Outcome, shown } from "./checks.ts";
-import { locatorOf } from "./locate.ts";
+import type { Outcome } from "./expectation.ts";
+import { targetOn } from "./locate.ts";
+import { shown } from "./strict.ts";
 
 export interface Violation {
   readonly id: string;
@@ -49,8 +50,11 @@ async function judge(
 /** Judges that there is no violation of at least this severity. */
 export async function a11yOutcome(page: Page, least: Severity, target?: Target): Promise<Outcome> {
   // The page has settled: what is not there now is not waited for.
-  const [scope] = target === undefined ? [null] : await locatorOf(page, target).first().elementHandles();
+  const scopes = target === undefined ? [null] : await targetOn(page, target).elementHandles();
+  const [scope] = scopes;
   if (scope === undefined) return { passed: false, actual: "nothing matches what is to be checked" };
+  if (scopes.length > 1)
+    return { passed: false, actual: `${scopes.length} elements match what is to be checked` };
   const from = SEVERITIES.indexOf(least);
   const found = (await violationsOf(page, scope)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
   if (found.length === 0) return { passed: true, actual: "there are none" };

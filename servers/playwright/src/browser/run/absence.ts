@@ -1,7 +1,8 @@
 import type { Page } from "playwright";
 import type { Absence } from "../language/ast.ts";
-import { type Outcome, shown } from "./checks.ts";
+import type { Outcome } from "./expectation.ts";
 import { isFailed, type PageRecord } from "./record.ts";
+import { shown } from "./strict.ts";
 
 /** Judges that something did not happen up to now. */
 export async function absenceOutcome(what: Absence, page: Page, record: PageRecord): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import { nearest, ToolError } from "@refmcp/core/answer";
 import type { BrowserContextOptions } from "playwright";
+import { playwright } from "../library.ts";
 
 /** One column of the matrix. */
 export interface Device {
@@ -57,7 +58,7 @@ async function partOf(part: string, name: string): Promise<BrowserContextOptions
       `devices: ${JSON.stringify(name)} is out of range; sizes go from 50x50 to 4000x4000.`,
     );
   }
-  const { devices } = await import("playwright");
+  const { devices } = playwright();
   const known = Object.keys(devices);
   const key = known.find((one) => one.toLowerCase() === part.toLowerCase());
   const found = key === undefined ? undefined : devices[key];

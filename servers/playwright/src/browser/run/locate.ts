@@ -1,40 +1,28 @@
 import type { Locator, Page } from "playwright";
-import type { Base, Target } from "../language/ast.ts";
+import type { Target } from "../language/ast.ts";
+import { type Chain, chainOf, type Meaning } from "../language/plan.ts";
 
-type Root = Page | Locator;
-
-/**
- * A target as Playwright finds it.
- *
- * @param field a bare text in quotes is a field's label or placeholder, not a text on the page.
- */
-export function locatorOf(page: Page, target: Target, field = false): Locator {
-  const root: Root = target.inside === undefined ? page : locatorOf(page, target.inside);
-  const all = baseLocator(root, target.base, field);
-  if (target.pick === undefined) return all;
-  if (target.pick === "first") return all.first();
-  return target.pick === "last" ? all.last() : all.nth(target.pick - 1);
-}
-
-function baseLocator(root: Root, base: Base, field: boolean): Locator {
-  switch (base.kind) {
-    case "css":
-      return root.locator(`css=${base.css}`);
-    case "role":
-      return root.getByRole(base.role, base.name === undefined ? {} : { name: base.name });
-    case "text":
-      return root.getByText(base.text);
-    case "label":
-      return root.getByLabel(base.text);
-    case "placeholder":
-      return root.getByPlaceholder(base.text);
-    case "alt":
-      return root.getByAltText(base.text);
-    case "testid":
-      return root.getByTestId(base.text);
-    case "quoted":
-      return field
-        ? root.getByLabel(base.text).or(root.getByPlaceholder(base.text))
-        : root.getByText(base.text);
+/** A planned locator on a page. */
+export function locatorOf(page: Page, { calls }: Chain): Locator {
+  let on: unknown = page;
+  for (const { name, args } of calls) {
+    const given = args.map((one) => (isChain(one) ? locatorOf(page, one) : one));
+    on = Reflect.apply(Reflect.get(Object(on), name), on, given);
   }
+  return asLocator(on);
 }
+
+/** A target on a page. */
+export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
+  locatorOf(page, chainOf(target, meaning));
+
+export const isChain = (value: unknown): value is Chain =>
+  typeof value === "object" && value !== null && "calls" in value;
+
+function asLocator(value: unknown): Locator {
+  if (isLocator(value)) return value;
+  throw new TypeError("the plan's last call gives no locator");
+}
+
+const isLocator = (value: unknown): value is Locator =>
+  typeof value === "object" && value !== null && "waitFor" in value;

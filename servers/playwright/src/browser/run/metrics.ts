@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 import type { Check } from "../language/ast.ts";
-import type { Outcome } from "./checks.ts";
+import type { Outcome } from "./expectation.ts";
 import type { PageRecord } from "./record.ts";
 
 /** What the browser measured of the page as it is now; times in milliseconds. Runs in the page. */

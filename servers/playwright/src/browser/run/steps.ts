@@ -1,15 +1,17 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Locator, Page } from "playwright";
 import { parseTargetUrl } from "../address.ts";
-import type { Assertion, FillValue, Step, Target } from "../language/ast.ts";
+import type { Assertion, Step, Target } from "../language/ast.ts";
+import { type Act, type Argument, actOf } from "../language/plan.ts";
 import { describeTarget } from "../language/target.ts";
 import type { Gate } from "../network/gate.ts";
-import { type Outcome, shown } from "./checks.ts";
 import type { Deadline } from "./deadline.ts";
-import { locatorOf } from "./locate.ts";
+import { type Outcome, refuseSelector } from "./expectation.ts";
+import { isChain, locatorOf, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
+import { ambiguity, missing, plain, shown } from "./strict.ts";
 
 /** What steps work with. */
 export interface Stage {
@@ -49,56 +51,11 @@ const IDLE_MS = 500;
  */
 export async function perform({ action }: Step, stage: Stage): Promise<void> {
   const { page, deadline } = stage;
-  // One budget for finding the element and acting on it; a part of the run's time is left for its verdict.
-  const until = performance.now() + Math.min(stage.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE);
-  const left = (): number => Math.max(1, until - performance.now());
-  const timeout = left();
-  const one = (all: Locator): Promise<Locator> => firstVisible(all, left());
-  const on = (target: Target, field = false) => locatorOf(page, target, field);
+  // A part of the run's time is left for its verdict.
+  const timeout = Math.max(1, Math.min(stage.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE));
   switch (action.kind) {
     case "goto":
       return goto(action.url, stage);
-    case "click": {
-      const options = { button: action.button, clickCount: action.count };
-      return acted(
-        action.target,
-        one(on(action.target)).then((it) => it.click({ ...options, timeout: left() })),
-      );
-    }
-    case "fill": {
-      const text = writtenText(action.value, stage);
-      const field = await one(on(action.target, true));
-      if ("secret" in action.value) stage.secretFields.push(field);
-      return acted(action.target, field.fill(text, { timeout: left() }));
-    }
-    case "type":
-      return page.keyboard.insertText(writtenText(action.value, stage));
-    case "press":
-      if (action.target === undefined) return page.keyboard.press(action.key);
-      return acted(action.target, on(action.target, true).first().press(action.key, { timeout }));
-    case "check": {
-      const box = await one(on(action.target, true));
-      return acted(action.target, box.setChecked(action.checked, { timeout: left() }));
-    }
-    case "select": {
-      const list = await one(on(action.target, true));
-      const chosen = list.selectOption([...action.options], { timeout: left() });
-      return acted(
-        action.target,
-        chosen.then(() => undefined),
-      );
-    }
-    case "upload": {
-      const files = await Promise.all(action.files.map((path) => stage.file(path)));
-      const field = await one(on(action.target, true));
-      return acted(action.target, field.setInputFiles(files, { timeout: left() }));
-    }
-    case "hover":
-    case "focus":
-    case "clear": {
-      const it = await one(on(action.target, action.kind !== "hover"));
-      return acted(action.target, it[action.kind]({ timeout: left() }));
-    }
     case "wait":
       return deadline.sleep(action.milliseconds);
     case "wait for":
@@ -112,16 +69,15 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
       if (!(await stage.quiet.settled({ quietMs: IDLE_MS, atMostMs: timeout })))
         throw new StepFailed(`requests kept the network busy for ${Math.round(timeout / 1_000)} s`);
       return;
-    case "scroll":
-      if (typeof action.to !== "string")
-        return acted(action.to, on(action.to).first().scrollIntoViewIfNeeded({ timeout }));
+    case "scroll": {
+      if (typeof action.to !== "string") {
+        const { to } = action;
+        return explained(page, to, targetOn(page, to).scrollIntoViewIfNeeded({ timeout }));
+      }
       return page.evaluate(
         (edge) => window.scrollTo(0, edge === "top" ? 0 : document.documentElement.scrollHeight),
         action.to,
       );
-    case "drag": {
-      const from = await one(on(action.from));
-      return acted(action.from, from.dragTo(await one(on(action.to)), { timeout }));
     }
     case "dialog":
       stage.record.answers.push({ accept: action.accept, text: action.text });
@@ -138,12 +94,39 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
       return;
     case "viewport":
       return page.setViewportSize({ width: action.width, height: action.height });
-    case "screenshot":
-      return stage.screenshot(
-        action.name,
-        action.target === undefined ? undefined : on(action.target).first(),
-      );
+    case "screenshot": {
+      const { name, target } = action;
+      const of = target === undefined ? undefined : targetOn(page, target);
+      const taken = stage.screenshot(name, of);
+      return target === undefined ? taken : explained(page, target, taken);
+    }
+    default:
+      return act(actOf(action), stage, timeout);
   }
+}
+
+/** Does what a plan says: one call of Playwright, whose locator is strict. */
+async function act({ on, method, args, options, target }: Act, stage: Stage, timeout: number): Promise<void> {
+  const { page } = stage;
+  const given = await Promise.all(args.map((one) => resolved(one, stage)));
+  if (target === undefined) {
+    const keyboard = page.keyboard;
+    await Reflect.apply(Reflect.get(keyboard, method.slice(method.indexOf(".") + 1)), keyboard, given);
+    return;
+  }
+  const locator = locatorOf(page, on);
+  if (args.some((one) => typeof one === "object" && "secret" in one)) stage.secretFields.push(locator);
+  const all = [...given, { ...options, timeout }];
+  await explained(page, target, Reflect.apply(Reflect.get(locator, method), locator, all));
+}
+
+/** An argument as Playwright takes it: secrets and files are read when they are needed. */
+async function resolved(one: Argument, stage: Stage): Promise<unknown> {
+  if (isChain(one)) return locatorOf(stage.page, one);
+  if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, stage)));
+  if (typeof one === "object" && "secret" in one) return stage.secrets.value(String(one.secret));
+  if (typeof one === "object" && "file" in one) return stage.file(String(one.file));
+  return one;
 }
 
 /** Goes to a URL: absolute, or relative to where the page is. */
@@ -160,43 +143,34 @@ async function goto(text: string, { page, gate, deadline }: Stage): Promise<void
     .catch(() => undefined);
 }
 
-function writtenText(value: FillValue, { secrets }: Stage): string {
-  return "secret" in value ? secrets.value(value.secret) : value.text;
-}
-
-/**
- * One element to act on: of several the first that is visible, as a person would take it. It waits for one to
- * appear.
- */
-async function firstVisible(all: Locator, timeout: number): Promise<Locator> {
-  await all
-    .first()
-    .waitFor({ state: "attached", timeout })
-    .catch(() => undefined);
-  const count = await all.count();
-  for (let i = 0; count > 1 && i < Math.min(count, 50); i++)
-    if (await all.nth(i).isVisible()) return all.nth(i);
-  return all.first();
-}
-
 /** Says in one sentence why an action was not possible. */
-async function acted(target: Target, work: Promise<void>): Promise<void> {
+async function explained(page: Page, target: Target, work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    throw new StepFailed(reasonOf(error, describeTarget(target)));
+    if (error instanceof ToolError || page.isClosed()) throw error;
+    const message = plain(error);
+    refuseSelector(message);
+    const isMissing = /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
+    throw new StepFailed(
+      ambiguity(message, target) ??
+        (isMissing ? await missing(page, target) : reasonOf(error, describeTarget(target))),
+    );
   }
 }
 
 /** The reason in a Playwright error, without its call log's repetitions. */
 export function reasonOf(error: unknown, target: string): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = plain(error);
   const intercepts = /(<[^\n]{0,200}) intercepts pointer events/.exec(text)?.[1];
   if (intercepts !== undefined) return `${target} is covered by ${shown(intercepts)}`;
-  if (/element is not enabled/.test(text)) return `${target} is disabled`;
-  if (/element is not visible/.test(text)) return `${target} is not visible`;
+  const state = /element is (not (?:enabled|visible|editable|stable)|outside of the viewport)/.exec(
+    text,
+  )?.[1];
+  if (state === "not enabled") return `${target} is disabled`;
+  if (state !== undefined) return `${target} is ${state.replace("editable", "editable (read-only)")}`;
   if (/did not find some options/.test(text)) return `${target} has no such option`;
-  if (/Timeout .*exceeded/.test(text)) return `nothing matches ${target}, or it cannot be used yet`;
+  if (/Timeout .*exceeded/.test(text)) return `${target} is there, but the action did not end in time`;
   const [first = ""] = text.split("\n");
   return shown(first.replace(/^[\w.]+: (?:Error: )?/, ""), 300).slice(1, -1);
 }

@@ -5,10 +5,10 @@ import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
 import type { Check } from "../language/ast.ts";
 import type { BaselineStore } from "../store/baselines.ts";
-import type { Outcome } from "./checks.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
-import { locatorOf } from "./locate.ts";
+import type { Outcome } from "./expectation.ts";
+import { targetOn } from "./locate.ts";
 
 /** A page higher than this is photographed down to here: the browser would need gigabytes for more. */
 export const MOST_HEIGHT = 16_000;
@@ -78,10 +78,14 @@ export interface Comparing {
 export async function visualOutcome(check: ScreenshotCheck, stage: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = stage;
   const device = slugOf(stage.device, "device");
-  const masks = [...check.masks.map((mask) => locatorOf(page, mask)), ...stage.secretFields];
-  const of = check.target === undefined ? undefined : locatorOf(page, check.target).first();
-  if (of !== undefined && (await of.count()) === 0)
-    return { passed: false, actual: "nothing matches what is to be photographed" };
+  const masks = [...check.masks.map((mask) => targetOn(page, mask)), ...stage.secretFields];
+  const of = check.target === undefined ? undefined : targetOn(page, check.target);
+  const count = of === undefined ? 1 : await of.count();
+  if (count !== 1)
+    return {
+      passed: false,
+      actual: `${count === 0 ? "nothing matches" : `${count} elements match`} what is to be photographed`,
+    };
   const shot = async () => (await photograph(page, { of, masks, fullPage: of === undefined }, deadline)).png;
   const { PNG } = (await import("pngjs")).default;
   let actual = await shot();

@@ -1,0 +1,298 @@
+import type { Action, Assertion, Base, Check, Property, Target, TextComparison } from "./ast.ts";
+import { escaped } from "./reader.ts";
+
+/** One call of Playwright's API: `getByRole("button", { name: "Save" })`. */
+export interface Call {
+  readonly name: string;
+  readonly args: readonly Argument[];
+}
+
+/** A locator: calls on the page, one after the other. Without a call it is the page itself. */
+export interface Chain {
+  readonly calls: readonly Call[];
+}
+
+/** A value that only the server knows, and a file that it may read. */
+export interface Secret {
+  readonly secret: string;
+}
+export interface Upload {
+  readonly file: string;
+}
+
+export type Argument =
+  | string
+  | number
+  | boolean
+  | RegExp
+  | Chain
+  | Secret
+  | Upload
+  | readonly Argument[]
+  | { readonly [option: string]: string | number | boolean };
+
+/** What one assertion is in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
+export interface Expectation {
+  readonly on: Chain;
+  /** Polls the number of elements instead of asking the locator. */
+  readonly counted: boolean;
+  readonly not: boolean;
+  readonly matcher: string;
+  readonly args: readonly Argument[];
+}
+
+/** What one action is in Playwright: `on.method(...args, options)`. */
+export interface Act {
+  readonly on: Chain;
+  /** A method of the page or locator; `keyboard.press` is one of the page's keyboard. */
+  readonly method: string;
+  readonly args: readonly Argument[];
+  readonly options?: { readonly button: "right" };
+  /** What a message names; undefined where the page itself is meant. */
+  readonly target: Target | undefined;
+}
+
+export const PAGE: Chain = { calls: [] };
+
+/** How a text in quotes alone is meant: as a text that is shown, as a field's label, or as a field's or button's. */
+export type Meaning = "text" | "field" | "control";
+
+/** A target as a strict locator. */
+export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
+  const root = target.inside === undefined ? PAGE : chainOf(target.inside);
+  const calls = [...root.calls, ...baseCalls(target.base, root, meaning)];
+  if (target.pick === undefined) return { calls };
+  const pick = typeof target.pick === "number" ? call("nth", target.pick - 1) : call(target.pick);
+  return { calls: [...calls, pick] };
+}
+
+const call = (name: string, ...args: Argument[]): Call => ({ name, args });
+
+const BY_TEXT = {
+  text: "getByText",
+  label: "getByLabel",
+  placeholder: "getByPlaceholder",
+  alt: "getByAltText",
+  title: "getByTitle",
+} as const;
+
+function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
+  switch (base.kind) {
+    case "css":
+      return [call("locator", base.css)];
+    case "frame": {
+      const name = JSON.stringify(base.text);
+      return [
+        call("frameLocator", ["title", "name", "id"].map((one) => `iframe[${one}=${name}]`).join(", ")),
+      ];
+    }
+    case "role": {
+      const { role, name, exact } = base;
+      if (name === undefined) return [call("getByRole", role)];
+      return [call("getByRole", role, exact ? { name, exact } : { name })];
+    }
+    case "testid":
+      return [call("getByTestId", base.text)];
+    case "quoted": {
+      const named = (method: string) => call(method, base.text, ...(base.exact ? [{ exact: true }] : []));
+      if (meaning === "text") return [named("getByText")];
+      const or = (...calls: Call[]) => call("or", { calls: [...root.calls, ...calls] });
+      const field = [named("getByLabel"), or(named("getByPlaceholder"))];
+      if (meaning === "field") return field;
+      const name = base.exact ? { name: base.text, exact: true } : { name: base.text };
+      return [...field, or(call("getByRole", "button", name))];
+    }
+    default:
+      return [call(BY_TEXT[base.kind], base.text, ...(base.exact ? [{ exact: true }] : []))];
+  }
+}
+
+/** A pattern that finds a text, its white space as a reader sees it. */
+export function containing(text: string): RegExp {
+  return new RegExp(text.trim().split(/\s+/).map(escaped).join("\\s+"));
+}
+
+/** What a text is compared with, for matchers that take a whole text or a pattern. */
+function expected({ how, value, flags }: TextComparison): string | RegExp {
+  if (how === "is") return value;
+  return how === "contains" ? containing(value) : new RegExp(value, flags);
+}
+
+/** The checks that Playwright's `expect` makes of a page or an element; it makes the others of what a run recorded. */
+const ELEMENT_CHECKS = ["page", "text", "state", "existence", "property", "count", "no target"] as const;
+export type ElementCheck = Extract<Check, { kind: (typeof ELEMENT_CHECKS)[number] }>;
+export type RecordCheck = Exclude<Check, ElementCheck>;
+
+const KINDS: ReadonlySet<string> = new Set(ELEMENT_CHECKS);
+export const isElementCheck = (check: Check): check is ElementCheck => KINDS.has(check.kind);
+
+const LATE: ReadonlySet<string> = new Set([
+  "absence",
+  "no target",
+  "no requests",
+  "a11y",
+  "metric",
+  "screenshot",
+]);
+
+/** Whether a check looks once, when the page has settled: absence is true at first and proves nothing then. */
+export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
+
+/** The assertion as Playwright makes it. */
+export function expectationOf(check: ElementCheck, negated: Assertion["negated"]): Expectation {
+  const plan = (on: Chain, matcher: string, args: readonly Argument[], not = false): Expectation => ({
+    on,
+    counted: false,
+    not: not !== negated,
+    matcher,
+    args,
+  });
+  switch (check.kind) {
+    case "page":
+      return plan(
+        PAGE,
+        check.what === "title" ? "toHaveTitle" : "toHaveURL",
+        [expected(check.compare)],
+        check.compare.negated,
+      );
+    case "text":
+      return plan(chainOf(check.target), ...textMatcher(check.compare), check.compare.negated);
+    case "state": {
+      const [meaning, matcher, not] = STATE_MATCHERS[check.state];
+      return plan(chainOf(check.target, meaning), matcher, [], not !== check.negated);
+    }
+    case "existence":
+      return plan(chainOf(check.target), "toHaveCount", [0], check.exists);
+    case "no target":
+      return plan(chainOf(check.target), "toHaveCount", [0]);
+    case "count": {
+      const { how, value } = check.compare;
+      const on = chainOf(check.target);
+      if (how === "=") return plan(on, "toHaveCount", [value]);
+      return { ...plan(on, NUMBER_MATCHERS[how], [value]), counted: true };
+    }
+    case "property": {
+      const { property, target } = check;
+      const not = property.compare?.negated ?? false;
+      const meaning = property.kind === "value" ? "field" : "text";
+      return plan(chainOf(target, meaning), ...propertyMatcher(property), not);
+    }
+  }
+}
+
+const NUMBER_MATCHERS = {
+  ">=": "toBeGreaterThanOrEqual",
+  "<=": "toBeLessThanOrEqual",
+  ">": "toBeGreaterThan",
+  "<": "toBeLessThan",
+} as const;
+
+const STATE_MATCHERS: Readonly<
+  Record<Extract<Check, { kind: "state" }>["state"], readonly [Meaning, string, boolean]>
+> = {
+  visible: ["text", "toBeVisible", false],
+  hidden: ["text", "toBeHidden", false],
+  enabled: ["control", "toBeEnabled", false],
+  disabled: ["control", "toBeDisabled", false],
+  checked: ["field", "toBeChecked", false],
+  unchecked: ["field", "toBeChecked", true],
+  editable: ["field", "toBeEditable", false],
+  readonly: ["field", "toBeEditable", true],
+  focused: ["control", "toBeFocused", false],
+  empty: ["field", "toBeEmpty", false],
+  "in viewport": ["text", "toBeInViewport", false],
+};
+
+type Matcher = [matcher: string, args: Argument[]];
+
+function textMatcher(compare: TextComparison): Matcher {
+  if (compare.how === "contains") return ["toContainText", [compare.value]];
+  return ["toHaveText", [expected(compare)]];
+}
+
+function propertyMatcher(property: Property): Matcher {
+  switch (property.kind) {
+    case "value":
+      return ["toHaveValue", [expected(property.compare)]];
+    case "text":
+      return textMatcher(property.compare);
+    case "id":
+      return ["toHaveId", [expected(property.compare)]];
+    case "class":
+      // One class of several, as in class="button primary".
+      if (property.compare.how === "is") return ["toContainClass", [property.compare.value]];
+      return ["toHaveClass", [expected(property.compare)]];
+    case "name":
+      return ["toHaveAttribute", ["name", expected(property.compare)]];
+    case "attribute": {
+      const { name, compare } = property;
+      return ["toHaveAttribute", compare === undefined ? [name] : [name, expected(compare)]];
+    }
+    case "style":
+      return ["toHaveCSS", [property.name, expected(property.compare)]];
+  }
+}
+
+/** Actions that are one call; what the others need besides is in `run/steps.ts` and `print.ts`. */
+export type PlainAction = Extract<
+  Action,
+  {
+    kind:
+      | "click"
+      | "fill"
+      | "type"
+      | "press"
+      | "check"
+      | "select"
+      | "upload"
+      | "hover"
+      | "focus"
+      | "clear"
+      | "drag";
+  }
+>;
+
+/** The action as Playwright does it. */
+export function actOf(action: PlainAction): Act {
+  const act = (target: Target, meaning: Meaning, method: string, ...args: Argument[]): Act => ({
+    on: chainOf(target, meaning),
+    method,
+    args,
+    target,
+  });
+  switch (action.kind) {
+    case "click": {
+      const click = act(action.target, "text", action.count === 2 ? "dblclick" : "click");
+      return action.button === "right" ? { ...click, options: { button: "right" } } : click;
+    }
+    case "fill":
+      return act(action.target, "field", "fill", writing(action.value));
+    case "type":
+      return { on: PAGE, method: "keyboard.type", args: [writing(action.value)], target: undefined };
+    case "press":
+      if (action.target === undefined)
+        return { on: PAGE, method: "keyboard.press", args: [action.key], target: undefined };
+      return act(action.target, "field", "press", action.key);
+    case "check":
+      return act(action.target, "field", "setChecked", action.checked);
+    case "select":
+      return act(action.target, "field", "selectOption", sole(action.options));
+    case "upload":
+      return act(action.target, "field", "setInputFiles", sole(action.files.map((file) => ({ file }))));
+    case "hover":
+      return act(action.target, "text", "hover");
+    case "focus":
+      return act(action.target, "control", "focus");
+    case "clear":
+      return act(action.target, "field", "clear");
+    case "drag":
+      return act(action.from, "text", "dragTo", chainOf(action.to));
+  }
+}
+
+const writing = (value: Extract<Action, { kind: "fill" }>["value"]): string | Secret =>
+  "text" in value ? value.text : { secret: value.secret };
+
+/** One value alone, several as a list. */
+const sole = (all: readonly Argument[]): Argument =>
+  all.length === 1 && all[0] !== undefined ? all[0] : all;

@@ -1,0 +1,130 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { Locator, Page } from "playwright";
+import type { Target } from "../language/ast.ts";
+import type { ElementCheck, Expectation } from "../language/plan.ts";
+import { playwright } from "../library.ts";
+import { locatorOf, targetOn } from "./locate.ts";
+import { ambiguity, missing, plain, shown } from "./strict.ts";
+
+/** Whether a check holds, and what was there instead where it does not. */
+export interface Outcome {
+  readonly passed: boolean;
+  readonly actual: string;
+}
+
+/** A time that allows one look: Playwright asks once before it looks at the clock. */
+export const ONCE = 1;
+
+/**
+ * Lets Playwright's `expect` check the page.
+ *
+ * @param timeout milliseconds that it may wait.
+ * @throws ToolError `invalid` for a selector that the browser cannot read.
+ */
+export async function expectationOutcome(
+  check: ElementCheck,
+  plan: Expectation,
+  page: Page,
+  timeout: number,
+): Promise<Outcome> {
+  try {
+    await hold(plan, page, timeout);
+    return { passed: true, actual: "" };
+  } catch (error) {
+    const message = plain(error);
+    if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
+    refuseSelector(message);
+    const target = "target" in check ? check.target : undefined;
+    const actual = ambiguity(message, target) ?? (await reason(check, plan, error, message, page, target));
+    return { passed: false, actual };
+  }
+}
+
+async function hold(
+  { on, counted, not, matcher, args }: Expectation,
+  page: Page,
+  timeout: number,
+): Promise<void> {
+  const { expect } = playwright();
+  const subject: Page | Locator = on.calls.length === 0 ? page : locatorOf(page, on);
+  const all = counted ? expect.poll(() => locatorOf(page, on).count(), { timeout }) : expect(subject);
+  const assertions: unknown = not ? all.not : all;
+  const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
+  await Reflect.apply(
+    Reflect.get(Object(assertions), matcher),
+    assertions,
+    counted ? given : [...given, { timeout }],
+  );
+}
+
+/** A pattern that only the page runs: Playwright would run it again here, for colours in its message. */
+function unrun(pattern: RegExp): RegExp {
+  const copy = new RegExp(pattern);
+  copy.exec = () => null;
+  return copy;
+}
+
+/** @throws ToolError `invalid` where a message is about a selector. */
+export function refuseSelector(message: string): void {
+  const found =
+    /is not a valid selector|Unexpected token.*|Unknown engine.*|Malformed.*|Error while parsing.*/.exec(
+      message,
+    );
+  if (found !== null)
+    throw new ToolError("invalid", `A CSS selector cannot be read by the browser: ${shown(found[0])}.`, {
+      hint: "Correct the selector, or name the element by its role: button 'Save'.",
+      code: "grammar",
+    });
+}
+
+async function reason(
+  check: ElementCheck,
+  plan: Expectation,
+  error: unknown,
+  message: string,
+  page: Page,
+  target: Target | undefined,
+): Promise<string> {
+  if (/element\(s\) not found/.test(message) && target !== undefined) return missing(page, target);
+  const own = /^Error: (.*)$/m.exec(message)?.[1];
+  if (own !== undefined) return shown(own, 300).slice(1, -1);
+  const result = Object(Object(error).matcherResult);
+  const actual: unknown = result.actual;
+  switch (check.kind) {
+    case "page":
+      return `the ${check.what} is ${shown(String(actual ?? ""))}`;
+    case "state":
+      return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
+    case "count":
+      return `the count is ${await locatorOf(page, plan.on).count()}`;
+    case "existence":
+    case "no target": {
+      if (Number(actual) === 0) return missing(page, check.target);
+      const text = await targetOn(page, check.target)
+        .first()
+        .textContent({ timeout: 1_000 })
+        .catch(() => null);
+      const found =
+        Number(actual) === 1 ? "1 element matches" : `${String(actual)} elements match, the first`;
+      return `${found} with the text ${shown(text ?? "")}`;
+    }
+    case "text":
+    case "property": {
+      const what = check.kind === "text" ? "text" : propertyWords(check.property);
+      if (actual === null || actual === "attribute not present") return `it has no ${what}`;
+      return `its ${what} is ${shown(String(actual ?? ""))}`;
+    }
+  }
+}
+
+const STATE_WORDS: Readonly<Record<string, string>> = {
+  notEmpty: "not empty",
+  inactive: "not focused",
+  "viewport ratio 0": "outside the viewport",
+  readOnly: "read-only",
+};
+
+const propertyWords = (property: Extract<ElementCheck, { kind: "property" }>["property"]): string =>
+  property.kind === "attribute" || property.kind === "style"
+    ? `${property.kind} ${property.name}`
+    : property.kind;
