@@ -1,0 +1,182 @@
+import { chromium, type Locator, type Page, expect as playwrightExpect } from "playwright/test";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bringBrowser } from "./browser.mjs";
+import { page, type Site, serve } from "./lab.ts";
+import { makeTester, type TestTester } from "./testers.ts";
+
+// The outside measure of a verdict: the same check written by hand with Playwright's own API, on the same page.
+const once = { timeout: 500 };
+const check = (subject: Locator) => playwrightExpect(subject);
+
+interface Case {
+  readonly name: string;
+  readonly body: string;
+  /** A sentence, and what a Playwright user would write. */
+  readonly checks: Readonly<Record<string, (page: Page) => Promise<unknown>>>;
+}
+
+const shadow = `<my-card></my-card><script>
+  customElements.define("my-card", class extends HTMLElement {
+    connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<p>hello Ada</p><button>Go</button>"; }
+  });</script>`;
+const PATCHES = `<script>
+  Element.prototype.querySelectorAll = document.querySelectorAll = () => { throw new Error("patched"); };
+  Element.prototype.getBoundingClientRect = () => ({ width: 0, height: 0 });
+  Element.prototype.matches = () => false; Element.prototype.getAttribute = () => "patched";
+  Object.defineProperty(Node.prototype, "textContent", { get: () => "patched" });
+</script>`;
+
+const CASES: readonly Case[] = [
+  {
+    name: "a visible div role=dialog",
+    body: `<div role="dialog" aria-label="Cookies">We use cookies</div><button>OK</button>`,
+    checks: {
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(once),
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(once),
+      "no dialog": (page) => check(page.getByRole("dialog")).toHaveCount(0, once),
+      "dialog does not exist": (page) => check(page.getByRole("dialog")).toHaveCount(0, once),
+      "dialog 'Cookies' contains 'cookies'": (page) =>
+        check(page.getByRole("dialog", { name: "Cookies" })).toContainText("cookies", once),
+      "`dialog` exists": (page) => check(page.locator("dialog")).not.toHaveCount(0, once),
+    },
+  },
+  {
+    name: "a dialog that is closed",
+    body: `<dialog>Shut</dialog><div role="dialog" hidden>Hidden</div>`,
+    checks: {
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(once),
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(once),
+    },
+  },
+  {
+    name: "two buttons, one name the beginning of the other",
+    body: `<button>Save as…</button><button disabled>Save</button>`,
+    checks: {
+      "button 'Save' is visible": (page) =>
+        check(page.getByRole("button", { name: "Save" })).toBeVisible(once),
+      "button exactly 'Save' is visible": (page) =>
+        check(page.getByRole("button", { name: "Save", exact: true })).toBeVisible(once),
+      "button is disabled": (page) => check(page.getByRole("button")).toBeDisabled(once),
+      "last button is disabled": (page) => check(page.getByRole("button").last()).toBeDisabled(once),
+      "not button 'Save' is enabled": (page) =>
+        check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(once),
+    },
+  },
+  {
+    name: "a web component",
+    body: shadow,
+    checks: {
+      "my-card contains 'hello Ada'": (page) =>
+        check(page.locator("my-card")).toContainText("hello Ada", once),
+      "my-card contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob", once),
+      "button 'Go' is enabled": (page) => check(page.getByRole("button", { name: "Go" })).toBeEnabled(once),
+    },
+  },
+  {
+    name: "a page that patches the prototypes",
+    body: `${PATCHES}<h1>Real</h1><input aria-label="Name" value="Ada">`,
+    checks: {
+      "h1 is 'Real'": (page) => check(page.locator("h1")).toHaveText("Real", once),
+      "h1 is 'patched'": (page) => check(page.locator("h1")).toHaveText("patched", once),
+      "h1 is visible": (page) => check(page.locator("h1")).toBeVisible(once),
+      "label 'Name' has value 'Ada'": (page) => check(page.getByLabel("Name")).toHaveValue("Ada", once),
+    },
+  },
+  {
+    name: "options that are list items",
+    body: `<ul role="listbox"><li role="option">One</li><li role="option" aria-selected="true">Two</li></ul>`,
+    checks: {
+      "option count is 2": (page) => check(page.getByRole("option")).toHaveCount(2, once),
+      "option count at least 3": (page) =>
+        playwrightExpect.poll(() => page.getByRole("option").count(), once).toBeGreaterThanOrEqual(3),
+      "listbox contains 'Two'": (page) => check(page.getByRole("listbox")).toContainText("Two", once),
+    },
+  },
+  {
+    name: "fields in their states",
+    body: `<label>A <input disabled value="a"></label><label>B <input readonly value=""></label>
+      <label><input type="checkbox" checked> C</label><div role="switch" aria-checked="false" aria-label="D"></div>
+      <fieldset disabled><button>E</button></fieldset><p style="opacity: 0">F</p><p style="visibility: hidden">G</p>`,
+    checks: {
+      "label 'A' is disabled": (page) => check(page.getByLabel("A")).toBeDisabled(once),
+      "label 'A' is editable": (page) => check(page.getByLabel("A")).toBeEditable(once),
+      "label 'B' is editable": (page) => check(page.getByLabel("B")).toBeEditable(once),
+      "label 'B' is empty": (page) => check(page.getByLabel("B")).toBeEmpty(once),
+      "checkbox is checked": (page) => check(page.getByRole("checkbox")).toBeChecked(once),
+      "switch 'D' is unchecked": (page) => check(page.getByRole("switch")).not.toBeChecked(once),
+      "button 'E' is enabled": (page) => check(page.getByRole("button")).toBeEnabled(once),
+      "text 'F' is visible": (page) => check(page.getByText("F")).toBeVisible(once),
+      "text 'G' is visible": (page) => check(page.getByText("G")).toBeVisible(once),
+      "h1 does not contain 'x'": (page) => check(page.locator("h1")).not.toContainText("x", once),
+      "h1 is hidden": (page) => check(page.locator("h1")).toBeHidden(once),
+    },
+  },
+  {
+    name: "text that only looks alike",
+    body: `<h1>Two   <b>words</b>\n here</h1><p class="a b"></p><p id="z">\u00a0</p>`,
+    checks: {
+      "h1 is 'Two words here'": (page) => check(page.locator("h1")).toHaveText("Two words here", once),
+      "h1 is 'two words here'": (page) => check(page.locator("h1")).toHaveText("two words here", once),
+      "h1 matches /^Two\\s+words/": (page) => check(page.locator("h1")).toHaveText(/^Two\s+words/, once),
+      ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b", once),
+      ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/, once),
+    },
+  },
+];
+
+let site: Site;
+let lab: TestTester;
+beforeAll(async () => {
+  site = await serve(Object.fromEntries(CASES.map(({ body }, index) => [`/${index}`, page(body)])));
+  lab = await makeTester();
+});
+afterAll(async () => {
+  await lab?.close();
+  await site?.close();
+});
+
+it("comes to the verdicts of Playwright's own expect, written by hand", async () => {
+  const { executablePath } = await bringBrowser();
+  const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+  try {
+    const compared = await Promise.all(
+      CASES.map(async ({ name, checks }, index) => {
+        const url = `${site.url}/${index}`;
+        const page = await browser.newPage();
+        await page.goto(url);
+        const theirs = await Promise.all(
+          Object.values(checks).map((run) =>
+            run(page).then(
+              () => true,
+              () => false,
+            ),
+          ),
+        );
+        const sentences = Object.keys(checks);
+        const { assertions } = await lab.run({
+          url,
+          assertions: sentences.map((one) => `${one} within 500ms`),
+        });
+        return [
+          { name, verdicts: assertions.map(({ passed }, n) => [sentences[n], passed]) },
+          { name, verdicts: theirs.map((passed, n) => [sentences[n], passed]) },
+        ] as const;
+      }),
+    );
+    expect(compared.map(([ours]) => ours)).toEqual(compared.map(([, theirs]) => theirs));
+    const all = compared.flatMap(([, { verdicts }]) => verdicts.map(([, passed]) => passed));
+    expect(new Set(all)).toEqual(new Set([true, false]));
+  } finally {
+    await browser.close();
+  }
+});
+
+it("names the candidates of an ambiguous target, in words that reach them", async () => {
+  const index = CASES.findIndex(({ name }) => name.startsWith("two buttons"));
+  const report = await lab.run({ url: `${site.url}/${index}`, steps: ["click button 'Save'"] });
+  expect(report.failed_step).toMatch(
+    /^click button 'Save': button 'Save' matches 2 elements\. Name one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or put first/,
+  );
+  const assertions = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
+  expect(await lab.run({ url: `${site.url}/${index}`, assertions })).toMatchObject({ passed: true });
+});
