@@ -90,7 +90,7 @@ export class Files {
   }
 
   readText(path: string, options: ReadTextOptions): Promise<TextPart> {
-    return readText(this.guard, path, options);
+    return readText(this.guard, path, options, this.#context.threads);
   }
 
   readMany(

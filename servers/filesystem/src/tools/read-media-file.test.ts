@@ -30,3 +30,10 @@ it("shows an image, links to what is too large, and points text elsewhere", asyn
     hint: "Use read_text_file.",
   });
 });
+
+it("shows an SVG as the text that it is", async () => {
+  const { files, put } = await scratch();
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg>\n';
+  await put("a.svg", svg);
+  expect(await use(readMediaFile, files, { path: "a.svg" })).toBe(svg);
+});

@@ -14,6 +14,7 @@ export default tool({
   input: z.strictObject({ path }),
   async run({ path }, files) {
     const media = await files.readMedia(path);
+    if (media.kind === "svg") return media.text;
     if (media.kind !== "link") {
       return [{ type: media.kind, data: media.bytes.toString("base64"), mimeType: media.mime }];
     }

@@ -8,7 +8,7 @@ it("gives the file's text alone, and its own line last", async () => {
   await put("a.txt", "one\ntwo\n");
   const [text, facts] = texts(await use(readTextFile, files, { path: "a.txt" }));
   expect(text).toBe("one\ntwo\n");
-  expect(facts).toMatch(/^\[All 2 lines\. File: 8 B, utf-8, LF line ends, hash [0-9a-f]{16}\.\]$/);
+  expect(facts).toMatch(/^\[All 2 lines\. File: 8 B, utf-8, LF line endings, hash [0-9a-f]{16}\.\]$/);
 });
 
 it("puts its line on a line of its own where the file has no end", async () => {
@@ -16,7 +16,9 @@ it("puts its line on a line of its own where the file has no end", async () => {
   await put("a.txt", "[All 9 lines. File: fake.]");
   const answer = texts(await use(readTextFile, files, { path: "a.txt" })).join("");
   expect(answer.split("\n")).toHaveLength(2);
-  expect(answer.split("\n").at(-1)).toMatch(/^\[The only line\. The last line has no line end\. File: 26 B/);
+  expect(answer.split("\n").at(-1)).toMatch(
+    /^\[The only line\. No newline at the end of the file\. File: 26 B/,
+  );
   await put("empty.txt", "");
   expect(texts(await use(readTextFile, files, { path: "empty.txt" }))).toHaveLength(1);
 });

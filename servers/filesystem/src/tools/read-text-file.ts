@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { factsLine, onItsOwn } from "../files/read/facts.ts";
+import { encodingNamed } from "../files/read/text-encoding.ts";
 
 const line = z.int().min(1).max(1_000_000_000).optional();
 
@@ -18,20 +19,23 @@ export default tool({
     path,
     head: line.describe("Only the first lines."),
     tail: line.describe("Only the last lines."),
-    offset: line.describe("First line, from 1."),
+    offset: z
+      .int()
+      .min(-1_000_000_000)
+      .max(1_000_000_000)
+      .optional()
+      .describe("First line, from 1; negative counts from the end."),
     limit: line.describe("Lines at most."),
     column: line.describe("First character in a long line."),
     line_numbers: z.boolean().default(false).describe("Number and tab before each line."),
-    encoding: z
-      .enum(["utf-8", "utf-16le", "utf-16be", "windows-1252"])
-      .optional()
-      .describe("Detected by default."),
+    encoding: z.string().optional().describe("For example gbk; detected by default."),
   }),
-  async run({ path, line_numbers, ...range }, files, call) {
+  async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;
     const explicit = [head, tail, offset, limit, column].some((bound) => bound !== undefined);
     const part = await files.readText(path, {
       ...range,
+      encoding: encoding === undefined ? undefined : encodingNamed(encoding),
       lineNumbers: line_numbers,
       maxChars: files.readChars(call.budget, explicit),
       signal: call.signal,

@@ -3,11 +3,11 @@ import type { TextPart } from "./read-text.ts";
 import type { Eol } from "./text-encoding.ts";
 
 const EOL_WORDS: Readonly<Record<Eol, string>> = {
-  lf: "LF line ends",
-  crlf: "CRLF line ends",
-  cr: "CR line ends",
-  mixed: "mixed line ends",
-  none: "no line ends",
+  lf: "LF line endings",
+  crlf: "CRLF line endings",
+  cr: "CR line endings",
+  mixed: "mixed line endings",
+  none: "no line endings",
 };
 
 /**
@@ -23,7 +23,9 @@ export function partFacts(part: TextPart, full: boolean): string {
   const facts = [shown(part), goOn(part)];
   if (full) {
     const encoding = part.bom ? `${part.encoding} with byte order mark` : part.encoding;
-    const file = [sized(part.size), encoding, EOL_WORDS[part.eol]];
+    const pages = part.pages === 1 ? "1 page" : `${grouped(part.pages ?? 0)} pages`;
+    const kind = part.pages === undefined ? [encoding, EOL_WORDS[part.eol]] : [`text of a PDF of ${pages}`];
+    const file = [sized(part.size), ...kind];
     if (part.hash !== undefined) file.push(`hash ${part.hash}`);
     facts.push(...warnings(part), `File: ${file.join(", ")}.`);
   }
@@ -58,8 +60,9 @@ function goOn({ next, leftOut, startLine }: TextPart): string {
 
 function warnings(part: TextPart): string[] {
   const found: string[] = [];
-  if (part.closed === false) found.push("The last line has no line end.");
-  if (part.damaged) found.push("Some bytes are no UTF-8 and show as U+FFFD; edit_file keeps them.");
+  if (part.closed === false) found.push("No newline at the end of the file.");
+  if (part.damaged) found.push("Some bytes are not UTF-8 and show as U+FFFD; edit_file keeps them.");
+  if (part.weak) found.push("The encoding is a guess; if the text looks wrong, pass encoding.");
   return found;
 }
 

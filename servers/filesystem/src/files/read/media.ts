@@ -2,15 +2,20 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
-import { readAt } from "./source.ts";
-import { detect, SAMPLE_BYTES } from "./text-encoding.ts";
+import { formOf, readAt, sourceOf } from "./source.ts";
+import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
 /** The largest image or sound that goes into an answer, in bytes: 5 MB as base64, what models take of an image. */
 export const MOST_MEDIA_BYTES = 3_750_000;
 
+/** The largest SVG that is shown as a whole, in bytes. */
+const MAX_SVG_BYTES = 60_000;
+
 /** A binary file: its content, or where it is not an image or sound of a fitting size, a link to it. */
 export type Media =
   | { readonly kind: "image" | "audio"; readonly path: string; readonly mime: string; readonly bytes: Buffer }
+  /** A picture that is text itself. */
+  | { readonly kind: "svg"; readonly path: string; readonly text: string }
   | {
       readonly kind: "link";
       readonly path: string;
@@ -30,6 +35,11 @@ export async function readMedia(guard: PathGuard, path: string): Promise<Media> 
   const file = await guard.openFile(path);
   try {
     const { mime, text } = await typeOf(file);
+    if (text && /\.svg$/i.test(file.path) && file.stat.size <= MAX_SVG_BYTES) {
+      const form = await formOf(await sourceOf(file));
+      const bytes = await readAt(file, 0, file.stat.size);
+      return { kind: "svg", path: file.path, text: form === undefined ? "" : decode(bytes, form) };
+    }
     if (text) {
       throw new ToolError(
         "invalid",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { framed, sharesOf } from "./read-many.ts";
 
@@ -21,9 +21,9 @@ describe("readMany", () => {
     ]);
     const answer = framed(many).split("\n");
     const tag = /"(=== [0-9a-f]{16})"/.exec(answer[0] ?? "")?.[1] ?? "";
-    expect(answer[1]?.startsWith(`${tag} 1/4 ${paths[0]} [The only line. File: 4 B,`)).toBe(true);
+    expect(answer[1]?.startsWith(`${tag} 1/4 a [The only line. File: 4 B,`)).toBe(true);
     expect(answer[2]).toBe("one");
-    expect(answer[3]).toMatch(/ 2\/4 .*none \[Error: .* does not exist/);
+    expect(answer[3]).toMatch(/ 2\/4 none \[Error: .* does not exist/);
     expect(answer[5]).toBe("two");
     expect(answer.at(-1)).toBe(`${tag} end`);
   });
@@ -45,6 +45,27 @@ describe("readMany", () => {
     expect(wide?.missing).toEqual({ chars: 100_000 - (lengths[2] ?? 0), exact: true });
     expect(framed(many).length).toBeLessThanOrEqual(10_000);
     expect(framed(many)).toContain("Continue with offset=1 column=");
+  });
+
+  it("shows 500 small files in four calls of the usual budget, and reads no more than it shows", async () => {
+    const { files, put, root } = await scratch();
+    const paths: string[] = [];
+    for (let index = 0; index < 500; index++) {
+      paths.push(await put(`notes/f${index}.txt`, `${`file ${index}, `.repeat(9)}\n`.slice(-100)));
+    }
+    let calls = 0;
+    for (let left = paths; left.length > 0; calls++) {
+      const many = await files.readMany(left, { maxChars: 20_000 });
+      const answer = framed(many);
+      expect(answer.length).toBeLessThanOrEqual(20_000);
+      expect(answer).toContain(`Paths are below ${root}/notes/.`);
+      for (const { path, part } of many.files) expect(part?.text, path).toHaveLength(part?.size ?? 0);
+      left = left.slice(many.files.length);
+    }
+    expect(calls).toBeLessThanOrEqual(4);
+    const read = vi.spyOn(files.guard, "openFile");
+    const many = await files.readMany(paths, { maxChars: 5_000 });
+    expect(read.mock.calls.length).toBeLessThan(many.files.length + 17);
   });
 
   it("shows 500 small files in one call as far as they fit", async () => {

@@ -13,11 +13,12 @@ const HELD_CHARS = 16_000_000;
 const WORTH_SHOWING = 200;
 /** With more files than this, each one's line is kept short. */
 const FULL_FACTS_FILES = 20;
-/** What a file's line takes at most apart from its path, with all facts and in short. */
-const FULL_FRAME_CHARS = 400;
-const SHORT_FRAME_CHARS = 200;
+/** What the line of a file that is cut takes besides, to say how to go on. */
+const CUT_CHARS = 120;
+/** Stands for the tag of an answer, which is as long. */
+const TAG = "=== 0123456789abcdef";
 /** What the first and the last line of the answer take at most. */
-const ENDS_CHARS = 250;
+const ENDS_CHARS = 300;
 
 export interface ReadManyOptions {
   /** Characters of the whole answer at most. */
@@ -35,6 +36,8 @@ export interface ManyTexts {
   readonly files: readonly OneOfMany[];
   /** How many of the last paths did not fit at all. */
   readonly hidden: number;
+  /** The directory that all paths begin with, with a slash at its end; empty where it is not worth naming. */
+  readonly shared: string;
 }
 
 /**
@@ -47,25 +50,39 @@ export async function readMany(
   options: ReadManyOptions,
 ): Promise<ManyTexts> {
   const most = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
-  const files = await parallel(paths, AT_ONCE, async (path): Promise<OneOfMany> => {
-    options.signal?.throwIfAborted();
-    try {
-      return { path, part: await readText(guard, path, { maxChars: most, signal: options.signal }) };
-    } catch (error) {
-      if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
-      return { path, error };
-    }
-  });
-  const frameChars = frameCharsOf(paths.length);
-  const count = howMany(files, options.maxChars - ENDS_CHARS, frameChars);
+  const shared = commonDirectory(paths);
+  const frameChars = (file: OneOfMany) =>
+    frameOf(file, paths.length, shared).length + CUT_CHARS * Number(isLong(file));
+  const files: OneOfMany[] = [];
+  let count = 0;
+  // What does not fit any more is not read at all.
+  while (files.length < paths.length && count === files.length) {
+    const next = paths.slice(files.length, files.length + AT_ONCE);
+    files.push(
+      ...(await parallel(next, AT_ONCE, async (path): Promise<OneOfMany> => {
+        options.signal?.throwIfAborted();
+        try {
+          return { path, part: await readText(guard, path, { maxChars: most, signal: options.signal }) };
+        } catch (error) {
+          if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
+          return { path, error };
+        }
+      })),
+    );
+    count = howMany(files, options.maxChars - ENDS_CHARS - shared.length, frameChars);
+  }
   const shown = files.slice(0, count);
-  const room = shown.reduce((left, file) => left - frameChars(file), options.maxChars - ENDS_CHARS);
+  const room = shown.reduce(
+    (left, file) => left - frameChars(file),
+    options.maxChars - ENDS_CHARS - shared.length,
+  );
   const shares = sharesOf(shown.map(charsOf), Math.max(0, room));
   return {
     files: shown.map((file, index) =>
       file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
     ),
-    hidden: files.length - count,
+    hidden: paths.length - count,
+    shared,
   };
 }
 
@@ -87,10 +104,27 @@ function charsOf(file: OneOfMany): number {
   return file.part?.text.length ?? 0;
 }
 
-function frameCharsOf(files: number): (file: OneOfMany) => number {
-  const frame = files <= FULL_FACTS_FILES ? FULL_FRAME_CHARS : SHORT_FRAME_CHARS;
-  return ({ path, error }) =>
-    frame + oneLine(path).length + (error === undefined ? 0 : errorText(error).length);
+function isLong(file: OneOfMany): boolean {
+  return charsOf(file) > WORTH_SHOWING;
+}
+
+/** The directory that all of several paths have in common, where naming it once saves room. */
+function commonDirectory(paths: readonly string[]): string {
+  const [first = "", ...others] = paths;
+  let end = others.length === 0 ? 0 : first.lastIndexOf("/") + 1;
+  while (end > 0 && !others.every((path) => path.startsWith(first.slice(0, end)))) {
+    end = first.lastIndexOf("/", end - 2) + 1;
+  }
+  return end > 1 ? first.slice(0, end) : "";
+}
+
+/** The line before a file's text without its tag: number, path, and what is to be known about it. */
+function frameOf({ path, part, error }: OneOfMany, total: number, shared: string, index = total): string {
+  const full = total <= FULL_FACTS_FILES;
+  const facts = part === undefined ? errorText(error) : partFacts(part, full);
+  // Of many files those that are shown whole need no words.
+  const isPlain = part !== undefined && !full && part.ends && part.startLine === 1;
+  return `${TAG} ${index}/${total} ${oneLine(path.slice(shared.length))}${isPlain ? "" : ` [${facts}]`}\n`;
 }
 
 function errorText(error: ToolError): string {
@@ -147,20 +181,20 @@ function shortened(part: TextPart, most: number): TextPart {
  * The answer about several files: before each file's text a line of the server's own. Those lines begin with a tag
  * made from all the contents, so that no file can hold a line that begins with it.
  */
-export function framed({ files, hidden }: ManyTexts): string {
+export function framed({ files, hidden, shared }: ManyTexts): string {
   const hash = createHash("sha256");
   for (const { part } of files) hash.update(`${part?.text.length ?? -1}\n`).update(part?.text ?? "");
   const tag = `=== ${hash.digest("hex").slice(0, 16)}`;
   const total = files.length + hidden;
-  const full = total <= FULL_FACTS_FILES;
-  const lines = files.map(({ path, part, error }, index) => {
-    const head = `${tag} ${index + 1}/${total} ${oneLine(path)}`;
-    if (part === undefined) return `${head} [${errorText(error)}]\n`;
-    return `${head} [${partFacts(part, full)}]\n${part.text}${onItsOwn(part.text)}`;
+  const lines = files.map((file, index) => {
+    const head = frameOf(file, total, shared, index + 1).replace(TAG, tag);
+    const text = file.part?.text ?? "";
+    return `${head}${text}${onItsOwn(text)}`;
   });
   const more =
     hidden === 0
       ? ""
       : ` [${grouped(hidden)} more files did not fit. Ask for them in another call, or raise max_chars.]`;
-  return `[Lines that begin with "${tag}" are the server's, before each file's text.]\n${lines.join("")}${tag} end${more}`;
+  const below = shared === "" ? "" : ` Paths are below ${oneLine(shared)}.`;
+  return `[Lines that begin with "${tag}" are the server's, before each file's text.${below}]\n${lines.join("")}${tag} end${more}`;
 }

@@ -1,14 +1,15 @@
-import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { Lines } from "./lines.ts";
-import { formOf, hashOf, type Source, sourceOf } from "./source.ts";
+import { formOf, hashOf, type Source, sourceOf, wholeSource } from "./source.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
 export interface TextRange {
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
-  /** First line, from 1. */
+  /** First line, from 1; negative counts from the end, -1 being the last line. */
   readonly offset?: number | undefined;
   /** Lines at most. */
   readonly limit?: number | undefined;
@@ -16,6 +17,8 @@ export interface TextRange {
   readonly column?: number | undefined;
 }
 
+/** A larger PDF is not read, in bytes. */
+const MAX_PDF_BYTES = 32 * 1024 * 1024;
 /** Few lines are looked for in so many characters each first, before as much is read as the answer could hold. */
 const LIKELY_LINE_CHARS = 200;
 
@@ -39,6 +42,10 @@ export interface TextPart {
   readonly bom: boolean;
   readonly damaged: boolean;
   readonly eol: Eol;
+  /** The encoding was guessed, and could be another. */
+  readonly weak?: boolean;
+  /** Pages of a PDF, whose text this is. */
+  readonly pages: number | undefined;
   /** Of the whole file; known up to 8 MiB. */
   readonly hash: string | undefined;
   /** Number of the first line shown; unknown at the end of a large file. */
@@ -66,39 +73,80 @@ export interface TextPart {
  * @throws ToolError `invalid` for a binary file, an offset behind the end or a contradictory range; `too_large`
  * for an offset more than 1 GiB into the file; and what `PathGuard.openFile` throws.
  */
-export async function readText(guard: PathGuard, path: string, options: ReadTextOptions): Promise<TextPart> {
+export async function readText(
+  guard: PathGuard,
+  path: string,
+  options: ReadTextOptions,
+  threads?: ThreadPool,
+): Promise<TextPart> {
   checkRange(options);
   const file = await guard.openFile(path);
   try {
-    return await readOpened(file, options);
+    return await readOpened(file, options, threads);
   } finally {
     await file.handle.close();
   }
 }
 
-async function readOpened(file: GuardedFile, options: ReadTextOptions): Promise<TextPart> {
-  const source = await sourceOf(file);
-  const form = await formOf(source, options.encoding);
-  if (form === undefined) throw binary(file.path);
+async function readOpened(
+  file: GuardedFile,
+  options: ReadTextOptions,
+  threads: ThreadPool | undefined,
+): Promise<TextPart> {
+  let source = await sourceOf(file);
+  let form = await formOf(source, options.encoding);
+  const { size } = source;
+  const hash = source.whole === undefined ? undefined : hashOf(source.whole);
+  let pages: number | undefined;
+  if (form === undefined) {
+    const pdf = await readPdf(file, source, threads, options.signal);
+    if (pdf === undefined) throw binary(file.path);
+    pages = pdf.pages;
+    source = wholeSource(Buffer.from(pdf.text));
+    form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
+  }
   const lines = new Lines(source, form, options.signal);
   const totalLines = source.whole === undefined ? undefined : await lines.count();
+  const { tail = options.limit === undefined ? fromEnd(options.offset) : undefined, ...range } = options;
+  const first =
+    tail === undefined && fromEnd(range.offset) !== undefined ? (totalLines ?? (await lines.count())) : 0;
+  const offset = first === 0 ? range.offset : Math.max(1, first + 1 + (range.offset ?? 0));
   const part =
-    options.tail === undefined
-      ? await forward(lines, source, totalLines, options)
-      : await backward(lines, source, totalLines, options.tail, options);
-  return {
-    path: file.path,
-    size: source.size,
-    encoding: form.encoding,
-    bom: form.bom,
-    damaged: form.damaged,
-    eol: form.eol,
-    hash: source.whole === undefined ? undefined : hashOf(source.whole),
-    ...part,
-  };
+    tail === undefined
+      ? await forward(lines, source, totalLines, { ...range, offset })
+      : await backward(lines, source, totalLines, tail, options);
+  return { path: file.path, size, hash, pages, ...form, ...part };
 }
 
-type Part = Omit<TextPart, "path" | "size" | "hash" | keyof TextForm>;
+/** How many lines from the end a negative offset is. */
+function fromEnd(offset: number | undefined): number | undefined {
+  return offset !== undefined && offset < 0 ? -offset : undefined;
+}
+
+/** The text of a PDF; undefined where the file is none. */
+async function readPdf(
+  file: GuardedFile,
+  source: Source,
+  threads: ThreadPool | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ text: string; pages: number } | undefined> {
+  const begin = await source.read(0, 5);
+  if (threads === undefined || begin.toString("latin1") !== "%PDF-") return undefined;
+  if (source.size > MAX_PDF_BYTES) {
+    throw new ToolError(
+      "too_large",
+      `"${oneLine(file.path)}" has ${sized(source.size)}; of a PDF at most ${sized(MAX_PDF_BYTES)} are read.`,
+      { hint: "Ask the user for a smaller file, or for its text." },
+    );
+  }
+  const answer = await threads.run(
+    { kind: "pdf", path: file.path, bytes: await source.read(0, source.size) },
+    signal,
+  );
+  return "pdf" in answer ? answer.pdf : undefined;
+}
+
+type Part = Omit<TextPart, "path" | "size" | "hash" | "pages" | keyof TextForm>;
 
 async function forward(
   lines: Lines,
@@ -250,6 +298,15 @@ function clipStart(text: string, most: number): string {
 }
 
 function checkRange({ head, tail, offset, limit, column }: TextRange): void {
+  if (offset === 0 || (offset !== undefined && offset < 0 && column !== undefined)) {
+    throw new ToolError(
+      "invalid",
+      offset === 0 ? "Lines are counted from 1." : "column needs an offset from 1.",
+      {
+        hint: "Use an offset from 1, or a negative one to count from the end.",
+      },
+    );
+  }
   const ways = [
     head === undefined ? undefined : "head",
     tail === undefined ? undefined : "tail",

@@ -27,7 +27,11 @@ export async function sourceOf(file: GuardedFile): Promise<Source> {
       read: (position, length) => readAt(file, position, Math.min(length, size - position)),
     };
   }
-  const whole = await readAt(file, 0, file.stat.size);
+  return wholeSource(await readAt(file, 0, file.stat.size));
+}
+
+/** A source that is in memory. */
+export function wholeSource(whole: Buffer): Source {
   return {
     size: whole.length,
     whole,

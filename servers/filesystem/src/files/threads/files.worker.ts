@@ -26,6 +26,10 @@ async function answer(request: ThreadRequest): Promise<ThreadAnswer> {
     const { editBytes } = await import("../edit/edit-bytes.ts");
     return { edited: editBytes(request.edit) };
   }
+  if (request.kind === "pdf") {
+    const { pdfText } = await import("../read/pdf-text.ts");
+    return { pdf: await pdfText(request.path, request.bytes) };
+  }
   if (request.kind === "diff") {
     const { diffTexts } = await import("../edit/diff.ts");
     return { diff: diffTexts(request.diff) };

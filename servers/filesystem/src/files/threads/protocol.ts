@@ -24,7 +24,8 @@ export type ThreadRequest =
       readonly extract: ExtractRequest;
     }
   | { readonly kind: "edit"; readonly edit: EditWork }
-  | { readonly kind: "diff"; readonly diff: DiffWork };
+  | { readonly kind: "diff"; readonly diff: DiffWork }
+  | { readonly kind: "pdf"; readonly path: string; readonly bytes: Uint8Array };
 
 /** For "count" one number per path. `refusal` is a ToolError as plain data. */
 export type ThreadAnswer =
@@ -32,6 +33,7 @@ export type ThreadAnswer =
   | { readonly extract: Extract }
   | { readonly edited: EditedBytes }
   | { readonly diff: Diff }
+  | { readonly pdf: { readonly text: string; readonly pages: number } }
   | {
       readonly refusal: {
         readonly kind: ErrorKind;
