@@ -32,3 +32,19 @@ export const BEHIND_LOGIN: Base = { name: "login", transport: "login" };
 export const LOCKED: Base = { name: "locked", transport: "locked" };
 /** The remote is reached through the ssh command of the user's own configuration. */
 export const OVER_SSH: Base = { name: "ssh", transport: "ssh" };
+
+/** All of that in one repository, with a remote of each kind. */
+export const EVERYTHING: Base = {
+  name: "everything",
+  remotes: true,
+  build(root) {
+    missingBlob(root);
+    submodule(root);
+    alternate(root);
+  },
+  calls: [
+    ...(PARTIAL.calls ?? []),
+    ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
+    { tool: "git_push", args: { remote: "ssh" } },
+  ],
+};

@@ -39,6 +39,8 @@ export interface Base {
   build?(root: string): void;
   /** How the remote is reached: http (the default), with a login that the user has or has not, or the user's own ssh. */
   readonly transport?: "login" | "locked" | "ssh";
+  /** Whether it has remotes `login`, `locked` and `ssh` as well, by these transports. */
+  readonly remotes?: true;
   /** Calls beyond the one of each tool. */
   readonly calls?: readonly ToolCall[];
 }
@@ -152,7 +154,12 @@ export async function matrix(): Promise<Matrix> {
     const root = join(folder, "repo");
     const config = join(root, ".git", "config");
     const text = readFileSync(config, "utf8");
-    writeFileSync(config, text.replace(/^\turl = https:.*$/m, `\turl = ${urlOf(base, folder)}`));
+    const others = base.remotes ? (["login", "locked", "ssh"] as const) : [];
+    const more = others.map(
+      (transport) => `[remote "${transport}"]\n\turl = ${urlOf({ name: "", transport }, folder)}\n`,
+    );
+    const origin = `\turl = ${urlOf(base, folder)}`;
+    writeFileSync(config, text.replace(/^\turl = https:.*$/m, origin) + more.join(""));
     return root;
   };
 

@@ -16,6 +16,15 @@ const HOOKS = [
   "post-index-change",
   "reference-transaction",
   "applypatch-msg",
+  "pre-applypatch",
+  "post-applypatch",
+  "pre-auto-gc",
+  "pre-receive",
+  "update",
+  "post-receive",
+  "post-update",
+  "push-to-checkout",
+  "sendemail-validate",
   "fsmonitor-watchman",
   "proc-receive",
 ];
@@ -72,12 +81,11 @@ function gitWithInput(root: string, input: string, ...args: string[]): string {
 }
 
 /** Configuration of a partial clone whose missing objects come from a URL. */
-export const promisor = (url: string): readonly (readonly [string, string])[] => [
+export const promisor = (name: string, url: string): readonly (readonly [string, string])[] => [
   ["core.repositoryFormatVersion", "1"],
-  ["extensions.partialClone", "evil"],
-  ["remote.evil.url", url],
-  ["remote.evil.promisor", "true"],
-  ["remote.evil.partialCloneFilter", "blob:none"],
+  [`remote.${name}.url`, url],
+  [`remote.${name}.promisor`, "true"],
+  [`remote.${name}.partialCloneFilter`, "blob:none"],
 ];
 
 /** A repository beside it, whose objects it borrows. */

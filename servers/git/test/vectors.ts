@@ -1,35 +1,35 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BEHIND_LOGIN, BORROWING, LOCKED, OVER_SSH, PARTIAL, SUBMODULE } from "./bases.ts";
-import { git } from "./fixture.ts";
+import { commitFiles, git, write } from "./fixture.ts";
 import type { Base } from "./matrix.ts";
 import { hooksInto, promisor, set } from "./traps.ts";
 
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
   readonly name: string;
-  /** The tools that would run the program first; the long suite takes all tools. */
-  readonly meets: readonly string[];
   /** What the harmless twin has too, for example a submodule. */
   readonly base?: Base;
   /** Sets the trap: `program` must be run by plain git. */
   plant(root: string, program: string): void;
+  /** What plain git needs besides to fall into it. */
+  setup?(root: string): void;
   /** What a person does in this repository, upon which plain git runs the program. */
   readonly springs: readonly (readonly string[])[];
   /** Whether the tools that talk to the remote refuse this configuration instead. */
   readonly refusedRemote?: true;
+  /** Whether the tools that would need the filter refuse that instead. */
+  readonly filter?: true;
 }
 
 export const VECTORS: readonly Vector[] = [
   {
     name: "core.fsmonitor",
-    meets: ["git_status", "git_add"],
     plant: (root, program) => set(root, ["core.fsmonitor", program]),
     springs: [["status"]],
   },
   {
     name: "core.fsmonitor through include.path",
-    meets: ["git_status"],
     plant(root, program) {
       writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["include.path", "more"]);
@@ -38,7 +38,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.fsmonitor in config.worktree",
-    meets: ["git_status"],
     plant(root, program) {
       set(root, ["extensions.worktreeConfig", "true"]);
       writeFileSync(join(root, ".git", "config.worktree"), `[core]\n\tfsmonitor = ${program}\n`);
@@ -47,13 +46,11 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "hooks",
-    meets: ["git_commit", "git_checkout"],
     plant: (root, program) => hooksInto(join(root, ".git", "hooks"), program),
     springs: [["commit", "--allow-empty", "-m", "x"]],
   },
   {
     name: "core.hooksPath",
-    meets: ["git_commit"],
     plant(root, program) {
       hooksInto(join(root, ".git", "elsewhere"), program);
       set(root, ["core.hooksPath", ".git/elsewhere"]);
@@ -62,25 +59,21 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "diff.external",
-    meets: ["git_diff", "git_show"],
     plant: (root, program) => set(root, ["diff.external", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "diff driver command",
-    meets: ["git_diff"],
     plant: (root, program) => set(root, ["diff.evil.command", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "textconv",
-    meets: ["git_diff", "git_grep"],
     plant: (root, program) => set(root, ["diff.evil.textconv", program]),
     springs: [["diff", "v0.9", "v1.0"]],
   },
   {
     name: "clean and smudge filter",
-    meets: ["git_add", "git_restore"],
     plant: (root, program) =>
       set(
         root,
@@ -88,30 +81,29 @@ export const VECTORS: readonly Vector[] = [
         ["filter.evil.smudge", program],
         ["filter.evil.required", "true"],
       ),
+    filter: true,
     springs: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "filter named a=b",
-    meets: ["git_add", "git_restore"],
     plant: (root, program) => set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
+    filter: true,
     springs: [["checkout", "stash@{0}", "--", "README.md"]],
   },
   {
     name: "filter process",
-    meets: ["git_add", "git_restore"],
     plant: (root, program) => set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
+    filter: true,
     springs: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "gpg.program with log.showSignature",
-    meets: ["git_log", "git_merge"],
     plant: (root, program) =>
       set(root, ["gpg.program", program], ["log.showSignature", "true"], ["merge.verifySignatures", "true"]),
     springs: [["log", "-1"]],
   },
   {
     name: "gpg.program with commit.gpgSign",
-    meets: ["git_commit", "git_create_tag"],
     plant: (root, program) =>
       set(
         root,
@@ -126,7 +118,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "gpg.ssh.defaultKeyCommand",
-    meets: ["git_commit", "git_create_tag"],
     plant: (root, program) =>
       set(
         root,
@@ -140,50 +131,49 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "promisor remote with uploadpack",
-    meets: ["git_show"],
     base: PARTIAL,
     plant(root, program) {
-      set(root, ...promisor(root), ["remote.evil.uploadpack", program]);
+      set(root, ...promisor("lender", root), ["remote.lender.uploadpack", program]);
     },
     springs: [["show", "partial:gone.txt"]],
+    refusedRemote: true,
   },
   {
     name: "promisor remote over ext::",
-    meets: ["git_show"],
     base: PARTIAL,
     plant: (root, program) =>
       set(
         root,
-        ...promisor(`ext::${program} %S`),
+        ...promisor("ext", `ext::${program} %S`),
         ["protocol.ext.allow", "always"],
         ["protocol.allow", "always"],
       ),
     springs: [["show", "partial:gone.txt"]],
+    refusedRemote: true,
   },
   {
     name: "promisor remote with core.sshCommand",
-    meets: ["git_show"],
     base: PARTIAL,
-    plant: (root, program) => set(root, ...promisor("ssh://host.invalid/x"), ["core.sshCommand", program]),
+    plant: (root, program) =>
+      set(root, ...promisor("ssh", "ssh://host.invalid/x"), ["core.sshCommand", program]),
     springs: [["show", "partial:gone.txt"]],
+    refusedRemote: true,
   },
   {
     name: "promisor remote with core.gitProxy",
-    meets: ["git_show", "git_fetch"],
     base: PARTIAL,
-    plant: (root, program) => set(root, ...promisor("git://host.invalid/x"), ["core.gitProxy", program]),
+    plant: (root, program) =>
+      set(root, ...promisor("git", "git://host.invalid/x"), ["core.gitProxy", program]),
     springs: [["show", "partial:gone.txt"]],
     refusedRemote: true,
   },
   {
     name: "merge driver",
-    meets: ["git_merge"],
     plant: (root, program) => set(root, ["merge.evil.driver", `${program} %A`]),
     springs: [["merge", "feature"]],
   },
   {
     name: "branch.mergeOptions",
-    meets: ["git_merge"],
     plant(root, program) {
       set(root, ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"], ["gpg.program", program]);
       set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
@@ -192,7 +182,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "configuration of a submodule",
-    meets: ["git_status", "git_add"],
     base: SUBMODULE,
     plant(root, program) {
       const config = ["config", "-f", ".git/modules/sub/config"];
@@ -206,7 +195,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "submodule opened by .gitmodules",
-    meets: ["git_status", "git_add"],
     base: SUBMODULE,
     plant(root, program) {
       for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process"])
@@ -217,7 +205,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "submodule.update command",
-    meets: ["git_checkout", "git_pull"],
     base: SUBMODULE,
     plant(root, program) {
       set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
@@ -227,14 +214,12 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "editor and sequence editor",
-    meets: ["git_commit", "git_rebase"],
     plant: (root, program) =>
       set(root, ["core.editor", program], ["sequence.editor", program], ["commit.verbose", "true"]),
     springs: [["commit", "--amend"]],
   },
   {
     name: "pager and aliases",
-    meets: ["git_status", "git_log"],
     plant: (root, program) =>
       set(
         root,
@@ -249,20 +234,20 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "remote uploadpack, receivepack and ssh",
-    meets: ["git_fetch", "git_push"],
     base: OVER_SSH,
     plant: (root, program) =>
       set(
         root,
         ["remote.origin.uploadpack", program],
         ["remote.origin.receivepack", program],
+        ["remote.ssh.uploadpack", program],
+        ["remote.ssh.receivepack", program],
         ["core.sshCommand", program],
       ),
     springs: [["fetch", "origin"]],
   },
   {
     name: "url.insteadOf ext::",
-    meets: ["git_fetch"],
     plant: (root, program) =>
       set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"], ["protocol.ext.allow", "always"]),
     springs: [["fetch", "origin"]],
@@ -270,14 +255,12 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.alternateRefsCommand",
-    meets: ["git_fetch"],
     base: BORROWING,
     plant: (root, program) => set(root, ["core.alternateRefsCommand", program]),
     springs: [["fetch", "origin"]],
   },
   {
     name: "remote.vcs helper",
-    meets: ["git_fetch"],
     plant(root, program) {
       set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
       set(root, ["protocol.ext.allow", "always"]);
@@ -287,7 +270,6 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "trailer command",
-    meets: ["git_commit"],
     plant: (root, program) =>
       set(
         root,
@@ -299,32 +281,122 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "credential.helper",
-    meets: ["git_fetch"],
     base: BEHIND_LOGIN,
     plant: (root, program) => set(root, ["credential.helper", program]),
     springs: [["fetch", "origin"]],
   },
   {
     name: "credential helper of a URL, named as a shell command",
-    meets: ["git_fetch"],
     base: BEHIND_LOGIN,
     plant: (root, program) =>
       set(
         root,
-        [`credential.${new URL(originOf(root)).origin}.helper`, `!${program} x`],
+        [`credential.${new URL(loginOf(root)).origin}.helper`, `!${program} x`],
         ["credential.useHttpPath", "true"],
       ),
     springs: [["fetch", "origin"]],
   },
   {
     name: "core.askPass",
-    meets: ["git_fetch"],
     base: LOCKED,
     plant: (root, program) => set(root, ["core.askPass", program]),
     springs: [["fetch", "origin"]],
   },
+  {
+    name: "filter through includeIf onbranch",
+    filter: true,
+    plant(root, program) {
+      writeFileSync(
+        join(root, ".git", "late"),
+        `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`,
+      );
+      set(root, ["includeIf.onbranch:**.path", "late"], ["includeIf.gitdir:**/worktrees/**.path", "late"]);
+    },
+    springs: [
+      ["checkout", "v0.9", "--", "src/app.ts"],
+      ["worktree", "add", "../plain", "feature"],
+    ],
+  },
+  {
+    name: "driver of an attributes file that the configuration names",
+    plant(root, program) {
+      writeFileSync(join(root, ".git", "named"), "*.ts diff=named\n*.md diff=named\n");
+      set(root, ["core.attributesFile", ".git/named"], ["diff.named.textconv", program]);
+    },
+    springs: [
+      ["log", "-p"],
+      ["stash", "show", "-p"],
+    ],
+  },
+  {
+    name: "default merge driver",
+    plant: (root, program) => set(root, ["merge.default", "usual"], ["merge.usual.driver", `${program} %A`]),
+    springs: [["merge", "feature"]],
+    setup: (root) => write(root, ".git/info/attributes", "*.ts !merge\n"),
+  },
+  {
+    name: "gpg.x509.program",
+    plant: (root, program) =>
+      set(root, ["gpg.format", "x509"], ["gpg.x509.program", program], ["commit.gpgSign", "true"]),
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "housekeeping with a hook",
+    base: { name: "plain" },
+    plant(root, program) {
+      hooksInto(join(root, ".git", "hooks"), program);
+      set(
+        root,
+        ["gc.auto", "1"],
+        ["gc.autoPackLimit", "1"],
+        ["gc.autoDetach", "false"],
+        ["maintenance.auto", "true"],
+        ["gc.recentObjectsHook", program],
+      );
+    },
+    springs: [["gc", "--auto"]],
+    setup(root) {
+      for (const name of ["one", "two", "three"]) {
+        commitFiles(root, name, { [name]: name });
+        git(root, "repack", "--quiet");
+      }
+    },
+  },
+  {
+    name: "remote of the current branch as a command",
+    plant: (root, program) =>
+      set(root, ["branch.main.remote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
+    springs: [["fetch"]],
+  },
+  {
+    name: "remote.pushDefault as a command",
+    plant: (root, program) =>
+      set(root, ["remote.pushDefault", `ext::${program} x`], ["protocol.ext.allow", "always"]),
+    springs: [["push"]],
+  },
+  {
+    name: "pushurl as a command",
+    plant: (root, program) =>
+      set(root, ["remote.origin.pushurl", `ext::${program} x`], ["protocol.ext.allow", "always"]),
+    springs: [["push", "origin", "main"]],
+    refusedRemote: true,
+  },
+  {
+    name: "remote of a submodule as a command",
+    base: SUBMODULE,
+    plant(root, program) {
+      const config = ["config", "-f", ".git/modules/sub/config"];
+      git(root, ...config, "remote.origin.url", `ext::${program} x`);
+      git(root, ...config, "protocol.ext.allow", "always");
+      set(root, ["fetch.recurseSubmodules", "true"], ["push.recurseSubmodules", "on-demand"]);
+      set(root, ["submodule.sub.active", "true"]);
+    },
+    springs: [["fetch", "--recurse-submodules", "origin"]],
+  },
 ];
 
-function originOf(root: string): string {
-  return git(root, "config", "remote.origin.url").trim();
+/** The URL of the remote that wants a login. */
+function loginOf(root: string): string {
+  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$").trim().split("\n");
+  return (urls.find((line) => line.startsWith("remote.login")) ?? urls[0] ?? "").split(" ")[1] ?? "";
 }

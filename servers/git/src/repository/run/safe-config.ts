@@ -28,6 +28,10 @@ const ALWAYS: readonly ConfigPair[] = [
   ["rebase.autoStash", "false"],
   ["merge.autoStash", "false"],
   ["http.followRedirects", "false"],
+  // These would move or delete more refs than the call says.
+  ["rebase.updateRefs", "false"],
+  ["rebase.autoSquash", "false"],
+  ["fetch.pruneTags", "false"],
   // Packs from addresses that the remote names.
   ["fetch.uriProtocols", ""],
 ];
@@ -55,6 +59,8 @@ const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
   [/^trailer\..*\.(cmd|command)$/, ""],
   [/^uploadpack\.packobjectshook$/, ""],
   [/^interactive\.difffilter$/, ""],
+  [/^gc\.recentobjectshook$/, ""],
+  [/^remote\..*\.prunetags$/, "false"],
   [/^pager\..*$/, "false"],
   [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
   [/^transfer\.bundleuri$/, "false"],

@@ -1,0 +1,187 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tools } from "../src/tools/index.ts";
+import { EVERYTHING } from "./bases.ts";
+import { git } from "./fixture.ts";
+import { type Found, type Matrix, matrix, REMOTE } from "./matrix.ts";
+import { canary } from "./traps.ts";
+import { VECTORS, type Vector } from "./vectors.ts";
+
+const execute = promisify(execFile);
+const REFUSALS = /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
+
+let ours: Matrix;
+/** What every call does in a repository without traps. */
+let twin: Map<string, Found>;
+beforeAll(async () => {
+  ours = await matrix();
+  twin = await ours.run(
+    ours.place.path("twin"),
+    EVERYTHING,
+    () => undefined,
+    () => undefined,
+  );
+}, 120_000);
+afterAll(() => ours.dispose());
+
+/** The vector's own program, which says so where it is run, and for whom the log is. */
+const trapOf = (vector: Vector) => canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
+
+/** Sets the traps, all in one repository. */
+const plantAll =
+  (vectors: readonly Vector[]) =>
+  (root: string): void => {
+    for (const vector of vectors) vector.plant(root, trapOf(vector).program);
+  };
+
+/** Which of the traps have been sprung since the last look. */
+function sprung(vectors: readonly Vector[]): string[] {
+  return vectors
+    .filter((vector) => {
+      const { log } = trapOf(vector);
+      const ran = existsSync(log);
+      rmSync(log, { force: true });
+      return ran;
+    })
+    .map(({ name }) => name);
+}
+
+/** The tools that each kind of load concerns; the others never come to where it would make a difference. */
+const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
+  any: undefined,
+  filter: tools.map(({ name }) => name).filter((name) => !REMOTE.has(name) && name !== "git_clone"),
+  refused: [
+    ...REMOTE,
+    ...tools.filter(({ effect }) => effect === "read").map(({ name }) => name),
+    "git_checkout",
+  ],
+};
+
+/** A diff says which files a filter that is not run concerns. */
+const withoutNote = (outcome: string): string =>
+  outcome.replace(/; Filters that were not run .*?unchanged/, "");
+
+interface Load {
+  readonly kind: "any" | "filter" | "refused";
+  readonly keys: Map<string, string>;
+  readonly vectors: Vector[];
+}
+
+/**
+ * Groups of vectors that fit into one repository: none sets a key to another value than another does, and none makes tools refuse
+ * that must run for the others.
+ */
+function loads(): Load[] {
+  const found: Load[] = [];
+  for (const vector of VECTORS) {
+    const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("look"), false, false);
+    const before = keysOf(root);
+    vector.plant(root, trapOf(vector).program);
+    const keys = new Map([...keysOf(root)].filter(([key, value]) => before.get(key) !== value));
+    const kind = vector.filter ? "filter" : vector.refusedRemote ? "refused" : "any";
+    const isFree = (load: Load) =>
+      load.kind === kind && [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
+    const load: Load = found.find(isFree) ?? { kind, keys: new Map(), vectors: [] };
+    if (load.vectors.length === 0) found.push(load);
+    load.vectors.push(vector);
+    for (const [key, value] of keys) load.keys.set(key, value);
+  }
+  return found;
+}
+
+function keysOf(root: string): Map<string, string> {
+  const lines = git(root, "config", "--local", "--list", "-z").split("\0");
+  return new Map(lines.map((line) => [line.split("\n", 1)[0] ?? "", line]));
+}
+
+/** What is wrong with the answers in a repository with these traps: an execution, or an answer that the twin does not give. */
+async function faults(
+  name: string,
+  vectors: readonly Vector[],
+  only?: readonly string[],
+): Promise<Map<string, string>> {
+  const wrong = new Map<string, string>();
+  const noteExecution = (call: string): void => {
+    const ran = sprung(vectors);
+    if (ran.length > 0) wrong.set(call, `executed: ${ran.join(", ")}`);
+  };
+  const got = await ours.run(ours.place.path(name), EVERYTHING, plantAll(vectors), noteExecution, only);
+  for (const [call, { outcome, state }] of got) {
+    const expected = twin.get(call);
+    const tool = call.split(" ", 1)[0] ?? "";
+    if (vectors.some(({ filter }) => filter) && outcome.startsWith("error filter_needed")) continue;
+    if (vectors.some(({ refusedRemote }) => refusedRemote) && REMOTE.has(tool) && REFUSALS.test(outcome))
+      continue;
+    if (
+      wrong.has(call) ||
+      (withoutNote(outcome) === expected?.outcome && String(state) === String(expected.state))
+    )
+      continue;
+    const mine = [outcome, ...state].join("\n").split("\n");
+    const theirs = [expected?.outcome, ...(expected?.state ?? [])].join("\n").split("\n");
+    const [here, there] = [
+      mine.filter((line) => !theirs.includes(line)),
+      theirs.filter((line) => !mine.includes(line)),
+    ];
+    wrong.set(call, `${here.join("\n")}\ninstead of\n${there.join("\n")}`);
+  }
+  return wrong;
+}
+
+/** The one vector that makes a tool answer wrong; where only several do so together, all of them. */
+async function culprits(tool: string, vectors: readonly Vector[]): Promise<readonly Vector[]> {
+  if (vectors.length < 2) return vectors;
+  const half = vectors.length >> 1;
+  for (const part of [vectors.slice(0, half), vectors.slice(half)])
+    if ((await faults("bisect", part, [tool])).size > 0) return culprits(tool, part);
+  return vectors;
+}
+
+describe("the trap repository", { timeout: 240_000 }, () => {
+  it("has a twin without traps in which every tool does its work", () => {
+    const failed = [...twin].filter(
+      ([call, { outcome }]) => outcome.startsWith("error") && !/partial|locked/.test(call),
+    );
+    expect(failed.map(([call, { outcome }]) => `${call} ${outcome.split("\n", 1)[0]}`)).toEqual([]);
+    for (const [call, { outcome }] of twin)
+      if (/^git_(fetch|push)/.test(call) && !/locked|partial/.test(call))
+        expect(outcome, call).toMatch(/refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/);
+  });
+
+  it("is described in the README as it is", () => {
+    const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
+    expect(readme).toContain(`A test sets ${VECTORS.length} traps`);
+    const [, list] = /<!-- traps -->\n([^]*?)\.\n<!-- \/traps -->/.exec(readme) ?? [];
+    expect(list?.replaceAll("\n", " ")).toBe(VECTORS.map(({ name }) => name).join(", "));
+  });
+
+  it("holds traps each of which plain git falls into", async () => {
+    const missed: string[] = [];
+    for (const vector of VECTORS) {
+      const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("victim"), false);
+      vector.setup?.(root);
+      vector.plant(root, trapOf(vector).program);
+      const env = { PATH: process.env.PATH, HOME: ours.place.home, GIT_TERMINAL_PROMPT: "0" };
+      // Not synchronously, because the remote lives in this process. The command may well fail; what counts is what it ran.
+      for (const command of vector.springs)
+        await execute("git", command, { cwd: root, env }).catch(() => undefined);
+      if (sprung([vector]).length === 0) missed.push(vector.name);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it("makes no tool execute anything, and every answer is that of the twin", async () => {
+    const found: string[] = [];
+    for (const { kind, vectors } of loads()) {
+      for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
+        const tool = call.split(" ", 1)[0] ?? "";
+        const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
+        found.push(`${call} with ${names}: ${what}`);
+      }
+    }
+    expect(found).toEqual([]);
+  });
+});
