@@ -63,6 +63,7 @@ export class Page {
   async addEntity(reader: Reader, row: EntityRow, after: number): Promise<"whole" | "none" | number> {
     const observations: string[] = [];
     const learned: string[] = [];
+    const days = new Set<string>();
     const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
     const first = this.isEmpty;
     if (!this.reserve(head)) return "none";
@@ -74,13 +75,17 @@ export class Page {
       for (const { id, content, createdAt, source } of batch) {
         const shown = clipJson(content);
         const from = learnedOn(createdAt, source);
-        if (!this.reserve([shown, from], first && observations.length === 0)) {
+        // One entry does for all, as long as they are alike.
+        const isAlike = days.size === 1 && days.has(from);
+        const entries = isAlike ? [] : days.size === 1 ? [...learned, from] : [{ learned: from }];
+        if (!this.reserve([shown, ...entries], first && observations.length === 0)) {
           outcome = last;
           break;
         }
         if (shown !== content) clipped += 1;
         observations.push(shown);
         learned.push(from);
+        days.add(from);
         last = id;
       }
       if (batch.length < OBSERVATION_BATCH) outcome ??= "whole";

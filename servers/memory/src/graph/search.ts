@@ -156,9 +156,11 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
   const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
   const present = new Set(wordsOf(fold(texts.flat().join(" "))));
   const notes = [...replaced].map(([word, instead]) => {
-    const isNear = instead.every(({ as }) => as === "near");
-    const meant = isNear ? nearest(word, present, 1) : instead.map((one) => one.word);
-    return `Nothing has ${quoteAll([word])}.${meant.length === 0 ? "" : ` Did you mean ${quoteAll(meant)}? These are the matches for it.`}`;
+    const nothing = `Nothing has ${quoteAll([word])}.`;
+    if (instead.some(({ as }) => as !== "near"))
+      return `${nothing} These are the matches for ${quoteAll(instead.map((one) => one.word))}.`;
+    const meant = nearest(word, present, 1);
+    return meant.length === 0 ? nothing : `${nothing} Did you mean ${quoteAll(meant)}?`;
   });
   if (unknown.length > 0)
     notes.push(`Nothing has ${quoteAll(unknown)}; try synonyms, or read_graph to see what there is.`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bounded } from "./bounded.ts";
 import { fromStored, toStored } from "./postgres/text.ts";
-import { fold, queryWords, snippet, spaced } from "./text.ts";
+import { fold, nearForms, queryWords, snippet, spaced } from "./text.ts";
 
 describe("fold", () => {
   it.each([
@@ -29,6 +29,11 @@ describe("terms and words", () => {
     const words = queryWords("東京タワーの高さは何メートルですか");
     expect(words.length).toBeGreaterThan(2);
     expect("東京タワーの高さは何メートルですか").toContain(words[0]);
+  });
+
+  it("looks for near words of words, not of numbers", () => {
+    expect(nearForms("appointments")).toEqual(["appointments", "appointment"]);
+    expect(nearForms("b654321k")).toEqual([]);
   });
 
   it("puts spaces between characters of scripts that are written without", () => {

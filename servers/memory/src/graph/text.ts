@@ -91,8 +91,12 @@ export function stemOf(word: string): string {
   return stem.length < 3 ? word : stem;
 }
 
-/** The forms of a word that stems in an index are compared with, where nothing has it as it is. */
+/**
+ * The forms of a word that stems in an index are compared with, where nothing has it as it is. None of a number or a code:
+ * one that differs in a digit is another one.
+ */
 export function nearForms(word: string): string[] {
+  if (/\p{N}/u.test(word)) return [];
   const stem = stemOf(word);
   return stem === word || stem.length < 5 ? [word] : [word, stem];
 }
