@@ -1,5 +1,13 @@
 import type { NewObservation, NewRelation, Store, Writer } from "./store.ts";
-import type { ChangeItem, EntityRow, ItemOp, Kind, ObservationRow, RelationRow } from "./types.ts";
+import {
+  type ChangeItem,
+  type EntityRow,
+  type ItemOp,
+  idsOf,
+  type Kind,
+  type ObservationRow,
+  type RelationRow,
+} from "./types.ts";
 
 /** Who changes something, by which tool. */
 export interface ChangeFacts {
@@ -146,11 +154,7 @@ export class ChangeLog {
 
   async #remove(kind: Kind, places: readonly Place[]): Promise<void> {
     if (places.length === 0) return;
-    await this.writer.remove(
-      kind,
-      places.map(({ id }) => id),
-      await this.id(),
-    );
+    await this.writer.remove(kind, idsOf(places), await this.id());
     this.#note(kind, "remove", places);
   }
 

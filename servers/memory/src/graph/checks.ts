@@ -1,6 +1,8 @@
 import { grouped, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Reader } from "./store.ts";
 import { foldedName, wordsOf } from "./text.ts";
+import type { IndexedWord } from "./types.ts";
+import { idsOf } from "./types.ts";
 
 /** Longest texts, in UTF-16 units. */
 export const MOST = { name: 10_000, type: 500, observation: 50_000, source: 500 } as const;
@@ -47,36 +49,35 @@ export function quoteAll(names: readonly string[]): string {
 }
 
 /** Names that exist and are like this one, best first: the same apart from case and accents, or a few letters away. */
-export async function namesLike(reader: Reader, name: string, most = 3): Promise<string[]> {
+async function namesLike(reader: Reader, name: string, most = 3): Promise<string[]> {
   const folded = foldedName(name);
   const candidates = new Map<string, string>();
   const add = (names: Iterable<{ name: string }>) => {
     for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
   };
   add(await reader.namesFrom(folded.slice(0, 2), 500));
-  const words = await Promise.all(
-    wordsOf(folded)
-      .slice(0, 3)
-      .map((word) => reader.lookUp(word)),
-  );
-  const matches = await reader.rank(
-    words.filter((word) => word !== undefined),
-    {},
-    100,
-  );
-  add((await reader.entitiesById(matches.map(({ id }) => id))).values());
+  const words: IndexedWord[] = [];
+  for (const word of wordsOf(folded).slice(0, 3))
+    words.push(...[await reader.lookUp(word)].flatMap((one) => one ?? []));
+  const matches = await reader.rank(words, {}, 100);
+  add((await reader.entitiesById(idsOf(matches))).values());
   const near = nearest(folded, candidates.keys(), most);
   const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
   return [...near, ...longer].slice(0, most).map((key) => candidates.get(key) ?? key);
 }
 
-/** The error for entities that do not exist, with those that are like them. */
-export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
+/** "Did you mean …?" for the first of some names that do not exist; empty where nothing is like them. */
+export async function didYouMean(reader: Reader, names: readonly string[]): Promise<string> {
   const near = new Set<string>();
   for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
+  return near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`;
+}
+
+/** The error for entities that do not exist, with those that are like them. */
+export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
   const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
   const hints = [
-    near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`,
+    await didYouMean(reader, names),
     removed.length === 0
       ? ""
       : `Deleted: ${quoteAll([...new Set(removed)])}; recent_changes and undo_memory_change bring it back.`,

@@ -1,9 +1,9 @@
 import { cursorsOf, grouped } from "@refmcp/core/answer";
 import * as z from "zod";
-import { namesLike, quoteAll, unknownEntities } from "./checks.ts";
+import { didYouMean, quoteAll, unknownEntities } from "./checks.ts";
 import { Page, type Position, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
-import type { Counts, EntityRow, Relation } from "./types.ts";
+import { type Counts, type EntityRow, idsOf, type Relation } from "./types.ts";
 
 const position = z.discriminatedUnion("part", [
   z.object({ part: z.literal("entities"), at: z.int().min(0), after: z.int().min(0) }),
@@ -82,8 +82,7 @@ async function fillGraph(
   let { at, after } = start;
   for (;;) {
     const batch = await reader.entityPage(at, ENTITY_BATCH);
-    const counts =
-      detail === "concise" ? await reader.observationCounts(batch.map(({ id }) => id)) : undefined;
+    const counts = detail === "concise" ? await reader.observationCounts(idsOf(batch)) : undefined;
     for (const row of batch) {
       if (page.entities.length >= limit) return { part: "entities", at, after };
       if (counts !== undefined) {
@@ -143,10 +142,8 @@ export async function openNodes(
 }
 
 async function missingNote(reader: Reader, missing: readonly string[]): Promise<string> {
-  const near = new Set<string>();
-  for (const name of missing.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
-  const like = near.size === 0 ? "" : ` Did you mean ${quoteAll([...near])}?`;
-  return `Not found: ${quoteAll(missing)}.${like} Names are exact; search_nodes finds them.`;
+  const like = await didYouMean(reader, missing);
+  return `Not found: ${quoteAll(missing)}.${like === "" ? "" : ` ${like}`} Names are exact; search_nodes finds them.`;
 }
 
 /** The given entities and those within `depth` relations, by distance. */
@@ -185,7 +182,7 @@ async function fillNodes(
   rows: readonly EntityRow[],
   start: Position,
 ): Promise<Position | undefined> {
-  const ids = rows.map(({ id }) => id);
+  const ids = idsOf(rows);
   if (start.part === "relations") return page.addRelations(reader, ids, start.after);
   let after = start.after;
   for (let at = start.at; at < rows.length; at++) {

@@ -2,7 +2,14 @@ import { grouped, ToolError } from "@refmcp/core/answer";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
 import { quoteAll, unknownEntities } from "./checks.ts";
 import type { Reader, Store } from "./store.ts";
-import type { Counts, EntityRow, ObservationRow, Relation, RelationRow } from "./types.ts";
+import {
+  type Counts,
+  type EntityRow,
+  idsOf,
+  type ObservationRow,
+  type Relation,
+  type RelationRow,
+} from "./types.ts";
 
 export interface Deleted {
   readonly success: true;
@@ -41,7 +48,7 @@ export function deleteEntities(store: Store, given: readonly string[], options: 
   const names = [...new Set(given.map((name) => name.toWellFormed()))];
   return carryOut(store, options, "entities", async (reader) => {
     const entities = await named(reader, names, options.hard);
-    const ids = entities.map(({ id }) => id);
+    const ids = idsOf(entities);
     return {
       entities,
       observations: await reader.observationsOf(ids, options.hard),
@@ -200,10 +207,9 @@ function questionOf(found: Found, subject: keyof Counts): string {
 
 async function erase(log: ChangeLog, found: Found): Promise<void> {
   await log.id();
-  const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
-  await log.writer.purge("relation", ids(found.relations));
-  await log.writer.purge("observation", ids(found.observations));
-  await log.writer.purge("entity", ids(found.entities));
+  await log.writer.purge("relation", idsOf(found.relations));
+  await log.writer.purge("observation", idsOf(found.observations));
+  await log.writer.purge("entity", idsOf(found.entities));
 }
 
 function countsOf({ entities, observations, relations }: Found): Counts {

@@ -5,7 +5,7 @@ import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store, Within } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
-import type { EntityRow, IndexedWord, Relation } from "./types.ts";
+import { type EntityRow, type IndexedWord, idsOf, type Relation } from "./types.ts";
 
 const MAX_WORDS = 32;
 /** Entities that are ranked for one answer and its next pages; beyond, the total is a minimum. */
@@ -94,11 +94,7 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
       page.entities.push(entity);
       shown.push(row);
     }
-    const related = await reader.relationsTouching(
-      shown.map(({ id }) => id),
-      0,
-      SHOWN_RELATIONS + 1,
-    );
+    const related = await reader.relationsTouching(idsOf(shown), 0, SHOWN_RELATIONS + 1);
     const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
     const next = offset + shown.length;
     const notes = [
@@ -199,7 +195,7 @@ interface Ranked {
 
 async function newest(reader: Reader, { since, until, types }: SearchQuery, limit: number): Promise<Ranked> {
   const rows = await reader.recentEntities({ since, until, types, before: undefined, limit });
-  return { ids: rows.map(({ id }) => id), isMinimum: rows.length === limit, hasAll: true };
+  return { ids: idsOf(rows), isMinimum: rows.length === limit, hasAll: true };
 }
 
 async function rank(
@@ -216,9 +212,9 @@ async function rank(
   const good = matches.filter(({ score, words }) => score >= least || words === all);
   const wanted = foldedName(query.trim());
   const named = (await reader.namesFrom(wanted, 20)).filter(({ name }) => foldedName(name) === wanted);
-  const exact = named.map(({ id }) => id).filter((id) => good.some((match) => match.id === id));
+  const exact = idsOf(named).filter((id) => good.some((match) => match.id === id));
   return {
-    ids: [...new Set([...exact, ...good.map(({ id }) => id)])],
+    ids: [...new Set([...exact, ...idsOf(good)])],
     isMinimum: good.length === limit,
     hasAll: unknown.length === 0 && replaced.size === 0 && matches.some(({ words }) => words === all),
   };

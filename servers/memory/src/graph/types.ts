@@ -108,3 +108,8 @@ export interface Match {
 }
 
 export type Direction = "out" | "in" | "both";
+
+/** The ids of rows, in their order. */
+export function idsOf(rows: readonly { readonly id: number }[]): number[] {
+  return rows.map(({ id }) => id);
+}

@@ -3,7 +3,7 @@ import type { ClientBase, QueryResultRow } from "pg";
 import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
 import type { Stop } from "../store.ts";
 import { nearForms, spaced, wordsOf } from "../text.ts";
-import type { IndexedWord } from "../types.ts";
+import { type IndexedWord, idsOf } from "../types.ts";
 import { COLUMN_TYPES } from "./schema.ts";
 import { fromStored, toStored } from "./text.ts";
 
@@ -88,7 +88,7 @@ export class PostgresSession implements Session {
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
       [rows.length],
     );
-    const ids = drawn.map(({ id }) => id);
+    const ids = idsOf(drawn);
     await this.#query(`INSERT INTO ${table} (id, ${list}) SELECT * FROM unnest(?::bigint[], ${types})`, [
       ids,
       ...arrays,
@@ -98,7 +98,7 @@ export class PostgresSession implements Session {
 
   async index(rows: readonly IndexRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.unindex(rows.map(({ id }) => id));
+    await this.unindex(idsOf(rows));
     // Words are cut here and not by PostgreSQL's parser, which would keep addresses and numbers together.
     const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
     await this.#query(
@@ -110,7 +110,7 @@ export class PostgresSession implements Session {
        FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
          AS row (id, content, name_words, type_words, content_words)`,
       [
-        rows.map(({ id }) => id),
+        idsOf(rows),
         rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
         words(({ name }) => name),
         words(({ type }) => type),

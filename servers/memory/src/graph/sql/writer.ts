@@ -1,6 +1,6 @@
 import type { NewObservation, NewRelation, Writer } from "../store.ts";
 import { fold, foldedName, spaced } from "../text.ts";
-import type { ChangeItem, Kind } from "../types.ts";
+import { type ChangeItem, idsOf, type Kind } from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
 import { KINDS, readItems, SqlReader, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
@@ -44,15 +44,12 @@ export class SqlWriter extends SqlReader implements Writer {
       before,
       limit,
     );
-    const ids = new Set(changes.map(({ id }) => id));
+    const ids = new Set(idsOf(changes));
     const items = changes.flatMap((change) => readItems(change.items));
     for (const kind of KINDS) {
       const touched = items.flatMap((item) => (item.kind === kind ? [item.rowId] : []));
       const gone = (await this.rows(kind, touched)).filter(({ removedBy }) => ids.has(removedBy ?? 0));
-      await this.#erase(
-        kind,
-        gone.map(({ id }) => id),
-      );
+      await this.#erase(kind, idsOf(gone));
     }
     await this.session.among("DELETE FROM changes WHERE id {in}", [...ids]);
     return ids.size;
@@ -196,7 +193,7 @@ export class SqlWriter extends SqlReader implements Writer {
         `SELECT id FROM ${TABLES[attached]} WHERE ${column} {in}`,
         ids,
       );
-      const gone = rows.map(({ id }) => id);
+      const gone = idsOf(rows);
       await this.#erase(attached, gone);
       erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
     }
