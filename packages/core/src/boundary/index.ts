@@ -9,6 +9,7 @@ export {
 export { type KeyedLock, keyedLock } from "./paths/keyed-lock.ts";
 export { createPathGuard } from "./paths/path-guard.ts";
 export type { ReadHandle } from "./paths/read-handle.ts";
+export { errorCode, systemError } from "./paths/system-error.ts";
 export { temporaryName } from "./paths/temporary-file.ts";
 export type {
   AllowedDirectory,

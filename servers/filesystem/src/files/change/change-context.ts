@@ -1,9 +1,8 @@
 import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import type { Journal } from "../journal/journal.ts";
-import { codeOf } from "../journal/journal-directory.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { Locks } from "./path-locks.ts";
 
@@ -105,40 +104,4 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
     }
   }
   return removed;
-}
-
-/** A system error met outside of the guard, in words; anything else comes back as it is. */
-export function inWords(error: unknown, path: string): unknown {
-  const code = codeOf(error);
-  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(code)) return error;
-  const name = `"${oneLine(path)}"`;
-  if (code === "ENOSPC" || code === "EDQUOT") {
-    return new ToolError("unavailable", `There is no space left for ${name}; nothing was changed.`, {
-      hint: "Free some space first.",
-      cause: error,
-    });
-  }
-  if (code === "EEXIST") {
-    return new ToolError("conflict", `${name} exists already.`, {
-      hint: "Choose another name, or say that it may be replaced.",
-      cause: error,
-    });
-  }
-  if (code === "ENOENT") {
-    return new ToolError("conflict", `${name} came or went in the middle of this operation.`, {
-      hint: "Retry.",
-      cause: error,
-    });
-  }
-  const denied = code === "EACCES" || code === "EPERM" || code === "EROFS";
-  return new ToolError(
-    denied ? "denied" : "unavailable",
-    `The operating system refused to work on ${name} (${code}).`,
-    {
-      hint: denied
-        ? "Ask the user to change the permissions, or work elsewhere."
-        : "Retry; if it stays, tell the user.",
-      cause: error,
-    },
-  );
 }

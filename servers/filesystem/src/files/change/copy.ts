@@ -6,6 +6,7 @@ import {
   type GuardedDirectory,
   type GuardedFile,
   type PathGuard,
+  systemError,
   temporaryName,
 } from "@refmcp/core/boundary";
 import type { Effect, State } from "../journal/change-record.ts";
@@ -13,7 +14,7 @@ import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { shortHash } from "../read/source.ts";
-import { type ChangeContext, entryPath, inWords } from "./change-context.ts";
+import { type ChangeContext, entryPath } from "./change-context.ts";
 import { copyFolder, copyOpened, type Transferred, takeMode } from "./copy-folder.ts";
 import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
 import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
@@ -82,7 +83,7 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
           : await copyDirectory(context, recording, source, from, to, request);
       } catch (error) {
         await recording.drop();
-        throw inWords(error, to);
+        throw systemError(error, to);
       } finally {
         await ("handle" in source ? source.handle.close() : source.close());
       }

@@ -2,8 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
-import { codeOf } from "../journal/journal-directory.ts";
+import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
 /** A directory whose entries are worked on one by one, so that no swapped link leads a walk elsewhere. */
 export interface Folder {
@@ -113,7 +112,7 @@ export async function* entriesBelow(
 }
 
 function orMissing(error: unknown): undefined {
-  if (codeOf(error) !== "ENOENT") throw error;
+  if (errorCode(error) !== "ENOENT") throw error;
 }
 
 /** What a directory holds, at any depth. */

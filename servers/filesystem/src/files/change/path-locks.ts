@@ -1,3 +1,5 @@
+import { keyedLock } from "@refmcp/core/boundary";
+
 /** The file systems of these platforms do not tell upper from lower case by default. */
 const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
 
@@ -6,8 +8,7 @@ const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32"
  * in the order of asking.
  */
 export class Locks {
-  /** The last holder or waiter of each path; resolves when it is done. */
-  readonly #tails = new Map<string, Promise<void>>();
+  readonly #lock = keyedLock();
 
   /**
    * Runs `work` while holding the locks of all `paths` (absolute real paths).
@@ -19,58 +20,27 @@ export class Locks {
     work: () => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result> {
-    // All are queued for in one go, without an await in between, so no two callers can wait for each other.
-    const keys = [...new Set(paths.map(keyOf))];
-    const before = keys.map((key) => this.#tails.get(key));
-    const { promise: done, resolve: release } = withResolvers();
-    const turn = Promise.all(before);
-    // A waiter that gives up still hands the lock on only after those before it.
-    const tail = turn.then(() => done);
-    for (const key of keys) this.#tails.set(key, tail);
-    void tail.then(() => this.#forget(keys, tail));
-    try {
-      await orAbort(turn, signal);
-      return await work();
-    } finally {
-      release();
-    }
-  }
-
-  #forget(keys: readonly string[], tail: Promise<void>): void {
-    for (const key of keys) {
-      if (this.#tails.get(key) === tail) this.#tails.delete(key);
-    }
-  }
-
-  /** How many paths are locked or waited for. */
-  get size(): number {
-    return this.#tails.size;
+    // Always in the same order, so that no two callers wait for each other.
+    const keys = [...new Set(paths.map(keyOf))].sort();
+    let isHeld = false;
+    const begin = async () => {
+      signal?.throwIfAborted();
+      isHeld = true;
+      return work();
+    };
+    const locked = keys.reduceRight<() => Promise<Result>>((next, key) => () => this.#lock(key, next), begin);
+    return new Promise((resolve, reject) => {
+      // Whoever waits goes at once; the lock is handed on when it is its turn.
+      const onAbort = () => isHeld || reject(signal?.reason);
+      signal?.addEventListener("abort", onAbort);
+      void locked()
+        .then(resolve, reject)
+        .finally(() => signal?.removeEventListener("abort", onAbort));
+    });
   }
 }
 
 function keyOf(path: string): string {
   const normal = path.normalize("NFC");
   return FOLDS_CASE ? normal.toLowerCase() : normal;
-}
-
-/** Waits for `turn`, but no longer than until the signal aborts. */
-async function orAbort(turn: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) {
-    await turn;
-    return;
-  }
-  signal.throwIfAborted();
-  const { promise: aborted, resolve } = withResolvers();
-  signal.addEventListener("abort", resolve, { once: true });
-  await Promise.race([turn, aborted]);
-  signal.removeEventListener("abort", resolve);
-  signal.throwIfAborted();
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -2,9 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lstat, mkdir, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedPlace, PathGuard } from "@refmcp/core/boundary";
-import { codeOf } from "../journal/journal-directory.ts";
-import { inWords } from "./change-context.ts";
+import { errorCode, type GuardedPlace, type PathGuard, systemError } from "@refmcp/core/boundary";
 import { copyFileEntry, copyFolder, copyLinkEntry, removeEntry, takeMode } from "./copy-folder.ts";
 import { type Folder, guardedFolder, ownFolder } from "./open-folder.ts";
 
@@ -39,7 +37,7 @@ export async function takeAway(
     }
     return await takeAwayByCopy(guard, place, image, signal);
   } catch (error) {
-    throw inWords(error, path);
+    throw systemError(error, path);
   } finally {
     await place.parent.close();
   }
@@ -107,7 +105,7 @@ export async function bringBack(
     }
     if (!moved) await rm(image, { recursive: true, force: true });
   } catch (error) {
-    throw inWords(error, path);
+    throw systemError(error, path);
   } finally {
     await place.parent.close();
   }
@@ -129,7 +127,7 @@ async function renamed(from: string, to: string): Promise<boolean> {
     await rename(from, to);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EXDEV") return false;
+    if (errorCode(error) === "EXDEV") return false;
     throw error;
   }
 }

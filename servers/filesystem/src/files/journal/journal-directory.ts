@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join, posix, relative, win32 } from "node:path";
-import type { Bound } from "@refmcp/core/boundary";
+import { type Bound, errorCode } from "@refmcp/core/boundary";
 
 /**
  * Where the journals may be, best first: the user's state directory (XDG Base Directory Specification; the
@@ -57,8 +57,8 @@ export async function openStateDirectory(
       if (directory !== undefined) return { directory, lasting };
       reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
-      if (!create && codeOf(error) === "ENOENT") return { directory: join(candidate, "journal"), lasting };
-      reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : codeOf(error)})`;
+      if (!create && errorCode(error) === "ENOENT") return { directory: join(candidate, "journal"), lasting };
+      reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : errorCode(error)})`;
     }
   }
   return { reason };
@@ -102,11 +102,4 @@ function overlaps(directory: string, bound: Bound): boolean {
 export function within(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));
-}
-
-/** The code of a system error, `ENOENT` for example, or a word for anything else. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "unknown error";
 }

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
-import type { Bound } from "@refmcp/core/boundary";
+import { type Bound, errorCode } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { type Change, changeSchema } from "./change-record.ts";
-import { codeOf, openStateDirectory, within } from "./journal-directory.ts";
+import { openStateDirectory, within } from "./journal-directory.ts";
 
 export interface JournalOptions {
   /** Where it may live, best first; see `stateDirectories`. */
@@ -305,7 +305,7 @@ async function ownerOf(directory: string): Promise<z.output<typeof ownerSchema> 
 export function notJournaled(directory: string, cause: unknown): ToolError {
   return new ToolError(
     "unavailable",
-    `The change was not made: it could not be journaled in ${directory} (${codeOf(cause)}).`,
+    `The change was not made: it could not be journaled in ${directory} (${errorCode(cause)}).`,
     { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause },
   );
 }
@@ -333,7 +333,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
-import { codeOf } from "../journal/journal-directory.ts";
 import type { ThreadAnswer, ThreadRequest } from "./protocol.ts";
 
 /** Threads at most; reading files does not get faster with more. */
@@ -151,7 +151,7 @@ function answerTo(worker: Worker, { request, signal }: Job): Promise<ThreadAnswe
 }
 
 function explained(error: unknown): unknown {
-  if (codeOf(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+  if (errorCode(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
   return new ToolError("too_large", "The work needed more memory than it may use.", {
     hint: "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
     cause: error,

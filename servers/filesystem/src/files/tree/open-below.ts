@@ -9,8 +9,7 @@ import {
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
-import type { GuardedDirectory } from "@refmcp/core/boundary";
-import { codeOf } from "../journal/journal-directory.ts";
+import { errorCode, type GuardedDirectory } from "@refmcp/core/boundary";
 
 /** What an entry of a directory is; a link is not followed. */
 export type EntryType = "file" | "directory" | "link" | "other";
@@ -185,8 +184,8 @@ function statOf(path: string): Stats | undefined {
  * The code of an error of the operating system. A directory that cannot be opened is passed over, but a process
  * that has no descriptors left must not pass over everything.
  */
-function unlessStarved(error: unknown): string {
-  const code = codeOf(error);
+function unlessStarved(error: unknown): string | undefined {
+  const code = errorCode(error);
   if (code === "EMFILE" || code === "ENFILE") throw error;
   return code;
 }
