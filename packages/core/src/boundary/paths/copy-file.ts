@@ -9,7 +9,7 @@ import type { GuardedPlace } from "./types.ts";
 const chunkBytes = 1024 * 1024;
 
 /**
- * Copies a regular file to a free name, with mode, times and, as far as the system lets us, owner.
+ * Copies a regular file to a free name, with mode, and with `attributes` times and, as far as the system lets us, owner.
  *
  * @param seen what lstat said of the source; another file in its place, or one that changes while it is read, is a
  * `conflict`
@@ -19,17 +19,20 @@ export async function copyContent(
   seen: BigIntStats,
   to: Pick<GuardedPlace, "parent" | "name">,
   opener: Opener,
+  { signal, attributes = true }: { signal?: AbortSignal | undefined; attributes?: boolean | undefined } = {},
 ): Promise<void> {
   const source = await opener.openFile(from.parent.entry(from.name), from.path);
   try {
     if (!isSame(await source.handle.stat({ bigint: true }), seen)) throw changedMeanwhile(from.path);
     const target = await open(to.parent.entry(to.name), "wx", 0o600);
     try {
-      await pump(source.handle, target);
+      await pump(source.handle, target, signal);
       const after = await source.handle.stat({ bigint: true });
       if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size) throw changedMeanwhile(from.path);
-      await copyAttributes(target, seen);
-      await target.sync();
+      if (attributes) {
+        await copyAttributes(target, seen);
+        await target.sync();
+      } else await target.chmod(Number(seen.mode) & 0o777);
     } finally {
       await target.close();
     }
@@ -38,9 +41,10 @@ export async function copyContent(
   }
 }
 
-async function pump(source: ReadHandle, target: FileHandle): Promise<void> {
+async function pump(source: ReadHandle, target: FileHandle, signal: AbortSignal | undefined): Promise<void> {
   const buffer = Buffer.allocUnsafe(chunkBytes);
   for (let position = 0; ; ) {
+    signal?.throwIfAborted();
     const { bytesRead } = await source.read(buffer, 0, chunkBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;

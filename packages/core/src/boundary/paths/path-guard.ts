@@ -13,6 +13,7 @@ import { hasProc, procOpener } from "./opener-proc.ts";
 import { openDirectoryAt, openFileAt, openPlace } from "./places.ts";
 import { quote } from "./quote.ts";
 import { reach } from "./reach.ts";
+import { copyTree, removeTree } from "./tree.ts";
 import type { Bound, PathGuard } from "./types.ts";
 
 /** How a guard proves what it opened: by the kernel's own path (Linux), or by comparing before and after. */
@@ -42,6 +43,9 @@ export function createPathGuard(bound: Bound, verification?: Verification): Path
       writeFileAt(await resolve(path), content, options, context),
     move: async (from, to, options = {}) =>
       moveEntry(await resolve(from), await resolve(to), options, context),
+
+    copyTree: (from, to, options) => copyTree(from, to, opener, options),
+    removeTree: (spot) => removeTree(spot, opener),
 
     async createDirectory(path) {
       const made = await makeDirectories(await resolve(path), context);

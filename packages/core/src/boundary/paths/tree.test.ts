@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,6 +12,7 @@ import {
 import { membershipOf } from "./membership.ts";
 import { portableOpener } from "./opener-portable.ts";
 import { procOpener } from "./opener-proc.ts";
+import { ownDirectory } from "./own-directory.ts";
 import { copyTree, removeTree, type Spot } from "./tree.ts";
 
 const openers = { proc: procOpener, portable: portableOpener };
@@ -69,6 +71,26 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     await change(ground.root);
     expect(await refusal(removeTree(tree, opener, inventory))).toMatchObject({ kind: "conflict" });
     expect(await namesBelow(ground.root)).toContain(kept);
+    await parent.close();
+  });
+
+  it("are copied to and from a directory of our own, without following links there", async () => {
+    const { opener, parent, made } = await spots("tree", "back");
+    const [tree, back] = made;
+    if (tree === undefined || back === undefined) throw new Error("No spots.");
+    const own = ownDirectory(ground.outside);
+    const image = { parent: own, name: "image", path: join(ground.outside, "image") };
+    execFileSync("mkfifo", [join(ground.root, "tree", "pipe")]);
+    expect(await refusal(copyTree(tree, image, opener))).toMatchObject({ code: "special_file" });
+    await removeTree(image, opener);
+    const skipped: string[] = [];
+    await copyTree(tree, image, opener, { skipped: (key) => skipped.push(key) });
+    expect(skipped).toEqual(["/pipe"]);
+    await copyTree(image, back, opener);
+    expect(await namesBelow(join(ground.root, "back"))).toEqual(["link", "sub", "sub/x"]);
+    await removeTree(image, opener);
+    const signal = AbortSignal.abort(new Error("taken back"));
+    await expect(copyTree(tree, image, opener, { signal })).rejects.toThrow("taken back");
     await parent.close();
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { copyAttributes, copyContent, directoryAttributes } from "./copy-file.ts";
 import { isSame } from "./identity.ts";
 import type { Opener } from "./opener.ts";
+import { openerBelow } from "./own-directory.ts";
 import { changedMeanwhile, specialFile } from "./refusals.ts";
 import type { GuardedDirectory, GuardedPlace } from "./types.ts";
 
@@ -13,6 +14,21 @@ export type Spot = Pick<GuardedPlace, "parent" | "name" | "path">;
 /** What was met at each path of a tree, the tree's own root being "". */
 export type Inventory = Map<string, BigIntStats>;
 
+export interface CopyTreeOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** False for a copy beside the original: it gets the mode, but not owner and times, and is not synced file by file. */
+  readonly attributes?: boolean;
+  /** Leaves out devices, FIFOs and sockets, and tells their keys; without it they are refused. */
+  skipped?(key: string): void;
+  /** Called after each entry with how many are done. */
+  progress?(entries: number): void;
+}
+
+interface CopyContext extends CopyTreeOptions {
+  readonly opener: Opener;
+  readonly inventory: Inventory;
+}
+
 /**
  * Copies an entry with all that lies below it to a place that must be free. Links are copied as links, never followed;
  * every directory is opened, and known to be the one that was listed, before anything in it is touched.
@@ -20,10 +36,16 @@ export type Inventory = Map<string, BigIntStats>;
  * @returns what was copied, as it was before it was read
  * @throws ToolError `denied` for a device, FIFO or socket, `conflict` where the source changes while it is read
  */
-export async function copyTree(from: Spot, to: Spot, opener: Opener): Promise<Inventory> {
-  const inventory: Inventory = new Map();
-  await copyEntry(from, to, "", { opener, inventory });
-  return inventory;
+export async function copyTree(
+  from: Spot | GuardedDirectory,
+  to: Spot,
+  opener: Opener,
+  options: CopyTreeOptions = {},
+): Promise<Inventory> {
+  const context = { attributes: true, ...options, opener, inventory: new Map() };
+  if ("parent" in from) await copyEntry(from, to, "", context);
+  else await copyDirectory(from, await lstat(from.entry(""), { bigint: true }), from.path, to, "", context);
+  return context.inventory;
 }
 
 /**
@@ -36,40 +58,61 @@ export async function removeTree(spot: Spot, opener: Opener, expected?: Inventor
   await removeEntry(spot, "", { opener, expected });
 }
 
-async function copyEntry(
-  from: Spot,
-  to: Spot,
-  key: string,
-  context: { opener: Opener; inventory: Inventory },
-): Promise<void> {
+async function copyEntry(from: Spot, to: Spot, key: string, context: CopyContext): Promise<void> {
+  context.signal?.throwIfAborted();
   const source = from.parent.entry(from.name);
   const target = to.parent.entry(to.name);
   const stat = await lstat(source, { bigint: true });
-  context.inventory.set(key, stat);
   if (stat.isSymbolicLink()) {
     await symlink(await readlink(source), target);
   } else if (stat.isFile()) {
-    await copyContent(from, stat, to, context.opener);
+    const { signal, attributes } = context;
+    await copyContent(from, stat, to, openerBelow(from.parent, context.opener), { signal, attributes });
   } else if (stat.isDirectory()) {
-    await mkdir(target, 0o700);
-    await inside(from, stat, context.opener, async (children) => {
-      const made = await lstat(target, { bigint: true });
-      await inside(to, made, context.opener, async (copies) => {
-        for (const name of (await readdir(children.entry(""))).sort()) {
-          const path = join(from.path, name);
-          await copyEntry(
-            { parent: children, name, path },
-            { parent: copies, name, path },
-            `${key}/${name}`,
-            context,
-          );
-        }
-        await copyAttributes(directoryAttributes(copies.entry("")), stat);
-      });
-    });
+    await inside(from, stat, context.opener, (children) =>
+      copyDirectory(children, stat, from.path, to, key, context),
+    );
+    return;
+  } else if (context.skipped !== undefined) {
+    context.skipped(key);
+    return;
   } else {
     throw specialFile(from.path, stat);
   }
+  done(key, stat, context);
+}
+
+async function copyDirectory(
+  children: GuardedDirectory,
+  stat: BigIntStats,
+  path: string,
+  to: Spot,
+  key: string,
+  context: CopyContext,
+): Promise<void> {
+  const target = to.parent.entry(to.name);
+  await mkdir(target, 0o700);
+  const made = await lstat(target, { bigint: true });
+  await inside(to, made, context.opener, async (copies) => {
+    for (const name of (await readdir(children.entry(""))).sort()) {
+      const child = join(path, name);
+      await copyEntry(
+        { parent: children, name, path: child },
+        { parent: copies, name, path: child },
+        `${key}/${name}`,
+        context,
+      );
+    }
+    const attributed = directoryAttributes(copies.entry(""));
+    if (context.attributes === false) await attributed.chmod(Number(stat.mode) & 0o777);
+    else await copyAttributes(attributed, stat);
+  });
+  done(key, stat, context);
+}
+
+function done(key: string, stat: BigIntStats, { inventory, progress }: CopyContext): void {
+  inventory.set(key, stat);
+  progress?.(inventory.size);
 }
 
 async function removeEntry(
@@ -110,7 +153,10 @@ async function inside(
   opener: Opener,
   work: (directory: GuardedDirectory) => Promise<void>,
 ): Promise<void> {
-  const directory = await opener.openDirectory(spot.parent.entry(spot.name), spot.path);
+  const directory = await openerBelow(spot.parent, opener).openDirectory(
+    spot.parent.entry(spot.name),
+    spot.path,
+  );
   try {
     if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat)) throw changedMeanwhile(spot.path);
     await work(directory);

@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import type { ReadHandle } from "./read-handle.ts";
+import type { CopyTreeOptions, Inventory, Spot } from "./tree.ts";
 
 /** Where an allowed directory came from. */
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
@@ -143,4 +144,8 @@ export interface PathGuard {
    * what holds one, stays where it is (`denied`, `allowed_directory`).
    */
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
+  /** See `copyTree` of tree.ts. Either side may be in a directory of `ownDirectory`. */
+  copyTree(from: Spot | GuardedDirectory, to: Spot, options?: CopyTreeOptions): Promise<Inventory>;
+  /** Removes an entry with all that is below it; links are removed, never followed. */
+  removeTree(spot: Spot): Promise<void>;
 }
