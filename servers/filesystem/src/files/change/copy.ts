@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
-import { mkdir, unlink } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { chmod, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import {
   type GuardedDirectory,
@@ -9,13 +10,11 @@ import {
   systemError,
   temporaryName,
 } from "@refmcp/core/boundary";
-import type { Effect, State } from "../journal/change-record.ts";
+import type { Effect } from "../journal/change-record.ts";
 import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
-import { shortHash } from "../read/source.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
-import { copyFolder, copyOpened, type Transferred, takeMode } from "./copy-folder.ts";
 import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
 import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
 import { discard } from "./set-aside.ts";
@@ -111,13 +110,15 @@ async function copyOneFile(
 ): Promise<Copied> {
   return intoPlace(context, to, async (folder, hidden) => {
     const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
-    const hash = createHash("sha256");
-    const bytes = await copyOpened(source, folder, hidden, {
-      times: false,
-      signal: request.signal,
-      seen: (piece) => hash.update(piece),
-    });
-    const after: State = { type: "file", hash: shortHash(hash), size: bytes };
+    const entry = folder.entry(hidden);
+    await pipeline(
+      source.handle.createReadStream({ start: 0, autoClose: false }),
+      createWriteStream(entry, { flags: "wx", mode: 0o600 }),
+      { signal: request.signal },
+    );
+    await chmod(entry, source.stat.mode & 0o777);
+    const after = await stateOfEntry(folder, hidden, request.signal);
+    const bytes = after.type === "file" ? after.size : 0;
     const effect: Effect =
       replaced === undefined
         ? { kind: "created", path: to, after, parents: [] }
@@ -144,36 +145,41 @@ async function copyDirectory(
     const original = guardedFolder(guard, source);
     const content = await contentOf(original, { most: MOST_COPIED, signal: request.signal });
     const total = content.files + content.directories + content.links;
-    await mkdir(folder.entry(hidden), { mode: 0o700 });
-    const target = await folder.child(hidden);
-    try {
-      const done = await copyFolder(original, target, {
-        times: false,
+    const special: string[] = [];
+    const copied = await guard.copyTree(
+      source,
+      { parent, name: hidden, path: to },
+      {
         signal: request.signal,
-        progress: (entries) => {
+        attributes: false,
+        skipped: (key) => special.push(key.slice(1)),
+        progress(entries) {
           if (entries % PROGRESS_EVERY === 0 || entries === total) request.progress?.(entries, total);
         },
-      });
-      const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), done);
-      await takeMode(target, source.stat, false);
-      const { files, directories, bytes } = done;
-      const links = done.links.length - outside.length;
-      const after = await stateOfEntry(folder, hidden, request.signal);
-      await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
-      await guard.move(join(dirname(to), hidden), to);
-      const skipped = [...outside, ...done.skipped].sort();
-      const counts = { files, directories, links, bytes, skipped };
-      return {
-        path: from,
-        destination: to,
-        type: "directory",
-        ...counts,
-        replaced: undefined,
-        receipt: recording.receipt(),
-      };
-    } finally {
-      await target.close();
-    }
+      },
+    );
+    copied.delete("");
+    const all = [...copied.values()];
+    const files = all.filter((stat) => stat.isFile());
+    const directories = all.filter((stat) => stat.isDirectory()).length;
+    const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
+    const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
+    const after = await stateOfEntry(folder, hidden, request.signal);
+    const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
+    await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
+    await guard.move(join(dirname(to), hidden), to);
+    return {
+      path: from,
+      destination: to,
+      type: "directory",
+      files: files.length,
+      directories,
+      links: links.length - outside.length,
+      bytes,
+      skipped: [...outside, ...special].sort(),
+      replaced: undefined,
+      receipt: recording.receipt(),
+    };
   });
 }
 
@@ -189,7 +195,7 @@ async function intoPlace(
   try {
     return await work(folder, hidden, place.parent);
   } finally {
-    await discard(folder, hidden);
+    await discard(context.guard, place.parent, hidden);
     await place.parent.close();
   }
 }
@@ -203,10 +209,10 @@ async function dropOutsideLinks(
   guard: PathGuard,
   from: string,
   copied: string,
-  done: Transferred,
+  links: readonly string[],
 ): Promise<string[]> {
   const dropped: string[] = [];
-  for (const path of done.links) {
+  for (const path of links) {
     const inside =
       (await guard.readLink(join(from, path))).inside && (await guard.readLink(join(copied, path))).inside;
     if (inside) continue;

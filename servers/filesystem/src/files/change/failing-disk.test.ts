@@ -26,7 +26,7 @@ describe.runIf(process.platform === "linux")("a disk that fails in the middle of
     const place = await scratch();
     const { files, put, at, read } = place;
     const path = await put("a.txt", "old\n");
-    const content = "x".repeat(300_000);
+    const content = "x".repeat(150_000);
     await limitFileSize(100_000);
     const write = { path, content, createParents: false } as const;
     await expect(files.write({ ...write, mode: "overwrite" })).rejects.toMatchObject({ kind: "too_large" });
@@ -46,7 +46,7 @@ describe.runIf(process.platform === "linux")("a disk that fails in the middle of
   it("makes no change that cannot be journaled", async () => {
     const place = await scratch();
     const { files, put, read } = place;
-    const old = "y".repeat(300_000);
+    const old = "y".repeat(150_000);
     const path = await put("a.txt", old);
     await limitFileSize(100_000);
     await expect(

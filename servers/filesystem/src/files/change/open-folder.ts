@@ -1,5 +1,5 @@
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
@@ -38,17 +38,6 @@ export async function openFolder(guard: PathGuard, path: string): Promise<Folder
   return guardedFolder(guard, await guard.openDirectory(path));
 }
 
-/** A directory of our own, to which nobody else has access. */
-export function ownFolder(path: string): Folder {
-  return {
-    path,
-    entry: (name) => join(path, name),
-    child: async (name) => ownFolder(join(path, name)),
-    verify: async () => {},
-    close: async () => {},
-  };
-}
-
 /** The refusal where another program replaced something in the middle of our work. */
 function swapped(path: string): ToolError {
   return new ToolError(
@@ -60,32 +49,17 @@ function swapped(path: string): ToolError {
   );
 }
 
-/** Opens the regular file `name`; never a link, and a FIFO put in its place does not block. */
-export async function openEntry(folder: Folder, name: string): Promise<{ handle: FileHandle; stat: Stats }> {
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  const handle = await open(folder.entry(name), flags);
-  try {
-    await folder.verify();
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw swapped(join(folder.path, name));
-    return { handle, stat };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
 /** Directories of more entries than this are handled in parts. */
-export const MOST_ENTRIES = 1_000_000;
+const MOST_ENTRIES = 1_000_000;
 
-export interface FolderEntry {
+interface FolderEntry {
   readonly name: string;
   /** Of the entry itself: a link is not followed. */
   readonly stat: Stats;
 }
 
 /** The entries of one folder, sorted by name. What vanishes meanwhile is left out. */
-export async function* entriesIn(folder: Folder, signal?: AbortSignal): AsyncGenerator<FolderEntry> {
+async function* entriesIn(folder: Folder, signal?: AbortSignal): AsyncGenerator<FolderEntry> {
   for (const name of (await readdir(folder.entry(""))).sort()) {
     signal?.throwIfAborted();
     const stat = await lstat(folder.entry(name)).catch(orMissing);

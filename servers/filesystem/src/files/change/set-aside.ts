@@ -1,10 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, rename, rm, unlink } from "node:fs/promises";
+import { rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode, type GuardedPlace, type PathGuard, systemError } from "@refmcp/core/boundary";
-import { copyFileEntry, copyFolder, copyLinkEntry, removeEntry, takeMode } from "./copy-folder.ts";
-import { type Folder, guardedFolder, ownFolder } from "./open-folder.ts";
+import {
+  errorCode,
+  type GuardedDirectory,
+  type GuardedPlace,
+  ownDirectory,
+  type PathGuard,
+  systemError,
+} from "@refmcp/core/boundary";
+import { type Folder, guardedFolder } from "./open-folder.ts";
 
 /**
  * A name for what is about to get its own name back or to vanish. It may be all that is left of it where this process
@@ -51,25 +57,26 @@ async function takeAwayByCopy(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const { parent, path } = place;
-  const hidden = hiddenName();
-  await rename(place.entry, parent.entry(hidden));
-  const hiddenPath = join(parent.path, hidden);
-  const folder = guardedFolder(guard, parent);
+  const hidden = { parent, name: hiddenName(), path };
+  await rename(place.entry, parent.entry(hidden.name));
+  const hiddenPath = join(parent.path, hidden.name);
   if (image !== undefined) {
     try {
-      await copyEntry(folder, hidden, ownFolder(dirname(image)), basename(image), signal);
+      await guard.copyTree(hidden, imageSpot(image), { signal, skipped: () => {} });
     } catch (error) {
       await rm(image, { recursive: true, force: true }).catch(() => {});
       await guard.move(hiddenPath, path);
       throw error;
     }
   }
-  try {
-    await removeEntry(folder, hidden, place.stat?.isDirectory() === true);
-    return undefined;
-  } catch {
-    return hiddenPath;
-  }
+  return guard.removeTree(hidden).then(
+    () => undefined,
+    () => hiddenPath,
+  );
+}
+
+function imageSpot(image: string) {
+  return { parent: ownDirectory(dirname(image)), name: basename(image), path: image };
 }
 
 /**
@@ -95,12 +102,13 @@ export async function bringBack(
     if (place.stat !== undefined) throw inTheWay(path);
     const moved = await renamed(image, place.parent.entry(hidden));
     try {
-      if (!moved) await copyEntry(ownFolder(dirname(image)), basename(image), folder, hidden, signal);
+      if (!moved)
+        await guard.copyTree(imageSpot(image), { parent: place.parent, name: hidden, path }, { signal });
       await ready?.(folder, hidden);
       await guard.move(hiddenPath, path);
     } catch (error) {
       if (moved) await rename(place.parent.entry(hidden), image);
-      else await discard(folder, hidden);
+      else await discard(guard, place.parent, hidden);
       throw error;
     }
     if (!moved) await rm(image, { recursive: true, force: true });
@@ -112,13 +120,9 @@ export async function bringBack(
 }
 
 /** Removes something of ours that may or may not be there. */
-export async function discard(folder: Folder, name: string): Promise<void> {
-  try {
-    const stat = await lstat(folder.entry(name));
-    await removeEntry(folder, name, stat.isDirectory());
-  } catch {
-    // Not there, or in use: it has a name that nobody takes for his own.
-  }
+export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
+  // Not there, or in use: it has a name that nobody takes for his own.
+  await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }
 
 /** Renames, or returns false where the places lie on different file systems. */
@@ -129,31 +133,6 @@ async function renamed(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if (errorCode(error) === "EXDEV") return false;
     throw error;
-  }
-}
-
-/** Copies a file, link or directory with modes and times. What was copied before a failure stays. */
-async function copyEntry(
-  from: Folder,
-  name: string,
-  to: Folder,
-  newName: string,
-  signal?: AbortSignal,
-): Promise<void> {
-  const options = { times: true, signal };
-  const stat = await lstat(from.entry(name));
-  if (stat.isSymbolicLink()) await copyLinkEntry(from, name, to, newName);
-  else if (!stat.isDirectory()) await copyFileEntry(from, name, to, newName, options);
-  else {
-    await mkdir(to.entry(newName), { mode: 0o700 });
-    const [source, target] = [await from.child(name), await to.child(newName)];
-    try {
-      await copyFolder(source, target, options);
-      await takeMode(target, stat, true);
-    } finally {
-      await source.close();
-      await target.close();
-    }
   }
 }
 

@@ -1,7 +1,8 @@
-import { open, writeFile } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { sized } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
-import { copyBytes } from "../change/copy-folder.ts";
 import type { Action, Effect } from "./change-record.ts";
 import { type Journal, notJournaled } from "./journal.ts";
 
@@ -130,13 +131,13 @@ export class Recording {
   }
 }
 
-async function copyTo(image: string, file: GuardedFile, signal: AbortSignal | undefined): Promise<void> {
-  const target = await open(image, "wx", 0o600);
-  try {
-    await copyBytes(file.handle, target, { signal });
-  } finally {
-    await target.close();
-  }
+async function copyTo(
+  image: string,
+  { handle }: GuardedFile,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const content = handle.createReadStream({ start: 0, autoClose: false });
+  await pipeline(content, createWriteStream(image, { flags: "wx", mode: 0o600 }), { signal });
 }
 
 /** The sentence part about something that is too large for the journal. */
