@@ -22,7 +22,9 @@ export const params = z
   .array(z.unknown())
   .max(1_000)
   .default([])
-  .describe('Values for ? in order: text, number, true, null, {"base64": "…"} for bytes.');
+  .describe(
+    'Values for ?, ?1, $1 in order, or one object for :name: text, number, true, null, {"base64": "…"} for bytes.',
+  );
 
 export const dryRun = z.boolean().default(false).describe("Run it, report, and take it back.");
 

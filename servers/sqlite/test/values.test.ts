@@ -109,6 +109,49 @@ describe("values", () => {
     await expect(ask(here, "SELECT :name", { params: [] })).rejects.toMatchObject({ kind: "invalid" });
   });
 
+  it.each<readonly [sql: string, params: unknown[], row: unknown[]]>([
+    ["SELECT ?1, ?2, ?1", ["a", 2], ["a", 2, "a"]],
+    ["SELECT $2, $1", ["a", 2], [2, "a"]],
+    ["SELECT ?3, ?1", ["a", "unused", 3], [3, "a"]],
+    ["SELECT :name, @age, $city, ':no'", [{ name: "a", ":age": 2, city: null }], ["a", 2, null, ":no"]],
+    ["SELECT :name, :age, :name", ["a", 2], ["a", 2, "a"]],
+    ["SELECT hex(:data) -- :not ?", [{ base64: "AP8=" }], ["00FF"]],
+    ["SELECT '?' || ?", ["x"], ["?x"]],
+  ])("are bound by number and by name: %s", async (sql, params, row) => {
+    const here = await enter();
+    expect((await ask(here, sql, { params })).rows).toEqual([row]);
+  });
+
+  it.each<readonly [sql: string, params: unknown[], message: string]>([
+    ["SELECT ?, ?", [1], "The statement takes 2 values, and params has 1."],
+    ["SELECT ?3", [1], "The statement takes 3 values, and params has 1."],
+    ["SELECT :a, :b", [{ a: 1, c: 2 }], "No value for b. The statement has no parameter c."],
+    ["SELECT :a, ?", [1, 2], "mixes ? with named parameters"],
+    ["SELECT :a", [{ a: [1] }], "parameter a is a list"],
+  ])("that do not fit are explained: %s", async (sql, params, message) => {
+    const here = await enter();
+    await expect(ask(here, sql, { params })).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ["SELCT 1", '"SELCT" does not begin an SQL statement. Did you mean SELECT?'],
+    [
+      "SELECT * FORM users",
+      'near "FORM": syntax error (SQLITE_ERROR) (position 10: "SELECT * »FORM users").',
+    ],
+    [
+      "SELECT id, nam FROM users",
+      'no such column: nam (position 12: "SELECT id, »nam FROM users"). Did you mean name?',
+    ],
+    ["SELECT * FROM usrs", "Did you mean users?"],
+  ])("errors say where: %s", async (sql, message) => {
+    const here = await enter();
+    await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });
+  });
+
   it("that are huge or deep are cut, or refused with SQLite's own word", async () => {
     const here = await enter();
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");

@@ -105,8 +105,25 @@ describe("pg_execute", () => {
     expect(tables).toEqual([]);
   });
 
+  it("runs alone what cannot be in a transaction, with the limits of a call", async () => {
+    const run = (...statements: string[]) => at().call("pg_execute", { statements });
+    await at().data("pg_execute", { statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"] });
+    const dropped = await at().data("pg_execute", { statements: ["DROP INDEX CONCURRENTLY by_city"] });
+    expect(dropped.undo).toEqual([expect.stringContaining("CREATE INDEX by_city")]);
+    expect(await at().sql("SELECT to_regclass('by_city') AS found")).toEqual([{ found: null }]);
+    for (const sql of ["VACUUM customers", "ANALYZE customers", "REINDEX TABLE CONCURRENTLY customers"])
+      expect(await run(sql), sql).toMatchObject({ isError: false });
+    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(/outside of a transaction.*alone/s);
+    const { rows } = Object(
+      await at().data("query", {
+        sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')",
+      }),
+    );
+    expect(rows).toEqual([["30s", "5s"]]);
+  });
+
   it("refuses what would end its transaction", async () => {
-    for (const statement of ["COMMIT", "BEGIN", "SELECT 1; DROP TABLE orders", "VACUUM"]) {
+    for (const statement of ["COMMIT", "BEGIN", "SELECT 1; DROP TABLE orders"]) {
       const { isError, text } = await at().call("pg_execute", { statements: [statement] });
       expect(isError, text).toBe(true);
     }

@@ -11,7 +11,7 @@ export default tool({
   description:
     "Run changing SQL: one statement, or several in one transaction, all or nothing. " +
     "What destroys data (DROP, TRUNCATE, DELETE or UPDATE of every row or of more than 1,000) is worked out first and asks " +
-    "the user. dry_run runs everything, reports and takes it back. For reading use query.",
+    "the user. dry_run runs everything, reports and takes it back. VACUUM and CONCURRENTLY run alone. For reading use query.",
   effect: "destroy",
   openWorld: false,
   toolset: "data",

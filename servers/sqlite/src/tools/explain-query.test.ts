@@ -48,3 +48,13 @@ it("names an index that SQLite would take, and refuses what does not read", asyn
     kind: "denied",
   });
 });
+
+it("plans a statement with parameters that have no values", async () => {
+  const { databases, call } = await enter();
+  const plan = (query: string) => tool.run(of({ query }), databases, call);
+  expect(await plan("SELECT * FROM users WHERE city = ? AND name > ?")).toMatchObject({
+    full_scans: ["users"],
+  });
+  expect(await plan("SELECT * FROM users WHERE city = :city")).toMatchObject({ full_scans: ["users"] });
+  expect(await plan("SELECT * FROM users WHERE id = ?2")).toMatchObject({ full_scans: [] });
+});

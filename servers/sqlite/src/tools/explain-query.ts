@@ -3,6 +3,7 @@ import { database, params, sql, tool } from "../context.ts";
 import { explain } from "../database/advice/explain.ts";
 import { passReading } from "../database/gate/gate.ts";
 import { paramsOf } from "../database/gate/params.ts";
+import { nullsFor } from "../database/gate/places.ts";
 
 export default tool({
   name: "explain_query",
@@ -19,6 +20,11 @@ export default tool({
   }),
   run({ query, params, database }, databases, { signal }) {
     passReading(query);
-    return explain(databases, { database, sql: query, params: paramsOf(params), signal });
+    return explain(databases, {
+      database,
+      sql: query,
+      params: paramsOf(query, params.length === 0 ? nullsFor(query) : params),
+      signal,
+    });
   },
 });

@@ -59,6 +59,13 @@ export class Session {
     return statements && { statements, opened };
   }
 
+  /** Sets what a transaction would set, for the session, which forgets it when it is cleaned; opens none. */
+  async openNone(): Promise<void> {
+    const [, settings = ""] = this.takeOpening()?.statements ?? [];
+    this.isOpen = true;
+    await this.link.run(settings.replaceAll("', true)", "', false)"));
+  }
+
   /** Opens the transaction, if it is not open. */
   async open(): Promise<void> {
     const opening = this.takeOpening();

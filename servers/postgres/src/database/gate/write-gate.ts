@@ -29,6 +29,8 @@ export interface Change {
   readonly command: string;
   readonly losses: readonly Loss[];
   readonly targets: readonly RowTarget[];
+  /** Whether PostgreSQL runs it outside of a transaction only: VACUUM, CREATE INDEX CONCURRENTLY. */
+  readonly isAlone: boolean;
 }
 
 /** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
@@ -36,7 +38,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   TransactionStmt:
     "Transactions are opened and ended by this tool: pass several statements to run them in one.",
   CopyStmt: "Use pg_export and pg_import_csv: they move data through files that you allowed.",
-  VacuumStmt: "VACUUM and ANALYZE are a person's work: run them in psql.",
   AlterSystemStmt: "The server's configuration is a person's work.",
   CreatedbStmt: "Databases are made and dropped by a person, in psql.",
   DropdbStmt: "Databases are made and dropped by a person, in psql.",
@@ -91,7 +92,14 @@ export async function passWriting(sql: string): Promise<Change> {
     const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
     if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
-  return { sql, command: spoken(kind), losses, targets };
+  return { sql, command: spoken(kind), losses, targets, isAlone: isAlone(kind, statement) };
+}
+
+function isAlone(kind: string, node: Tree): boolean {
+  if (kind === "VacuumStmt") return node.is_vacuumcmd === true;
+  if (kind === "ReindexStmt")
+    return listOf(node.params).some((one) => treeOf(treeOf(one).DefElem).defname === "concurrently");
+  return (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
 }
 
 function lossOf(key: string, node: Tree): Loss | undefined {

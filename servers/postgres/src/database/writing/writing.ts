@@ -63,6 +63,9 @@ export async function write(database: Database, writing: Writing): Promise<Writt
   const changes: Change[] = [];
   for (const [index, sql] of statements.entries())
     changes.push(await numbered(index, statements.length, passWriting(sql)));
+  const [first] = changes;
+  if (first !== undefined && changes.some(({ isAlone }) => isAlone))
+    return await writeAlone(database, first, changes.length, params[0] ?? [], writing);
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
     const outcomes: Outcome[] = [];
@@ -92,6 +95,31 @@ export async function write(database: Database, writing: Writing): Promise<Writt
     }
     return { committed: !writing.dryRun, outcomes, loss, undo, tables, notices };
   });
+}
+
+/** Runs a statement that PostgreSQL refuses within a transaction: by itself, and not to be taken back. */
+async function writeAlone(
+  database: Database,
+  change: Change,
+  count: number,
+  params: readonly unknown[],
+  { signal, timeoutMs, caps, dryRun }: Writing,
+): Promise<Written> {
+  if (count > 1 || dryRun)
+    throw new ToolError("invalid", "VACUUM and CONCURRENTLY run outside of a transaction.", {
+      hint: `Pass the statement alone${dryRun ? ", without dry_run" : ""}.`,
+    });
+  return await database.workInOne(
+    { signal, timeoutMs, sql: change.sql, mode: "READ WRITE" },
+    async (session) => {
+      await session.openNone();
+      const undo: string[] = [];
+      for (const loss of change.losses) undo.push(...(await lookAt(session, loss)).restoring);
+      const outcome = await runOne(database, session, change, params, caps);
+      const notices = session.link.takeNotices();
+      return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
+    },
+  );
 }
 
 /** @throws ToolError `invalid` where several statements do not have a list of values each. */

@@ -24,7 +24,7 @@ export async function explain(
   const { plan, indexes } = await databases.runners
     .run<Explained>(job, { signal, timeoutMs })
     .catch(async (error: unknown) => {
-      throw await nearNames(error, databases, place, signal);
+      throw await nearNames(error, sql, databases, place, signal);
     });
   return {
     plan: indented(plan),

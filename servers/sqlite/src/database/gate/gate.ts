@@ -1,4 +1,4 @@
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
@@ -92,7 +92,24 @@ function single(sql: string): Statement {
   });
 }
 
+/** What a statement of SQLite can begin with. */
+const KEYWORDS =
+  "ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE ROLLBACK SAVEPOINT SELECT UPDATE VACUUM VALUES WITH".split(
+    " ",
+  );
+
 function refused({ first, tokens }: Statement, allowed: string, hint: string): ToolError {
+  if (first !== "" && !KEYWORDS.includes(first)) {
+    const [near] = nearest(first, KEYWORDS);
+    const question = near === undefined ? "" : ` Did you mean ${near}?`;
+    return new ToolError(
+      "invalid",
+      `${JSON.stringify(oneLine(first.slice(0, 40)))} does not begin an SQL statement.${question}`,
+      {
+        hint: allowed,
+      },
+    );
+  }
   const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
   return new ToolError(
     "denied",

@@ -1,48 +1,56 @@
 import { ToolError } from "@refmcp/core/answer";
+import { arranged } from "./places.ts";
 
 /**
- * Bound values as SQLite takes them: whole numbers as integers, booleans as 0 and 1, `{ "base64": "…" }` as bytes.
+ * Values as the driver binds them to a statement, for `?`, `?1`, `$1` and `:name`: whole numbers as integers, booleans as 0
+ * and 1, `{ "base64": "…" }` as bytes.
  *
- * @throws ToolError `invalid` for a value that SQLite has no type for.
+ * @throws ToolError `invalid` for a value that SQLite has no type for, and where values and statement do not fit.
  */
-export function paramsOf(values: readonly unknown[]): unknown[] {
-  return values.map((value, index) => {
-    if (value === null || typeof value === "string") return value;
-    if (typeof value === "boolean") return value ? 1n : 0n;
-    if (typeof value === "number") return numberOf(value, index);
-    if (typeof value === "object" && "base64" in value && typeof value.base64 === "string" && isBlob(value))
-      return bytesOf(value.base64, index);
-    throw new ToolError(
-      "invalid",
-      `params[${index}] is ${Array.isArray(value) ? "a list" : "an object"}, which is no value of SQLite.`,
-      {
-        hint: 'Give a text, a number, true, false, null or { "base64": "…" } for bytes; JSON goes as its text.',
-      },
-    );
-  });
+export function paramsOf(sql: string, values: readonly unknown[]): unknown[] {
+  const { inOrder, byName } = arranged(sql, values);
+  const bound = inOrder.map((value, index) => bindable(value, `params[${index}]`));
+  if (byName === undefined) return bound;
+  const named = Object.entries(byName).map(([name, value]) => [name, bindable(value, `parameter ${name}`)]);
+  return [...bound, Object.fromEntries(named)];
+}
+
+function bindable(value: unknown, where: string): unknown {
+  if (value === null || typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  if (typeof value === "number") return numberOf(value, where);
+  if (typeof value === "object" && "base64" in value && typeof value.base64 === "string" && isBlob(value))
+    return bytesOf(value.base64, where);
+  throw new ToolError(
+    "invalid",
+    `${where} is ${Array.isArray(value) ? "a list" : "an object"}, which is not a value of SQLite.`,
+    {
+      hint: 'Give a text, a number, true, false, null or { "base64": "…" } for bytes; JSON goes as its text.',
+    },
+  );
 }
 
 /**
  * JSON numbers are read as doubles, here and by most clients: beyond ±2^53 an integer may have become its neighbour on the
  * way, and would find another row.
  */
-function numberOf(value: number, index: number): bigint | number {
+function numberOf(value: number, where: string): bigint | number {
   if (Number.isSafeInteger(value)) return BigInt(value);
   if (Number.isFinite(value) && !Number.isInteger(value)) return value;
   throw new ToolError(
     "invalid",
-    `params[${index}] is an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
+    `${where} is an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
     {
       hint: 'Pass it as text and write CAST(? AS INTEGER), or CAST(? AS REAL): "9223372036854775807", "1e300".',
     },
   );
 }
 
-function bytesOf(base64: string, index: number): Buffer {
+function bytesOf(base64: string, where: string): Buffer {
   const bytes = Buffer.from(base64, "base64");
   const plain = (text: string) => text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
   if (plain(bytes.toString("base64")) === plain(base64)) return bytes;
-  throw new ToolError("invalid", `params[${index}] holds base64 that cannot be decoded.`, {
+  throw new ToolError("invalid", `${where} holds base64 that cannot be decoded.`, {
     hint: "Give the bytes as base64 (RFC 4648) without line breaks.",
   });
 }

@@ -5,25 +5,31 @@ import type { Place } from "../connection/handle.ts";
 const NAMES = {
   table: "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
   column:
-    "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view') LIMIT 5000",
+    "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view') AND instr(lower(?), lower(s.name)) > 0 LIMIT 5000",
 } as const;
 
-/** An error that something is not there, with the names that are like it; other errors come back as they are. */
+/**
+ * What SQLite said of a statement, with the place in it and the names that are like a missing one.
+ *
+ * @param sql the statement or statements: columns are those of tables that it names
+ */
 export async function nearNames(
-  error: unknown,
+  failure: unknown,
+  sql: string,
   databases: Databases,
   place: Place,
   signal: AbortSignal,
 ): Promise<unknown> {
+  const error = located(failure, sql);
   if (!(error instanceof ToolError) || error.kind !== "not_found") return error;
-  const found = /no such (table|column): (?:.*\.)?(.+?)\.?$/.exec(error.message);
+  const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
   const job = {
     op: "look" as const,
     place,
     isTolerant: false,
-    statements: [{ sql: NAMES[kind], params: [] }],
+    statements: [{ sql: NAMES[kind], params: kind === "column" ? [sql] : [] }],
   };
   const [rows = []] = await databases.catalogue
     .run<{ name: string }[][]>(job, { signal, timeoutMs: 2_000 })
@@ -34,6 +40,24 @@ export async function nearNames(
   ).map(oneLine);
   if (near.length === 0) return error;
   return new ToolError("not_found", `${error.message} Did you mean ${near.join(" or ")}?`, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.code === undefined ? {} : { code: error.code }),
+  });
+}
+
+/** An error that names a word of the statement, with the place of that word where it is there only once. */
+function located(error: unknown, sql: string): unknown {
+  if (!(error instanceof ToolError)) return error;
+  const [, near, missing] =
+    /near "(.+?)": syntax error|no such (?:table|column|function): (?:\S*\.)?(.+?)\.$/.exec(error.message) ??
+    [];
+  const word = near ?? missing;
+  if (word === undefined) return error;
+  const at = sql.indexOf(word);
+  if (at < 0 || sql.indexOf(word, at + 1) >= 0) return error;
+  const excerpt = `${at > 30 ? "…" : ""}${sql.slice(Math.max(0, at - 30), at)}»${sql.slice(at, at + 30)}${at + 30 < sql.length ? "…" : ""}`;
+  const message = `${error.message.replace(/\.$/, "")} (position ${at + 1}: ${JSON.stringify(oneLine(excerpt.replace(/\s+/g, " ")))}).`;
+  return new ToolError(error.kind, message, {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.code === undefined ? {} : { code: error.code }),
   });

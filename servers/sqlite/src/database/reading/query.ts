@@ -25,7 +25,7 @@ export interface Question {
 export async function query(databases: Databases, question: Question): Promise<string> {
   passReading(question.sql);
   const { sql, database, format, signal, cursor, budget } = question;
-  const params = paramsOf(question.params);
+  const params = paramsOf(sql, question.params);
   const place = await databases.place(database);
   const { rows, bytes, cellBytes, timeoutMs } = databases.limits(question);
   const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
@@ -42,7 +42,7 @@ export async function query(databases: Databases, question: Question): Promise<s
       const answer = await databases.runners
         .run<ReadAnswer>(job, { signal, timeoutMs })
         .catch(async (error: unknown) => {
-          throw await nearNames(error, databases, place, signal);
+          throw await nearNames(error, sql, databases, place, signal);
         });
       return windowOf(answer);
     },

@@ -43,7 +43,7 @@ export async function exportRows(
     });
   const place = await databases.place(database);
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
-  const open = { op: "open_rows" as const, place, sql, params: paramsOf(params), format };
+  const open = { op: "open_rows" as const, place, sql, params: paramsOf(sql, params), format };
   const { value, ...file } = await writeNewFile(databases.options.guard, path, (write) =>
     databases.transfers
       .lease(place.file, run, async (ask) => {
@@ -60,7 +60,7 @@ export async function exportRows(
         return rows;
       })
       .catch(async (error: unknown) => {
-        throw await nearNames(error, databases, place, signal);
+        throw await nearNames(error, sql, databases, place, signal);
       }),
   );
   return { ...file, rows: value };

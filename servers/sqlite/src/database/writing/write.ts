@@ -42,7 +42,7 @@ export async function write(databases: Databases, writing: Writing): Promise<Wri
       .run<WriteAnswer>(job, { signal, timeoutMs })
       .catch(async (error: unknown) => {
         await recover(databases, place);
-        throw await nearNames(error, databases, place, signal);
+        throw await nearNames(error, statements.map((one) => one.sql).join(";\n"), databases, place, signal);
       });
     return dryRun || done.committed ? { done } : { loss: done.loss ?? "nothing is lost any more" };
   };
@@ -58,7 +58,7 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
   );
   return {
     sql,
-    params: paramsOf(params),
+    params: paramsOf(sql, params),
     verb: statement.verb,
     overwrites: overwrites && (statement.verb === "INSERT" || statement.verb === "REPLACE"),
     ...(removal === undefined ? {} : { structure: removal.what, table: removal.table }),
