@@ -12,14 +12,14 @@ export const prompt = promptFor<Context>();
 export const repoPath = z
   .string()
   .optional()
-  .describe("The repository's directory; optional where only one is in scope.");
+  .describe("Repository directory; optional if only one.");
 export const files = (what: string) =>
-  z.array(z.string().min(1)).min(1).max(1_000).describe(`${what}, relative to the repository's root.`);
+  z.array(z.string().min(1)).min(1).max(1_000).describe(`${what}, from the repository's root.`);
 export const paths = z
   .array(z.string().min(1))
   .max(100)
   .optional()
-  .describe("Only these paths, relative to the repository's root.");
+  .describe("Only these paths, from the repository's root.");
 export const contextLines = z
   .int()
   .min(0)

@@ -30,6 +30,7 @@ describe("odd repositories answer well", () => {
     const { data } = await callTool(over(), "git_status", { repo_path: root });
     expect(data).toEqual({
       branch: "main",
+      unborn: true,
       clean: false,
       staged: [],
       unstaged: [],
@@ -188,7 +189,7 @@ describe("odd repositories answer well", () => {
       "ünï.txt",
     ];
     for (const name of names) write(root, name, "one\n");
-    const { data } = await callTool(over(), "git_status", { repo_path: root });
+    const { data } = await callTool(over(), "git_status", { repo_path: root, paths: ["."] });
     expect((data.untracked as string[]).sort()).toEqual([...names].sort());
     await callTool(over(), "git_add", { repo_path: root, files: names });
     await callTool(over(), "git_commit", { repo_path: root, message: "Names" });

@@ -154,7 +154,7 @@ describe("the trap repository", { timeout: 240_000 }, () => {
   it("is described in the README as it is", () => {
     const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
     expect(readme).toContain(`A test sets ${VECTORS.length} traps`);
-    const [, list] = /<!-- traps -->\n([^]*?)\.\n<!-- \/traps -->/.exec(readme) ?? [];
+    const [, list] = /<!-- traps -->\n([\s\S]*?)\.\n<!-- \/traps -->/.exec(readme) ?? [];
     expect(list?.replaceAll("\n", " ")).toBe(VECTORS.map(({ name }) => name).join(", "));
   });
 

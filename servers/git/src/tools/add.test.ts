@@ -52,4 +52,12 @@ describe("git_add", () => {
     expect(error).toMatchObject({ kind: "denied", code: "filter_needed" });
     expect(error.message).toContain("large.txt");
   });
+
+  it("says which path it does not know, and which it could be", async () => {
+    const { call, git } = sample();
+    const error = await failureOf(call("git_add", { files: ["notes.txt", "util.ts"] }));
+    expect(error).toMatchObject({ kind: "not_found", code: "bad_path" });
+    expect(error.message).toContain('no file "util.ts" here. Did you mean "src/util.ts"?');
+    expect(git("diff", "--cached", "--name-only")).not.toContain("notes.txt");
+  });
 });

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
+import { hooksInto } from "../../test/traps.ts";
 
 const sample = useSample("dirty");
 
@@ -115,5 +116,31 @@ describe("git_commit", () => {
     expect(error).toMatchObject({ kind: "denied", code: "hook_failed" });
     expect(error.message).toContain("no tabs please");
     expect(git("rev-parse", "HEAD")).toBe(before);
+  });
+
+  it("signs where the user's own configuration says so, and not where the repository's does", async () => {
+    const { call, git, place, root } = sample();
+    const signer = `${place.home}/gpg.sh`;
+    writeFileSync(signer, '#!/bin/sh\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n', { mode: 0o755 });
+    git("config", "commit.gpgSign", "true");
+    await call("git_commit", { message: "By the repository" });
+    expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
+    const own = `[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = ${signer}\n[user]\n\tsigningKey = x\n`;
+    appendFileSync(`${place.home}/.gitconfig`, own);
+    writeFileSync(`${root}/README.md`, "signed\n");
+    await call("git_commit", { message: "By the user", files: ["README.md"] });
+    expect(git("cat-file", "commit", "HEAD")).toContain("gpgsig");
+    writeFileSync(`${root}/README.md`, "unsigned\n");
+    await call("git_commit", { message: "As the call says", files: ["README.md"], sign: false });
+    expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
+  });
+
+  it("asks about hooks only where there is something to commit", async () => {
+    const { call, git, root } = sample();
+    hooksInto(`${root}/.git/hooks`, "/bin/true");
+    git("reset", "--quiet");
+    const asked = fakeCall({ agrees: true });
+    expect((await failureOf(call("git_commit", { message: "x" }, asked))).code).toBe("nothing_to_commit");
+    expect(asked.questions).toEqual([]);
   });
 });

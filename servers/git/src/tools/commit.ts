@@ -15,7 +15,7 @@ export default tool({
     files: files("Commit only these").optional(),
     amend: z.boolean().default(false).describe("Replace the last commit."),
     author: z.string().max(300).optional().describe("Name <email>, where not the user."),
-    sign: z.boolean().default(false).describe("Sign with the user's key."),
+    sign: z.boolean().optional().describe("Sign with the user's key; default: their commit.gpgSign."),
     allow_empty: z.boolean().default(false).describe("Commit although nothing changed."),
   }),
   output: z.object({

@@ -26,4 +26,13 @@ describe("git_delete_branch", () => {
     expect((await failureOf(declined)).kind).toBe("denied");
     expect(git("for-each-ref")).toBe(refs);
   });
+
+  it("asks about no branch that is checked out", async () => {
+    const { call } = sample();
+    const asked = fakeCall({ agrees: true });
+    expect((await failureOf(call("git_delete_branch", { branch_name: "main" }, asked))).code).toBe(
+      "branch_in_use",
+    );
+    expect(asked.questions).toEqual([]);
+  });
 });

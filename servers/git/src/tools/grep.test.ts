@@ -43,4 +43,12 @@ describe("git_grep", () => {
     expect(error).toMatchObject({ kind: "invalid", code: "bad_pattern" });
     expect(error.hint).toContain("fixed_strings");
   });
+
+  it("understands what Perl does, and says so where git cannot", async () => {
+    const { call, write } = sample();
+    write("src/util.ts", "let x = 42;\n");
+    const { data } = await call("git_grep", { pattern: "\\bx = \\d+(?=;)" });
+    expect(data.matches).toEqual([{ path: "src/util.ts", line: 1, text: "let x = 42;" }]);
+    expect((await failureOf(call("git_grep", { pattern: "(?<" }))).code).toBe("bad_pattern");
+  });
 });

@@ -6,7 +6,7 @@ import { grep } from "../repository/read/grep.ts";
 export default tool({
   name: "git_grep",
   title: "Search tracked files",
-  description: "Search tracked files for a POSIX extended regular expression, here or in a commit.",
+  description: "Search tracked files for a regular expression (POSIX extended or Perl), here or in a commit.",
   effect: "read",
   openWorld: false,
   toolset: "read",

@@ -94,4 +94,38 @@ describe("git_log", () => {
     const other = failureOf(call("git_log", { author: "x", cursor: first.data.next_cursor }));
     expect((await other).kind).toBe("invalid");
   });
+
+  it("takes a pickaxe as it is written, and other filters in any case", async () => {
+    const { call, git, write } = sample();
+    write("case.txt", "FooBar\n");
+    git("add", "case.txt");
+    git("commit", "--quiet", "-m", "Adds FooBar");
+    expect(subjects((await call("git_log", { pickaxe: "foobar" })).data)).toEqual([]);
+    expect(subjects((await call("git_log", { pickaxe: "FooBar" })).data)).toEqual(["Adds FooBar"]);
+    expect(subjects((await call("git_log", { grep: "adds foobar" })).data)).toEqual(["Adds FooBar"]);
+  });
+
+  it("takes no number with an unknown word for a date", async () => {
+    for (const text of ["5 bananas", "2024-01-15 sharp", "in 3 days"])
+      expect((await failureOf(sample().call("git_log", { start_timestamp: text }))).code, text).toBe(
+        "bad_date",
+      );
+    for (const text of [
+      "2 weeks ago",
+      "yesterday noon",
+      "Jan 15 2024 10:00 UTC",
+      "last friday",
+      "2024-01-15T10:00:00Z",
+    ])
+      await sample().call("git_log", { start_timestamp: text });
+  });
+
+  it("leaves a long message to git_show, which has all of it", async () => {
+    const { call, git } = sample();
+    const body = "word ".repeat(2_500).trim();
+    git("commit", "--quiet", "--allow-empty", "-m", "Long", "-m", body);
+    const [first] = (await call("git_log")).data.commits as Commits;
+    expect(first?.message).toMatch(/…$/);
+    expect((await call("git_show", { revision: "HEAD" })).text).toContain(body);
+  });
 });

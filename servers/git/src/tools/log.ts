@@ -9,7 +9,7 @@ const date = z.string().min(1).max(100).optional();
 export default tool({
   name: "git_log",
   title: "Commit log",
-  description: "List commits, newest first. For one commit's changes call git_show.",
+  description: "List commits, newest first. For one commit's changes and its whole message call git_show.",
   effect: "read",
   openWorld: false,
   toolset: "read",

@@ -62,4 +62,26 @@ describe("git_merge", () => {
     write("src/app.ts", "mine\n");
     expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("local_changes");
   });
+
+  it("ends what is under way: continues once the conflicts are resolved, or aborts and keeps what the files held", async () => {
+    const { call, git, write, root } = sample();
+    await call("git_merge", { revision: "conflicting", on_conflict: "keep" });
+    expect((await failureOf(call("git_stash"))).code).toBe("operation_in_progress");
+    expect((await failureOf(call("git_merge", { action: "continue" }))).code).toBe("conflict");
+    write("src/app.ts", "half resolved\n");
+    const { data } = await call("git_merge", { action: "abort" });
+    expect(git("status", "--porcelain")).toBe("");
+    const [, ref = ""] = /source (refs\/\S+?)\.?$/.exec(String(data.notes)) ?? [];
+    await call("git_restore", { files: ["src/app.ts"], source: ref });
+    expect(readFileSync(`${root}/src/app.ts`, "utf8")).toBe("half resolved\n");
+    git("checkout", "--quiet", "src/app.ts");
+    expect((await failureOf(call("git_merge", { action: "abort" }))).code).toBe("no_operation");
+    await call("git_cherry_pick", { commits: ["conflicting"], on_conflict: "keep" });
+    write("src/app.ts", "resolved\n");
+    await call("git_add", { files: ["src/app.ts"] });
+    const done = await call("git_merge", { action: "continue" });
+    expect(git("log", "-1", "--format=%s").trim()).toBe("Other line");
+    expect(done.data).toMatchObject({ after: git("rev-parse", "HEAD").trim(), count: 1 });
+    expect((await failureOf(call("git_merge"))).code).toBe("bad_revision");
+  });
 });

@@ -1,17 +1,23 @@
+import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { integrated, onConflict, repoPath, tool } from "../context.ts";
-import { merge } from "../repository/change/integrate.ts";
+import { endOperation, merge } from "../repository/change/integrate.ts";
 
 export default tool({
   name: "git_merge",
   title: "Merge",
-  description: "Merge a branch or commit into the current branch. Conflicts are abandoned unless asked for.",
+  description:
+    "Merge a branch or commit into the current branch. A conflict changes nothing unless on_conflict is keep.",
   effect: "change",
   openWorld: false,
   toolset: "write",
   input: z.strictObject({
     repo_path: repoPath,
-    revision: z.string().describe("Branch or commit to merge."),
+    revision: z.string().optional().describe("Branch or commit to merge."),
+    action: z
+      .enum(["merge", "continue", "abort"])
+      .default("merge")
+      .describe("continue or abort: ends a merge, rebase, cherry-pick or revert under way."),
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
     fast_forward: z
       .enum(["allow", "only", "never"])
@@ -20,10 +26,17 @@ export default tool({
     on_conflict: onConflict,
   }),
   output: integrated,
-  run: ({ repo_path, fast_forward, on_conflict, ...query }, git, call) =>
+  run: ({ repo_path, revision, action, message, fast_forward, on_conflict }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
-      const how = { fastForward: fast_forward, onConflict: on_conflict };
       const confirm = (question: string) => call.confirm(question);
-      return merge(git, repository, { ...query, ...how }, confirm, call.budget);
+      if (action !== "merge") return endOperation(git, repository, action, confirm, call.budget);
+      if (revision === undefined) {
+        throw new ToolError("invalid", "revision is missing.", {
+          code: "bad_revision",
+          hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
+        });
+      }
+      const query = { revision, message, fastForward: fast_forward, onConflict: on_conflict };
+      return merge(git, repository, query, confirm, call.budget);
     }),
 });

@@ -34,4 +34,17 @@ describe("git_restore", () => {
       "bad_revision",
     );
   });
+
+  it("names what a source changed, and keeps an untracked file that it overwrites", async () => {
+    const { call, git, write, root } = sample();
+    git("stash", "push", "--quiet", "--include-untracked");
+    const { data } = await call("git_restore", { files: ["src/app.ts"], source: "v0.9" });
+    expect(data).toMatchObject({ files: [{ path: "src/app.ts", status: "modified" }], count: 1 });
+    write("src/feature.ts", "untracked\n");
+    const again = await call("git_restore", { files: ["src/feature.ts"], source: "feature" });
+    expect(again.data).toMatchObject({ files: [{ path: "src/feature.ts" }], count: 1 });
+    expect(readFileSync(`${root}/src/feature.ts`, "utf8")).toBe("new\n");
+    await call("git_restore", { files: ["src/feature.ts"], source: again.data.recovery });
+    expect(readFileSync(`${root}/src/feature.ts`, "utf8")).toBe("untracked\n");
+  });
 });

@@ -5,7 +5,8 @@ import { status } from "../repository/read/status.ts";
 export default tool({
   name: "git_status",
   title: "Working tree status",
-  description: "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first.",
+  description:
+    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; name it in paths for its files.",
   effect: "read",
   openWorld: false,
   toolset: "read",
@@ -16,6 +17,8 @@ export default tool({
   output: z.object({
     branch: z.string().optional(),
     head: z.string().optional(),
+    detached: z.literal(true).optional(),
+    unborn: z.literal(true).optional(),
     upstream: z.string().optional(),
     ahead: z.number().optional(),
     behind: z.number().optional(),

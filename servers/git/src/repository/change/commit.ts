@@ -9,6 +9,7 @@ import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import { records, textOf } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
+import { signing } from "./signing.ts";
 import { stage } from "./stage.ts";
 
 export interface CommitQuery {
@@ -19,7 +20,8 @@ export interface CommitQuery {
   readonly allowEmpty: boolean;
   /** `Name <email>`. */
   readonly author?: string | undefined;
-  readonly sign: boolean;
+  /** Left out: as the user's own commit.gpgSign says. */
+  readonly sign?: boolean | undefined;
 }
 
 export interface Committed {
@@ -59,17 +61,18 @@ export async function commit(
   const [before] = query.amend ? await repository.lookUp(["HEAD^{commit}"]) : [];
   if (query.files !== undefined) await stage(repository, query.files);
   const paths = await pathsIn(repository, query.files ?? []);
+  const { option, options } = await signing(repository, query.sign);
   const result = await repository.run(
     [
       "commit",
       ...["--quiet", "--no-status", "--cleanup=whitespace", "--file=-"],
       ...(query.amend ? ["--amend"] : []),
       ...(query.allowEmpty ? ["--allow-empty"] : []),
-      query.sign ? "--gpg-sign" : "--no-gpg-sign",
+      option,
       ...author,
       ...(paths.length > 0 ? ["--only", "--", ...paths] : []),
     ],
-    { input: query.message, config: hooks.config },
+    { ...options, input: query.message, config: [...hooks.config, ...(options.config ?? [])] },
   );
   if (result.code !== 0) {
     await refuseConflicts(repository);
@@ -147,7 +150,8 @@ export async function conflictedPaths(repository: Repository): Promise<string[]>
   return [...new Set(records(output.stdout).map((path) => path.toString("utf8")))].sort();
 }
 
-async function refuseConflicts(repository: Repository): Promise<void> {
+/** @throws ToolError `conflict` naming the files */
+export async function refuseConflicts(repository: Repository): Promise<void> {
   const paths = await conflictedPaths(repository);
   if (paths.length === 0) return;
   throw new ToolError(

@@ -12,18 +12,14 @@ import { badRevision, failureOf } from "../run/failures.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
 import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
+import { refuseOperation } from "./integrate.ts";
 import { keep } from "./recovery.ts";
+import { signing } from "./signing.ts";
 
 /** Rebases the current branch; conflicts abandon it. */
 export async function rebase(repository: Repository, onto: string, confirm: Confirm): Promise<Destroyed> {
   await repository.worktree();
-  const operation = await operationOf(repository);
-  if (operation !== undefined) {
-    throw new ToolError("conflict", `A ${operation} is under way.`, {
-      code: "operation_in_progress",
-      hint: "Finish it with git_commit or abandon it with git_reset_hard first.",
-    });
-  }
+  await refuseOperation(repository);
   const branch = await currentBranch(repository);
   if (branch === undefined) {
     throw new ToolError("invalid", "HEAD is detached, so there is no branch to rebase.", {
@@ -39,16 +35,17 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old ones are kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "rebase", head);
+  const { option, options } = await signing(repository);
   const args = [
     "--quiet",
     "--no-autostash",
     "--no-stat",
     "--strategy=ort",
-    "--no-gpg-sign",
+    option,
     "--no-fork-point",
     "--no-verify",
   ];
-  const result = await repository.run(["rebase", ...args, target]);
+  const result = await repository.run(["rebase", ...args, target], options);
   if (result.code !== 0) {
     const conflicted = await conflictedPaths(repository);
     if ((await operationOf(repository)) !== undefined)
@@ -83,6 +80,9 @@ export async function deleteBranch(
   if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
   const [branch] = await repository.lookUp([`refs/heads/${name}`]);
   if (branch === undefined) throw badRevision(name);
+  const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
+  if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
+    throw checkedOut(name);
   const lost = await commitsOnlyIn(repository, branch.oid, [], name);
   await confirm(
     `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.count > 0 ? `: ${lost.shown}` : ""}. Its last commit is kept under a recovery ref.`,
@@ -92,10 +92,7 @@ export async function deleteBranch(
   if (result.code !== 0) {
     await repository.run(["update-ref", "-d", recovery.ref]);
     if (!/checked out at|used by worktree/.test(result.stderr)) throw failureOf(result, "delete the branch");
-    throw new ToolError("conflict", `The branch "${oneLine(name)}" is checked out.`, {
-      code: "branch_in_use",
-      hint: "Switch to another branch with git_checkout first.",
-    });
+    throw checkedOut(name);
   }
   return {
     done: `Deleted the branch ${name}.`,
@@ -103,6 +100,13 @@ export async function deleteBranch(
     recovery: recovery.ref,
     undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
   };
+}
+
+function checkedOut(name: string): ToolError {
+  return new ToolError("conflict", `The branch "${oneLine(name)}" is checked out.`, {
+    code: "branch_in_use",
+    hint: "Switch to another branch with git_checkout first.",
+  });
 }
 
 /** Deletes one stash. */

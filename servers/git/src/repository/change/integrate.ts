@@ -8,8 +8,10 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { conflictedPaths, hookFailure } from "./commit.ts";
+import { conflictedPaths, hookFailure, refuseConflicts } from "./commit.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
+import { keepWorktree } from "./recovery.ts";
+import { signing } from "./signing.ts";
 import { fileNames } from "./stage.ts";
 
 /** What becomes of conflicts: everything as it was before, or left in the files to be resolved. */
@@ -50,15 +52,16 @@ export async function merge(
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
   const hooks = await decideHooks(git, repository, HOOKS.merge, confirm);
+  const { option, options } = await signing(repository);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fastForward];
   const result = await repository.run(
     [
-      ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", "--no-gpg-sign"],
+      ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
       ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--commit", "--no-squash", "--strategy=ort"],
       ...[fast, `--message=${message}`, theirs],
     ],
-    { config: hooks.config },
+    { ...options, config: [...hooks.config, ...(options.config ?? [])] },
   );
   if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
     throw new ToolError(
@@ -116,10 +119,11 @@ async function replay(
   }
   const hooks = await decideHooks(git, repository, HOOKS.commit);
   const mainline = query.mainline === undefined ? [] : [`--mainline=${query.mainline}`];
-  const result = await repository.run([
-    ...[operation, "--no-gpg-sign", "--no-edit", "--strategy=ort"],
-    ...[...mainline, ...oids],
-  ]);
+  const { option, options } = await signing(repository);
+  const result = await repository.run(
+    [operation, option, "--no-edit", "--strategy=ort", ...mainline, ...oids],
+    options,
+  );
   if (/is a merge but no -m option/.test(result.stderr)) {
     throw new ToolError(
       "invalid",
@@ -144,16 +148,63 @@ async function replay(
   return ended;
 }
 
+/**
+ * Ends the merge, rebase, cherry-pick or revert that is under way: abandons it, or goes on after its conflicts were resolved.
+ * What an abandoned one has in its files is kept under a recovery ref.
+ *
+ * @throws ToolError `no_operation`, `conflict`
+ */
+export async function endOperation(
+  git: Git,
+  repository: Repository,
+  action: "abort" | "continue",
+  confirm: (question: string) => Promise<void>,
+  budget: number,
+): Promise<Integrated> {
+  await repository.worktree();
+  const operation = await operationOf(repository);
+  if (operation === undefined || operation === "bisect") {
+    throw new ToolError("conflict", "No merge, rebase, cherry-pick or revert is under way.", {
+      code: "no_operation",
+      hint: "git_status shows the state of the repository.",
+    });
+  }
+  const before = await commitOf(repository, "HEAD");
+  if (action === "abort") {
+    await refuseFilters(repository, () => differing(repository, "HEAD"));
+    const kept = await keepWorktree(repository, `${operation}-abort`);
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    const ended = await finish(repository, operation, undefined, "keep", before, budget);
+    delete ended.up_to_date;
+    delete ended.undo;
+    if (kept !== undefined)
+      ended.notes = [`What the files held is kept: git_restore with source ${kept.ref}.`];
+    return ended;
+  }
+  await refuseConflicts(repository);
+  const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
+  const { options } = await signing(repository);
+  const result = await repository.run([operation, "--continue"], {
+    ...options,
+    config: [...hooks.config, ...(options.config ?? [])],
+  });
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
+    throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, `continue the ${operation}`);
+  const ended = await finish(repository, operation, result, "keep", before, budget);
+  if (hooks.note !== undefined) ended.notes = [hooks.note];
+  return ended;
+}
+
 /** After the command: abandon it on conflicts or report them, and say what has changed. */
 async function finish(
   repository: Repository,
   operation: string,
-  result: GitResult,
+  result: GitResult | undefined,
   onConflict: OnConflict,
   before: string,
   budget: number,
 ): Promise<Integrated> {
-  const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
+  const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
   if (conflicted.length > 0 && onConflict === "abort") {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const names = conflicted.slice(0, 20).map(oneLine).join(", ");
@@ -174,16 +225,17 @@ async function finish(
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(before === after && conflicted.length === 0
       ? { up_to_date: true as const }
-      : { undo: `git_reset_hard with revision ${before}` }),
+      : { undo: `git_reset_hard (toolset danger) with revision ${before}` }),
     ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
   };
 }
 
-async function refuseOperation(repository: Repository): Promise<void> {
+/** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */
+export async function refuseOperation(repository: Repository): Promise<void> {
   const operation = await operationOf(repository);
   if (operation === undefined) return;
   throw new ToolError("conflict", `A ${operation} is under way.`, {
     code: "operation_in_progress",
-    hint: "git_status shows it. Resolve the conflicts, git_add and git_commit, or abandon it with git_reset_hard.",
+    hint: "git_status shows it. Resolve the conflicts, git_add and git_commit, or call git_merge with action: abort.",
   });
 }

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { filterNote } from "../open/filters.ts";
@@ -23,16 +24,27 @@ export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
   return { entries, overrides: git.overrides(entries, dormant) };
 }
 
+/** Directories that were made for what is not done yet; where the server ends first, they go with it. */
+const unfinished = new Set<string>();
+process.on("exit", () => {
+  for (const directory of unfinished) rmSync(directory, { recursive: true, force: true });
+});
+
 /**
  * A place for a new repository: inside the bound, with nothing there yet or an empty directory.
  *
  * @returns its absolute real path, and the directories that were made for it
  */
-export async function newDirectory(git: Git, path: string): Promise<{ path: string; undo(): Promise<void> }> {
+export async function newDirectory(
+  git: Git,
+  path: string,
+): Promise<{ path: string; undo(): Promise<void>; done(): void }> {
   const [outermost] = await git.guard.createDirectory(path);
   const undo = async (): Promise<void> => {
     if (outermost !== undefined) await rm(outermost, { recursive: true, force: true });
+    unfinished.delete(outermost ?? "");
   };
+  if (outermost !== undefined) unfinished.add(outermost);
   const opened = await git.guard.openDirectory(path);
   await opened.close();
   if (await isInGitDir(opened.realPath)) {
@@ -42,7 +54,7 @@ export async function newDirectory(git: Git, path: string): Promise<{ path: stri
       hint: "git would run what is made there as hooks, or take it for refs. Choose a directory outside of .git and of bare repositories.",
     });
   }
-  return { path: opened.realPath, undo };
+  return { path: opened.realPath, undo, done: () => void unfinished.delete(outermost ?? "") };
 }
 
 /** Makes a new repository, without any template. */
@@ -51,7 +63,7 @@ export async function init(
   query: { path: string; branch?: string | undefined; bare: boolean },
   signal: AbortSignal,
 ): Promise<{ repository: string; branch: string; bare: boolean }> {
-  const { path, undo } = await newDirectory(git, query.path);
+  const { path, undo, done } = await newDirectory(git, query.path);
   try {
     const existing = await git.open(path, signal).catch(() => undefined);
     if (existing?.location.worktree === path || existing?.location.gitDir === path) {
@@ -88,6 +100,7 @@ export async function init(
         hint: "main is a good name.",
       });
     if (result.code !== 0) throw failureOf(result, "make the repository");
+    done();
     return { repository: path, branch, bare: query.bare };
   } catch (error) {
     await undo();
@@ -126,7 +139,7 @@ export async function addWorktree(
     });
   }
   const commit = existing?.oid ?? (await commitOf(repository, query.revision ?? "HEAD"));
-  const { path, undo } = await newDirectory(git, query.path);
+  const { path, undo, done } = await newDirectory(git, query.path);
   const target =
     existing === undefined ? ["--no-track", "-b", query.branch, path, commit] : [path, query.branch];
   const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
@@ -141,6 +154,7 @@ export async function addWorktree(
       if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", query.branch]);
       throw error;
     }
+    done();
     const note = await checkedOutNote(git, path, repository.signal);
     return { path, branch: query.branch, commit, created_branch: existing === undefined, ...note };
   }

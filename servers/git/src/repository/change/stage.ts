@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { fitting, oneLine, ToolError } from "@refmcp/core/answer";
+import { fitting, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -8,6 +8,7 @@ import { headOf, objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
+import type { GitResult } from "../run/run-git.ts";
 import { pathText, records } from "../run/text.ts";
 import { keepWorktree, type Recovery } from "./recovery.ts";
 
@@ -54,7 +55,29 @@ export async function stage(repository: Repository, paths: readonly string[]): P
   await refuseIgnored(repository, input);
   await refuseFilters(repository, () => staging(repository, input));
   const result = await repository.run(["add", ...FROM_STDIN], { input });
-  if (result.code !== 0) throw failureOf(result, "stage the files");
+  if (result.code !== 0)
+    throw (await unknownPath(repository, paths, result)) ?? failureOf(result, "stage the files");
+}
+
+/** Says which of the paths git does not know, and which it could be instead. */
+async function unknownPath(
+  repository: Repository,
+  paths: readonly string[],
+  { stderr }: GitResult,
+): Promise<ToolError | undefined> {
+  const [, name] = /pathspec '(.*)' did not match/.exec(stderr) ?? [];
+  const path = paths.find((one) => name !== undefined && (one === name || one.endsWith(name)));
+  if (path === undefined) return undefined;
+  const listing = await repository.run(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+  const files = records(listing.stdout).map(pathText);
+  const below = files.filter((file) => file.endsWith(`/${path}`)).slice(0, 3);
+  const near = below.length > 0 ? below : nearest(path, files.slice(0, 5_000));
+  const guess =
+    near.length === 0 ? "" : ` Did you mean ${near.map((one) => `"${oneLine(one)}"`).join(" or ")}?`;
+  return new ToolError("not_found", `There is no file "${oneLine(path)}" here.${guess} Nothing was staged.`, {
+    code: "bad_path",
+    hint: "Paths are relative to the repository's root, also where repo_path is a directory below it; git_status shows them.",
+  });
 }
 
 async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {

@@ -8,6 +8,7 @@ import { changesOf } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { failureOf } from "../run/failures.ts";
 import { conflictedPaths } from "./commit.ts";
+import { refuseOperation } from "./integrate.ts";
 import { fileNames } from "./stage.ts";
 
 export interface StashQuery {
@@ -21,6 +22,7 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
   await repository.worktree();
   const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);
   if (head === undefined) throw noCommits();
+  await refuseOperation(repository);
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
   await refuseFilters(repository, () => putAside(repository, query));
   const result = await repository.run(

@@ -24,7 +24,6 @@ interface BlamedLine {
 interface Origin {
   author: string;
   date: string;
-  summary: string;
 }
 
 const LINES_AT_ONCE = 400;
@@ -105,7 +104,7 @@ export function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<
     if (oid !== undefined) {
       commit = oid;
       number = Number(final);
-      if (!origins.has(oid)) origins.set(oid, { author: "", date: "", summary: "" });
+      if (!origins.has(oid)) origins.set(oid, { author: "", date: "" });
       continue;
     }
     const origin = origins.get(commit);
@@ -113,7 +112,6 @@ export function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<
     if (origin === undefined) continue;
     if (key === "author") origin.author = value;
     if (key === "author-time") origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
-    if (key === "summary") origin.summary = value;
   }
   return { lines, origins };
 }

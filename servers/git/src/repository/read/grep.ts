@@ -38,6 +38,8 @@ export interface GrepPage {
   next_cursor?: string;
 }
 
+/** Perl's own: classes and assertions by a letter, groups with ?, lazy and possessive repetition. */
+const PERL = /\\[dDhHvVRKQEAzZGpPX]|\(\?|[*+?}][?+]/;
 const LONGEST_TEXT = 300;
 const MOST_BREAKS = 50;
 const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
@@ -57,6 +59,8 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
       : given.oid;
   if (oid === undefined) await repository.worktree();
   const skip = given?.skip ?? 0;
+  // What people write for \\d and the like means nothing in a POSIX expression, and would silently find nothing.
+  const perl = !query.fixed && PERL.test(query.pattern);
   // A path may hold line breaks; some lines more than matches are read for these.
   const maxLines = limit + MOST_BREAKS;
   const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
@@ -65,7 +69,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
       "grep",
       ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
       ...["--threads=1", "--no-column", "--no-heading", "--no-break"],
-      query.fixed ? "--fixed-strings" : "--extended-regexp",
+      query.fixed ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
       ...(query.ignoreCase ? ["--ignore-case"] : []),
       // The next argument is the pattern, whatever it begins with.
       ...["-e", query.pattern],
@@ -79,6 +83,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
   if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
   // 1: nothing matches.
   if (!result.cut && result.code > 1) {
+    if (/Perl-compatible regexes/.test(result.stderr)) throw withoutPerl(query.pattern);
     if (/^fatal: (command line|-e option), /m.test(result.stderr))
       throw badPattern(query.pattern, result.stderr);
     throw failureOf(result, "search");
@@ -147,9 +152,17 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
   };
 }
 
+function withoutPerl(pattern: string): ToolError {
+  return new ToolError(
+    "invalid",
+    `The pattern ${JSON.stringify(pattern.slice(0, 100))} is a Perl regular expression, which this git was built without.`,
+    { code: "bad_pattern", hint: "Write it as a POSIX extended one: [0-9] for \\d, no (?…) and no lazy *?." },
+  );
+}
+
 function badPattern(pattern: string, cause: string): ToolError {
   const shown = JSON.stringify(pattern.slice(0, 100));
-  return new ToolError("invalid", `The pattern ${shown} is no POSIX extended regular expression.`, {
+  return new ToolError("invalid", `The pattern ${shown} is not a valid regular expression.`, {
     code: "bad_pattern",
     hint: "Escape ( ) [ { + ? | with a backslash to mean them literally, or pass fixed_strings: true.",
     cause,

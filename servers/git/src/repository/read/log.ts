@@ -33,7 +33,8 @@ export interface LogPage {
   next_cursor?: string;
 }
 
-const LONGEST_MESSAGE = 1_000;
+/** Characters; git_show has the rest. */
+const MAX_MESSAGE = 1_000;
 const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%B"];
 /** Arguments that make `git log` print exactly what we ask for, and run nothing. */
 export const LOG_ARGS = [
@@ -80,7 +81,7 @@ export async function log(repository: Repository, query: LogQuery, budget: numbe
 }
 
 /** Reads the fields of `FIELDS`, each closed by a NUL. */
-export function parseLog(output: Buffer): Commit[] {
+export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
   const fields = records(output);
   const commits: Commit[] = [];
   for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
@@ -88,7 +89,7 @@ export function parseLog(output: Buffer): Commit[] {
       .slice(index, index + FIELDS.length)
       .map(textOf);
     const message = body.trimEnd();
-    const shown = clip(message, LONGEST_MESSAGE);
+    const shown = clip(message, maxMessage);
     commits.push({
       commit,
       author,
@@ -129,7 +130,9 @@ async function filterArgs(
   return [
     ...(author === "" ? [] : [`--author=${author}`]),
     ...(grep === "" ? [] : [`--grep=${grep}`]),
-    ...(author === undefined && grep === "" ? [] : ["--extended-regexp", "--regexp-ignore-case"]),
+    ...(author === "" && grep === "" ? [] : ["--extended-regexp"]),
+    // It would count for the pickaxe too, which takes the text as it is.
+    ...(pickaxe === "" ? ["--regexp-ignore-case"] : []),
     ...(pickaxe === "" ? [] : [`-S${pickaxe}`]),
     ...(await dateArgs(repository, "since", query.since)),
     ...(await dateArgs(repository, "until", query.until)),
@@ -140,6 +143,9 @@ async function filterArgs(
   ];
 }
 
+/** The words that git's dates know; it passes over all others, so that "5 bananas" would be the 5th. */
+const WORDS =
+  /^(seconds?|minutes?|hours?|days?|weeks?|months?|years?|ago|now|today|yesterday|noon|midnight|tea|last|never|am|pm|[zt]|utc|gmt|at|on|the|st|nd|rd|th|one|two|three|four|five|six|seven|eight|nine|ten|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,4}t)$/i;
 const NOW = /\b(now|today|seconds?|minutes?|tea|noon|midnight)\b/i;
 
 /**
@@ -152,7 +158,8 @@ async function dateArgs(
   text: string | undefined,
 ): Promise<string[]> {
   if (text === undefined) return [];
-  const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text);
+  const isKnown = (text.match(/\p{L}+/gu) ?? []).every((word) => WORDS.test(word));
+  const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text) && isKnown;
   // git takes a day without a time for that day at the present time of day; a day counts whole here.
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const moment = isDay ? `${text}T${name === "since" ? "00:00:00" : "23:59:59"}` : text;
@@ -161,7 +168,7 @@ async function dateArgs(
   const seconds = Number(/=(\d+)/.exec(parsed?.stdout.toString("utf8") ?? "")?.[1] ?? Number.NaN);
   const isNow = seconds >= before && seconds <= Date.now() / 1000;
   if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {
-    throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is no date.`, {
+    throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a valid date.`, {
       code: "bad_date",
       hint: 'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or words like "2 weeks ago" and "yesterday".',
     });

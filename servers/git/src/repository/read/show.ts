@@ -41,6 +41,9 @@ export function emptyTree(oid: string): string {
   return EMPTY_TREE[oid.length] ?? "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 }
 
+/** Characters of a message: nearly all of the answer, the patch has a cursor. */
+const messageRoom = (budget: number): number => Math.max(1_000, budget - 4_000);
+
 async function showCommit(
   repository: Repository,
   oid: string,
@@ -53,7 +56,7 @@ async function showCommit(
     ["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"],
     "read the commit",
   );
-  const [commit] = parseLog(output);
+  const [commit] = parseLog(output, messageRoom(budget));
   if (commit === undefined) throw new TypeError(`no commit ${oid}`);
   const parents = commit.parents ?? [];
   const header = [
@@ -90,7 +93,7 @@ async function showTag(
     `Tag: ${oneLine(value("tag"))}`,
     ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
     ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-    `Message: ${message.join("\n\n").trimEnd().slice(0, 2_000).split("\n").join("\n    ")}`,
+    `Message: ${message.join("\n\n").trimEnd().slice(0, messageRoom(budget)).split("\n").join("\n    ")}`,
     "",
   ].join("\n");
   const target = await show(repository, { ...query, revision: value("object") }, budget - lines.length);

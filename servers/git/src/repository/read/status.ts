@@ -19,6 +19,9 @@ export interface Status {
   branch?: string;
   /** The commit of HEAD; left out on an unborn branch. */
   head?: string;
+  detached?: true;
+  /** The branch has no commit yet. */
+  unborn?: true;
   upstream?: string;
   ahead?: number;
   behind?: number;
@@ -66,9 +69,17 @@ export async function status(
 ): Promise<Status> {
   await repository.worktree();
   const paths = await pathsIn(repository, query.paths ?? []);
-  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--untracked-files=all"];
+  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash"];
   const output = await repository.output(
-    [...args, "--ignore-submodules=dirty", "--find-renames", "--", ...paths],
+    // Where paths are given, files one by one; else a new directory is one line, as git itself shows it.
+    [
+      ...args,
+      `--untracked-files=${paths.length > 0 ? "all" : "normal"}`,
+      "--ignore-submodules=dirty",
+      "--find-renames",
+      "--",
+      ...paths,
+    ],
     "read the status",
   );
   const found = parseStatus(output);
@@ -102,8 +113,10 @@ export function parseStatus(output: Buffer): Status {
 function readHeader(found: Status, line: string): void {
   const [, name, value] = /^# (\S+) (.*)$/s.exec(line) ?? [];
   if (value === undefined) return;
-  if (name === "branch.oid" && value !== "(initial)") found.head = value;
-  if (name === "branch.head" && value !== "(detached)") found.branch = value;
+  if (name === "branch.oid" && value === "(initial)") found.unborn = true;
+  else if (name === "branch.oid") found.head = value;
+  if (name === "branch.head" && value === "(detached)") found.detached = true;
+  else if (name === "branch.head") found.branch = value;
   if (name === "branch.upstream") found.upstream = value;
   if (name === "stash") found.stashes = Number(value);
   const [, ahead, behind] = name === "branch.ab" ? (/^\+(\d+) -(\d+)$/.exec(value) ?? []) : [];

@@ -33,7 +33,7 @@ export async function clone(
   signal: AbortSignal,
   progress: Progress,
 ): Promise<{ repository: string; url: string; branch?: string; commit?: string; notes?: string[] }> {
-  const { path, undo } = await newDirectory(git, query.path);
+  const { path, undo, done } = await newDirectory(git, query.path);
   try {
     const { entries, overrides } = await ownConfig(git, path, signal);
     const {
@@ -63,6 +63,7 @@ export async function clone(
       });
     }
     if (result.code !== 0) throw remoteFailure(result, "clone");
+    done();
     const repository = await git.open(path, signal);
     const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
     return {

@@ -52,7 +52,7 @@ const FAILURES: readonly Failure[] = [
     kind: "conflict",
     code: "operation_in_progress",
     message: "The repository is in the middle of a merge, rebase, cherry-pick or revert.",
-    hint: "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or abandon it with git_reset_hard.",
+    hint: "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
   },
   {
     says: /Your local changes to the following files would be overwritten|local changes? (to|would be)|cannot rebase: You have unstaged|Please commit your changes or stash them|contains? uncommitted changes|would be overwritten by (merge|checkout|reset)/i,

@@ -1,0 +1,23 @@
+import type { Repository, RunOptions } from "../open/repository.ts";
+import { isOwn, isTrue, lastValue } from "../run/config.ts";
+
+/**
+ * Whether commits are signed: as the call says, else as the user's own configuration does (commit.gpgSign), never as the
+ * repository's. Signing needs the user's key agent.
+ *
+ * @returns the option of the command, and how it runs
+ */
+export async function signing(
+  repository: Repository,
+  wanted?: boolean,
+): Promise<{ option: string; options: RunOptions }> {
+  const { config } = await repository.prepared();
+  const sign = wanted ?? isTrue(lastValue(config, "commit.gpgsign", isOwn));
+  if (!sign) return { option: "--no-gpg-sign", options: {} };
+  const env: Record<string, string> = {};
+  for (const name of ["GNUPGHOME", "GPG_AGENT_INFO", "SSH_AUTH_SOCK"]) {
+    const value = repository.machine.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return { option: "--gpg-sign", options: { env, config: [["commit.gpgSign", "true"]] } };
+}
