@@ -63,9 +63,11 @@ function run<Context, Value>(
 /** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
 class RunningCall implements Call {
   readonly budget: number;
+  readonly timeoutMs: number;
   readonly #request: ClientRequest;
   readonly #asking: Asking;
-  readonly #timeoutMs: number;
+  readonly #limitMs: number;
+  #timer: NodeJS.Timeout | undefined;
   /** Why it ended early. */
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
@@ -79,7 +81,8 @@ class RunningCall implements Call {
     this.#request = request;
     this.#asking = asking;
     this.budget = limits.budget;
-    this.#timeoutMs = limits.timeoutMs;
+    this.#limitMs = limits.timeoutMs;
+    this.timeoutMs = request.wantsProgress ? Number.POSITIVE_INFINITY : limits.timeoutMs;
   }
 
   get signal(): AbortSignal {
@@ -97,11 +100,12 @@ class RunningCall implements Call {
     if (!isThenable(begun)) return begun;
     this.#request.handlerBegan();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(this.#timedOut, this.#timeoutMs);
+      this.#timer = setTimeout(this.#timedOut, this.#limitMs);
       const settle =
         <Outcome>(end: (outcome: Outcome) => void) =>
         (outcome: Outcome) => {
-          clearTimeout(timer);
+          clearTimeout(this.#timer);
+          this.#timer = undefined;
           end(outcome);
         };
       const handlerSettled =
@@ -117,7 +121,7 @@ class RunningCall implements Call {
   }
 
   readonly #timedOut = (): void => {
-    const seconds = this.#timeoutMs / 1000;
+    const seconds = this.#limitMs / 1000;
     const hint = "Ask for less, or raise --timeout-ms where the host allows longer calls.";
     this.#end(new ToolError("timeout", `Stopped after ${seconds} s, the time limit of a call.`, { hint }));
   };
@@ -135,7 +139,8 @@ class RunningCall implements Call {
   }
 
   progress(done: number, total?: number, note?: string): void {
-    if (this.#ended === undefined) this.#request.reportProgress(done, total, note);
+    if (this.#ended !== undefined) return;
+    if (this.#request.reportProgress(done, total, note)) this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {

@@ -34,7 +34,8 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
   const text = answer.text ?? JSON.stringify(parsed.data);
   if (answer.text !== undefined) checkLength(tool, JSON.stringify(parsed.data).length);
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
-  return { content, structuredContent: parsed.data };
+  // An answer with evidence says that it is no error: a failed verdict is a finished run.
+  return { content, structuredContent: parsed.data, ...(returned === answer ? { isError: false } : {}) };
 }
 
 function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {

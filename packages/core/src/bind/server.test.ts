@@ -1,7 +1,9 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
 import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
 import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
 
 const open: Connected[] = [];
@@ -245,6 +247,46 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     const result = await client.callTool({ name: "probe_slow", arguments: { ms: 30_000 } });
     expect(JSON.stringify(result.content)).toContain("--timeout-ms");
     expect(probes[0]?.events).toEqual(["aborted"]);
+  });
+
+  it("starts the time limit again with each report of progress that the client asked for", async () => {
+    const tool = toolFor<null>();
+    const limits: number[] = [];
+    const patient = tool({
+      name: "long_work",
+      title: "Work",
+      description: "Works for longer than one time limit.",
+      effect: "read",
+      openWorld: false,
+      input: z.strictObject({}),
+      async run(_input, _context, call) {
+        limits.push(call.timeoutMs);
+        for (let part = 1; part <= 8; part++) {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          call.progress(part, 8);
+        }
+        return "done";
+      },
+    });
+    const definition = {
+      name: "long",
+      packageName: "@refmcp/long",
+      title: "Long",
+      version: "1.0.0",
+      description: "Long work.",
+      instructions: "",
+    };
+    const server = defineServer({ ...definition, options: {}, tools: [patient], open: async () => null });
+    const { client, close } = await connectInMemory(server, { era, args: ["--timeout-ms", "500"] });
+    try {
+      const work = { name: "long_work", arguments: {} };
+      const followed = await client.callTool(work, { onprogress: () => undefined });
+      expect(JSON.stringify(followed.content)).toContain("done");
+      expect(JSON.stringify((await client.callTool(work)).content)).toContain("the time limit of a call");
+      expect(limits).toEqual([Number.POSITIVE_INFINITY, 500]);
+    } finally {
+      await close();
+    }
   });
 
   it("lists resources in pages, templates, and reads text and bytes", async () => {

@@ -19,7 +19,15 @@ export interface Call {
   readonly signal: AbortSignal;
   /** How many characters the answer should keep to (`--max-answer-chars`). */
   readonly budget: number;
-  /** Reports progress to a client that asked for it: `done` of `total` in any unit, with a short note. */
+  /**
+   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to end in time with what it
+   * has. `Infinity` where the client asked for progress: each report of it starts the time limit again.
+   */
+  readonly timeoutMs: number;
+  /**
+   * Reports progress to a client that asked for it: `done` of `total` in any unit, with a short note. `done` must grow from
+   * report to report.
+   */
   progress(done: number, total?: number, note?: string): void;
   /** Sends a log message to the client, where it listens for that level. */
   log(level: LoggingLevel, message: string): void;

@@ -232,9 +232,9 @@ export class ClientRequest {
   }
 
   /** Reports progress to a client that asked for it; it must increase (MCP, "Progress"), across re-runs too. */
-  reportProgress(progress: number, total: number | undefined, message: string | undefined): void {
+  reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
     const progressToken = this.params._meta?.progressToken;
-    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return;
+    if (progressToken === undefined || !Number.isFinite(progress) || progress <= this.#progress) return false;
     this.#progress = progress;
     this.notify("notifications/progress", {
       progressToken,
@@ -242,6 +242,12 @@ export class ClientRequest {
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     });
+    return true;
+  }
+
+  /** Whether the client asked for progress of this request. */
+  get wantsProgress(): boolean {
+    return this.params._meta?.progressToken !== undefined;
   }
 
   /** Sends a log message, where the client wants that level. */
