@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
-import { clip, ToolError } from "@refmcp/core/answer";
+import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 import type { CheckResult, RunReport } from "./run/report.ts";
-import type { Calling, RunRequest, Tester } from "./tester.ts";
+import { type Calling, type RunRequest, type Tester, workMs } from "./tester.ts";
 
 export interface SuiteTest {
   readonly name: string;
@@ -30,6 +30,8 @@ export interface SuiteReport {
   readonly passed: boolean;
   readonly failed: number;
   readonly not_run: number;
+  /** Those that were not started or not finished: after `bail`, or when the time was over. */
+  readonly not_run_names?: string[];
   readonly durationMs: number;
   readonly tests: SuiteEntry[];
   readonly artifacts: RunReport["artifacts"];
@@ -61,7 +63,8 @@ export async function runSuite(tester: Tester, request: SuiteRequest, call: Call
       });
     });
   }
-  const { signal, abort, end } = startDeadline(Number.POSITIVE_INFINITY, call.signal);
+  // Before the call's own time limit, so that the verdicts that are there are returned.
+  const { signal, abort, end } = startDeadline(workMs(call), call.signal);
   // Every test that waits for its turn listens.
   setMaxListeners(0, signal);
   let done = 0;
@@ -86,6 +89,9 @@ export async function runSuite(tester: Tester, request: SuiteRequest, call: Call
     passed: passed === tests.length,
     failed: run.length - passed,
     not_run: tests.length - run.length,
+    ...(run.length === tests.length
+      ? {}
+      : { not_run_names: tests.flatMap(({ name }, n) => (entries[n] === undefined ? [name] : [])) }),
     durationMs: Math.round(performance.now() - began),
     tests: run,
     artifacts: artifacts.slice(0, MOST_LINKS),
@@ -103,7 +109,11 @@ async function entryOf(
 ): Promise<[SuiteEntry, RunReport | undefined] | undefined> {
   const began = performance.now();
   try {
-    const report = await tester.run(request, { signal, progress: () => undefined });
+    const report = await tester.run(request, {
+      signal,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      progress: () => undefined,
+    });
     const failures = failuresOf(report);
     const screenshot = report.artifacts?.find(({ mime_type: type }) => type === "image/png")?.path;
     return [
@@ -119,10 +129,11 @@ async function entryOf(
     ];
   } catch (error) {
     if (signal.aborted) return undefined;
-    // Without a browser no test can run; one page that is not there does not end the others.
-    if (!(error instanceof ToolError) || error.code === "no_browser") throw error;
+    // Without a browser no test can run; whatever becomes of one test does not end the others.
+    if (error instanceof ToolError && error.code === "no_browser") throw error;
     const durationMs = Math.round(performance.now() - began);
-    return [{ name, passed: false, durationMs, failures: [error.message] }, undefined];
+    const failure = error instanceof Error ? error.message : String(error);
+    return [{ name, passed: false, durationMs, failures: [oneLine(clip(failure, 600))] }, undefined];
   }
 }
 
@@ -173,5 +184,8 @@ export function suiteText(report: SuiteReport): string {
   ]);
   const shown = new Set(tests.map(({ screenshot }) => screenshot));
   const others = artifacts.filter(({ path }) => !shown.has(path)).map(({ path }) => path);
-  return [head, ...lines, ...others].join("\n");
+  const names = report.not_run_names ?? [];
+  const missing =
+    names.length === 0 ? [] : [`not run: ${names.map((name) => oneLine(clip(name, 60))).join(", ")}`];
+  return [head, ...lines, ...missing, ...others].join("\n");
 }

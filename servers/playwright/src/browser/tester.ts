@@ -44,11 +44,17 @@ export interface RunRequest {
   readonly timeoutMs: number;
 }
 
-/** What of a call a run listens to and tells. */
+/** What of a call a run listens to and reports to. */
 export interface Calling {
   readonly signal: AbortSignal;
+  /** Milliseconds after which the call ends by itself; `Infinity` where progress keeps it alive. */
+  readonly timeoutMs: number;
   progress(done: number, total?: number, note?: string): void;
 }
+
+/** The part of a call's time that its work may take: the rest is for ending it and writing the answer. */
+export const workMs = ({ timeoutMs }: Calling): number => timeoutMs - Math.min(6_000, timeoutMs / 4);
+const BEAT_MS = 5_000;
 
 interface Prepared {
   readonly url: URL;
@@ -131,8 +137,13 @@ export class Tester {
   ): Promise<RunReport> {
     const gate = await this.options.policy.gateFor(url);
     const { id, folder } = await this.runs.begin();
+    let beat: NodeJS.Timeout | undefined;
     try {
       let done = 0;
+      // Reports that grow with the time: they keep a long call alive.
+      const report = (note?: string) =>
+        call.progress(done + tookMs() / (tookMs() + request.timeoutMs), devices.length, note);
+      beat = setInterval(() => report(), BEAT_MS).unref();
       const equipment: Equipment = { ...this.options, gate, rooms: this.rooms };
       const columns = await settledAll(
         devices.map((device) =>
@@ -144,11 +155,10 @@ export class Tester {
                 device,
                 matrix: devices.length > 1,
                 evidence: request.evidence,
-                timeoutMs: request.timeoutMs,
+                timeoutMs: Math.min(request.timeoutMs, workMs(call) - tookMs()),
                 signal: call.signal,
                 folder,
-                progress: (note) =>
-                  call.progress(done, devices.length, devices.length > 1 ? `${device.name}: ${note}` : note),
+                progress: (note) => report(devices.length > 1 ? `${device.name}: ${note}` : note),
               },
               equipment,
             );
@@ -160,7 +170,7 @@ export class Tester {
       );
       const { assertions, notes, passed, ...facts } = joined(columns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
-      const report: RunReport = this.#clean({
+      const answer: RunReport = this.#clean({
         url: request.url,
         assertions,
         durationMs: tookMs(),
@@ -170,12 +180,14 @@ export class Tester {
         run_id: id,
         artifacts,
       });
-      await this.runs.finish(id, report);
+      await this.runs.finish(id, answer);
       this.options.changed();
-      return report;
+      return answer;
     } catch (error) {
       await this.runs.drop(id);
       throw error;
+    } finally {
+      clearInterval(beat);
     }
   }
 

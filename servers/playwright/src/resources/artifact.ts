@@ -1,4 +1,5 @@
-import { isText } from "../browser/store/runs.ts";
+import { ToolError } from "@refmcp/core/answer";
+import { isText, type RunStore } from "../browser/store/runs.ts";
 import { resource } from "../context.ts";
 
 /** Runs whose artifacts are listed; older ones are found by completion. */
@@ -6,17 +7,29 @@ const LISTED_RUNS = 5;
 /** The largest artifact that is sent; larger ones have their path. */
 const MOST_BYTES = 8_000_000;
 
+/**
+ * The content of an artifact.
+ *
+ * @param path where the caller says it is; nothing but the artifact's own file is read.
+ * @throws ToolError `not_found` for another path, `too_large`.
+ */
+export async function contentOf(runs: RunStore, id: string, name: string, path?: string) {
+  const artifact = await runs.artifact(id, name);
+  if (path !== undefined && path !== artifact.path)
+    throw new ToolError("not_found", "This file is not an artifact of a run.", {
+      hint: "Read a link from the answer of a run, or pw://runs/{run_id}/{artifact}.",
+    });
+  const content = await runs.readWhole(artifact, MOST_BYTES);
+  const { mimeType } = artifact;
+  return isText(mimeType) ? { mimeType, text: content.toString("utf8") } : { mimeType, blob: content };
+}
+
 export default resource({
   uriTemplate: "pw://runs/{run_id}/{artifact}",
   name: "run-artifact",
   title: "An artifact of a run",
   description: "A screenshot, trace, HAR, video or report that a run kept.",
-  async read({ run_id: id, artifact: name }, { tester }) {
-    const artifact = await tester.runs.artifact(id, name);
-    const content = await tester.runs.readWhole(artifact, MOST_BYTES);
-    const { mimeType } = artifact;
-    return isText(mimeType) ? { mimeType, text: content.toString("utf8") } : { mimeType, blob: content };
-  },
+  read: ({ run_id: id, artifact: name }, { tester }) => contentOf(tester.runs, id, name),
   async list({ tester }) {
     const resources = [];
     for (const id of (await tester.runs.ids()).slice(0, LISTED_RUNS)) {

@@ -1,7 +1,8 @@
 // Written by `pnpm generate`.
 import artifact from "./artifact.ts";
+import artifactFile from "./artifact-file.ts";
 import baselines from "./baselines.ts";
 import doctor from "./doctor.ts";
 import help from "./help.ts";
 
-export const resources = [artifact, baselines, doctor, help];
+export const resources = [artifact, artifactFile, baselines, doctor, help];

@@ -91,4 +91,22 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect(help).toContain("no console errors");
     expect(help).toContain("# Steps");
   });
+
+  it("are read by the link of the answer, and no other file is", async () => {
+    const run = await talk.good("pw_run_test", { url: web.url, assertions: ["h1 contains 'Docs'"] });
+    expect(run.text).not.toContain("→");
+    const [link] = run.links;
+    expect(link).toMatchObject({ name: "home.png", mimeType: "image/png" });
+    expect(link?.uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
+    const picture = await read(link?.uri ?? "");
+    expect(picture).toMatchObject({ uri: link?.uri, mimeType: "image/png", blob: expect.any(String) });
+    const folder = String(link?.uri).split("/").slice(0, -1).join("/");
+    for (const other of [
+      "file:///etc/passwd",
+      `file:///etc/${run.data.run_id}/home.png`,
+      `${folder}/../../../etc/passwd`,
+      `${folder}/nothing.png`,
+    ])
+      await expect(read(other), other).rejects.toThrow(/no run|no artifact|not an artifact|not found/i);
+  });
 });

@@ -14,7 +14,6 @@ export default tool({
   input: z.strictObject({
     files: z
       .array(z.string())
-
       .default([])
       .describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
     grep: z.string().optional().describe("Only titles that match this regular expression."),
@@ -27,6 +26,7 @@ export default tool({
     durationMs: number,
     failures: z.array(z.object({ test: z.string(), error: z.string() })),
     not_shown: number.optional(),
+    not_run: number.optional(),
     run_id: z.string(),
     artifacts,
   }),

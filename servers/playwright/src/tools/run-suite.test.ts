@@ -42,6 +42,55 @@ describe("pw_run_suite", () => {
     ]);
   });
 
+  it("a page that cannot be tested does not take the other verdicts along", async () => {
+    const hostile = await site({
+      "/reload": page("<h1>Docs</h1><script>setTimeout(() => location.reload(), 30)</script>"),
+      "/refresh": page("<h1>Docs</h1>", "<meta http-equiv=refresh content=0>"),
+      "/spin": page(
+        "<h1>Docs</h1><script>addEventListener('load', () => { for (;;) history.pushState(0, '', '?' + Math.random()) })</script>",
+      ),
+    });
+    const tests = ["/reload", "/refresh", "/spin"].map((path) => ({
+      name: path,
+      url: hostile.url + path,
+      assertions: ["no broken images", "h1 is 'Docs'"],
+    }));
+    const wide = await session({ args: ["--concurrency", "4"] });
+    const answer = await wide.good("pw_run_suite", {
+      tests: [...tests, { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] }],
+    });
+    expect(answer.text).not.toMatch(/fault|internal error/i);
+    expect(answer.data).toMatchObject({ not_run: 0 });
+    expect(answer.data.tests).toHaveLength(4);
+    expect(answer.data.tests).toContainEqual(expect.objectContaining({ name: "home", passed: true }));
+  });
+
+  it("returns what is done when the time of the call is over, and names what is not", async () => {
+    const short = await session({ args: ["--timeout-ms", "9000"] });
+    const tests = [
+      { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
+      { name: "slow", url: web.url, steps: ["wait for 20s"] },
+    ];
+    const answer = await short.good("pw_run_suite", { tests });
+    expect(answer.data).toMatchObject({
+      passed: false,
+      not_run: 1,
+      not_run_names: ["slow"],
+      tests: [{ name: "home", passed: true }],
+    });
+    expect(answer.text).toContain("not run: slow");
+    const single = await short.call("pw_run_test", {
+      url: web.url,
+      assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
+      timeout_ms: 60_000,
+    });
+    expect(single).toMatchObject({ isError: true, text: expect.stringContaining("did not end within") });
+    expect(single.data.assertions).toEqual([
+      { name: "h1 is 'Docs'", passed: true },
+      { name: "h1 is 'Other' within 60s", passed: false, actual: expect.stringContaining("not decided") },
+    ]);
+  });
+
   it("stops after the first that fails, where it is told to", async () => {
     const tests = [
       { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },

@@ -29,6 +29,7 @@ export default tool({
     passed: z.boolean(),
     failed: number,
     not_run: number,
+    not_run_names: z.array(z.string()).optional(),
     durationMs: number,
     tests: z.array(
       z.object({

@@ -48,8 +48,7 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
       ],
       durationMs: expect.any(Number),
     });
-    // The documents show isError: false; left out means the same (MCP, CallToolResult).
-    expect(result.isError ?? false).toBe(false);
+    expect(result.isError).toBe(false);
     const path = fileURLToPath(link.uri);
     expect(text.text.split("\n").at(-1), "some hosts drop links").toBe(path);
     expect(readFileSync(path).subarray(1, 4).toString("latin1")).toBe("PNG");

@@ -20,10 +20,16 @@ export const WAIT_MS = 5_000;
 /** Pauses between two looks. */
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 
-/** Judges every assertion: those that wait first and side by side, then, when the page has settled, the others. */
-export async function judgeAll(assertions: readonly Assertion[], stage: Judging): Promise<Outcome[]> {
-  const outcomes = new Map<Assertion, Outcome>();
-  const waiting = assertions.filter(({ check }) => !isLate(check));
+/**
+ * Judges every assertion: those that wait first and side by side, then, when the page has settled, the others.
+ *
+ * @param outcomes gets each verdict as soon as it is there, so that a run which ends early has those.
+ */
+export async function judgeAll(
+  assertions: readonly Assertion[],
+  stage: Judging,
+  outcomes: Map<Assertion, Outcome>,
+): Promise<void> {
   const late = assertions.filter(({ check }) => isLate(check));
   let settled = late.length === 0;
   const settling = settled
@@ -33,15 +39,13 @@ export async function judgeAll(assertions: readonly Assertion[], stage: Judging)
       });
   // Awaited below; where another wait fails first, that is the error to report.
   settling?.catch(() => undefined);
-  await Promise.all(
-    waiting.map(async (assertion) => {
-      outcomes.set(assertion, await until(assertion, stage));
-    }),
-  );
+  const judge = async (assertion: Assertion) => {
+    outcomes.set(assertion, await until(assertion, stage));
+  };
+  await Promise.all(assertions.filter(({ check }) => !isLate(check)).map(judge));
   // A check that had to wait longer saw the page change after it was quiet.
   if (late.length > 0) await (settled ? stage.quiet.settled() : settling);
-  for (const assertion of late) outcomes.set(assertion, await until(assertion, stage));
-  return assertions.flatMap((assertion) => outcomes.get(assertion) ?? []);
+  for (const assertion of late) await judge(assertion);
 }
 
 /**
@@ -56,30 +60,31 @@ export async function until({ check, negated, within }: Assertion, stage: Judgin
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
-    const { passed: holds, actual } = await stage.deadline.race(tolerant(check, stage));
-    const passed = holds !== negated;
+    const outcome = await stage.deadline.race(tolerant(check, stage));
+    if (outcome === undefined)
+      return { passed: false, actual: "the page navigates faster than it can be looked at" };
+    const { actual } = outcome;
+    const passed = outcome.passed !== negated;
     const left = ends - performance.now();
     if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
     await stage.deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
   }
 }
 
-/** A page that navigates while it is looked at is looked at again. */
-async function tolerant(check: RecordCheck, stage: Judging): Promise<Outcome> {
-  for (let attempt = 0; ; attempt++) {
+/** A page that navigates while it is looked at is looked at again; undefined where it never stops. */
+async function tolerant(check: RecordCheck, stage: Judging): Promise<Outcome | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
     try {
       return await look(check, stage);
     } catch (error) {
       if (error instanceof ToolError) throw error;
       const text = error instanceof Error ? error.message : String(error);
       refuseSelector(text);
-      if (attempt < 20 && /context was destroyed|navigat|Cannot find context|detached/i.test(text)) {
-        await stage.deadline.sleep(50);
-        continue;
-      }
-      throw error;
+      if (!/context was destroyed|navigat|Cannot find context|detached/i.test(text)) throw error;
+      await stage.deadline.sleep(50);
     }
   }
+  return undefined;
 }
 
 async function look(check: RecordCheck, stage: Judging): Promise<Outcome> {

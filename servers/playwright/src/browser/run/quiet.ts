@@ -40,11 +40,14 @@ export class Quiet {
     const tickMs = quietMs / TICKS;
     let calm = 0;
     let activity = -1;
-    for (let past = 0; past < atMostMs; past += tickMs) {
+    let past = 0;
+    while (past < atMostMs) {
+      const began = performance.now();
       if (calm === 0) activity = this.#record.activity;
       const ticked = await this.#deadline.race(this.#tick(calm === 0, tickMs, calm === TICKS));
       // There is no document, for example during a navigation, and so no page clock.
       if (!ticked) await this.#deadline.sleep(tickMs);
+      past += ticked ? tickMs : performance.now() - began;
       const active = !ticked || this.#record.inFlight > 0 || this.#record.activity !== activity;
       calm = active ? 0 : calm + 1;
       if (calm > TICKS) return true;

@@ -58,7 +58,6 @@ const CUTS: readonly ((report: RunReport) => RunReport)[] = [
   (report) => ({
     ...report,
     assertions: report.assertions.map((one) => clipped(one, 100, 40)),
-    console: [],
     notes: [],
   }),
   (report) => ({ ...report, artifacts: (report.artifacts ?? []).slice(0, 10) }),
@@ -111,7 +110,7 @@ export function textOf(report: RunReport): string {
   for (const { name, actual, device } of failed)
     lines.push(`✗ ${oneLine(name)}${at(device)}${actual === undefined ? "" : `: ${actual}`}`);
   const facts = [
-    report.final_url === undefined || report.final_url === report.url
+    report.final_url === undefined || report.final_url === new URL(report.url).href
       ? oneLine(report.url)
       : `${oneLine(report.url)} → ${oneLine(report.final_url)}`,
     ...(report.status === undefined ? [] : [`status ${report.status}`]),

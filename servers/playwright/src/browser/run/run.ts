@@ -7,6 +7,7 @@ import type { BaselineStore } from "../store/baselines.ts";
 import { Deadline } from "./deadline.ts";
 import { type Device, slugOf } from "./devices.ts";
 import { Evidence, type EvidenceKind } from "./evidence.ts";
+import type { Outcome } from "./expectation.ts";
 import { judgeAll, until } from "./judge.ts";
 import { arrive, browserGone, endOf, refusalOf } from "./navigate.ts";
 import { Quiet } from "./quiet.ts";
@@ -51,7 +52,7 @@ export type Column = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifact
  * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
 export async function runColumn(options: ColumnOptions, equipment: Equipment): Promise<Column> {
-  const { device, folder, signal, script, matrix } = options;
+  const { device, folder, signal, matrix } = options;
   const deadline = new Deadline(options.timeoutMs, signal);
   const stem = slugOf(options.url.pathname.replace(/\.[a-z]+$/i, ""), "home");
   const evidence = new Evidence({
@@ -67,12 +68,20 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
     opening.then((late) => late.close()).catch(() => undefined);
     throw error;
   });
-  const state: State = { ...options, equipment, room, deadline, evidence, secretFields: [], assertions: [] };
+  const state: State = {
+    ...options,
+    equipment,
+    room,
+    deadline,
+    evidence,
+    secretFields: [],
+    outcomes: new Map(),
+  };
   try {
     const record = new PageRecord(room.context, room.page);
     return await Promise.race([play(state, record), endOf(options.url, room, record)]);
   } catch (error) {
-    throw explained(error, state, script);
+    throw explained(error, state);
   } finally {
     deadline.end();
     await room.close();
@@ -97,11 +106,25 @@ interface State extends Omit<ColumnOptions, "evidence"> {
   readonly deadline: Deadline;
   readonly evidence: Evidence;
   readonly secretFields: Locator[];
-  assertions: CheckResult[];
+  /** Verdicts up to now. */
+  readonly outcomes: Map<Assertion, Outcome>;
+}
+
+/** The assertions with their verdicts; `undecided` says why one has none. */
+function resultsOf({ script, outcomes, matrix, device }: State, undecided: string): CheckResult[] {
+  return script.assertions.map((assertion) => {
+    const { passed, actual } = outcomes.get(assertion) ?? { passed: false, actual: undecided };
+    return {
+      name: assertion.text,
+      passed,
+      ...(passed ? {} : { actual: clip(actual, 600) }),
+      ...(matrix ? { device: device.name } : {}),
+    };
+  });
 }
 
 async function play(state: State, record: PageRecord): Promise<Column> {
-  const { room, deadline, evidence, script, equipment, device, folder, secretFields } = state;
+  const { room, deadline, evidence, script, equipment, device, folder, secretFields, signal } = state;
   const { page } = room;
   await deadline.race(evidence.begin(room.context));
   await arrive(state.url, room, record, deadline);
@@ -119,19 +142,17 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   const failedStep = await steps(state, record, quiet, (assertion) => until(assertion, judging));
   refusalOf(record, room);
   state.progress(`judging ${script.assertions.length} assertions`);
-  const outcomes = failedStep === undefined ? await judgeAll(script.assertions, judging) : [];
+  if (failedStep === undefined) await judgeAll(script.assertions, judging, state.outcomes);
   refusalOf(record, room);
-  const named = (result: CheckResult): CheckResult =>
-    state.matrix ? { ...result, device: device.name } : result;
-  state.assertions = script.assertions.map((assertion, index) => {
-    const outcome = outcomes[index];
-    const passed = outcome?.passed ?? false;
-    const actual = outcome?.actual ?? "not looked at, since a step failed";
-    return named({ name: assertion.text, passed, ...(passed ? {} : { actual: clip(actual, 600) }) });
+  const assertions = resultsOf(state, "not checked: a step failed");
+  const passed = failedStep === undefined && assertions.every((one) => one.passed);
+  await evidence.collect({ page, deadline, passed, secretFields }).catch((error: unknown) => {
+    // A verdict that is there is not lost with its picture.
+    const isDecided = failedStep !== undefined || assertions.length > 0;
+    if (!isDecided || signal.aborted || page.isClosed()) throw error;
+    evidence.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
-  const passed = failedStep === undefined && state.assertions.every((one) => one.passed);
-  await evidence.collect({ page, deadline, passed, secretFields });
-  const title = await deadline.within(1_000, page.title());
+  const title = await deadline.within(1_000, page.title()).catch(() => undefined);
   const status = record.navigation?.status();
   const notes = [
     ...consoleLines(record, passed),
@@ -140,7 +161,7 @@ async function play(state: State, record: PageRecord): Promise<Column> {
     ...record.dialogs.slice(0, 5).map((text) => `dialog ${oneLine(text)}`),
   ];
   return {
-    assertions: state.assertions,
+    assertions,
     passed,
     final_url: page.url(),
     ...(status === undefined ? {} : { status }),
@@ -199,33 +220,25 @@ function consoleLines(record: PageRecord, passed: boolean): string[] {
   return [...thrown, ...errors].slice(0, 5);
 }
 
-/** An error of a run, with what is known of it up to then. */
-function explained(error: unknown, state: State, script: Script): ToolError {
-  const known =
-    state.assertions.length > 0
-      ? state.assertions
-      : script.assertions.map(({ text }) => ({ name: text, passed: false }));
-  const data = { assertions: known };
+/** An error of a run, with the verdicts up to then. */
+function explained(error: unknown, state: State): ToolError {
+  const data = { assertions: resultsOf(state, "not decided: the run ended first") };
   const isGone = state.room.context.browser()?.isConnected() !== true;
-  const told = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
-  if (told !== undefined)
-    return new ToolError(told.kind, told.message, {
+  const known = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
+  if (known !== undefined)
+    return new ToolError(known.kind, known.message, {
       data,
-      ...(told.hint === undefined ? {} : { hint: told.hint }),
-      ...(told.code === undefined ? {} : { code: told.code }),
-      cause: told.cause,
+      ...(known.hint === undefined ? {} : { hint: known.hint }),
+      ...(known.code === undefined ? {} : { code: known.code }),
+      cause: known.cause,
     });
   if (state.deadline.signal.aborted)
     return new ToolError("timeout", state.deadline.error(state.signal).message, { data, cause: error });
-  if (error instanceof Error && error.name === "TimeoutError")
-    return new ToolError(
-      "timeout",
-      `The page is too busy: ${oneLine(clip(error.message.split("\n")[0] ?? "", 300))}`,
-      {
-        hint: "Raise timeout_ms, or check less in one run.",
-        data,
-        cause: error,
-      },
-    );
-  throw error;
+  // What is no error of Playwright is a fault of ours.
+  if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) throw error;
+  return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
+    hint: "A page that is busy or reloads itself all the time does this. Raise timeout_ms, or check less in one run.",
+    data,
+    cause: error,
+  });
 }

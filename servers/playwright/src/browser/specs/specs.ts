@@ -2,13 +2,14 @@ import { copyFile, lstat, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, extname, join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import { escaped } from "../language/reader.ts";
 import { redactZip } from "../look/zip.ts";
 import { slugOf } from "../run/devices.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Secrets } from "../run/secrets.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
-import type { Calling } from "../tester.ts";
+import { type Calling, workMs } from "../tester.ts";
 import { playwrightTest } from "./command.ts";
 import type { SpecEvent } from "./events.ts";
 
@@ -37,6 +38,8 @@ export interface SpecReport {
   readonly durationMs: number;
   readonly failures: SpecFailure[];
   readonly not_shown?: number;
+  /** Tests that the call's time was too short for. */
+  readonly not_run?: number;
   readonly run_id: string;
   readonly artifacts: ShownArtifact[];
 }
@@ -94,8 +97,11 @@ export class Specs {
     const errors: string[] = [];
     let total: number | undefined;
     let done = 0;
+    // Before the call's own time limit, so that the verdicts that are there are returned.
+    const { signal, end } = startDeadline(workMs(call), call.signal);
     const onTest = (event: Extract<SpecEvent, { kind: "test" }>) => {
-      if (!event.last) return;
+      // What is interrupted has no verdict.
+      if (!event.last || signal.aborted) return;
       done += 1;
       const verdict = VERDICTS[event.outcome];
       counts[verdict] += 1;
@@ -112,13 +118,17 @@ export class Specs {
       const ended = await playwrightTest({
         project: this.folder,
         args: [...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
-        signal: call.signal,
+        signal,
         onEvent: (event) => {
           if (event.kind === "begin") total = event.total;
-          if (event.kind === "error") errors.push(this.#plain(event.message));
+          if (event.kind === "error" && !signal.aborted) errors.push(this.#plain(event.message));
           if (event.kind === "test") onTest(event);
         },
+      }).catch((error: unknown) => {
+        if (!signal.aborted || call.signal.aborted || done === 0) throw error;
+        return { code: 1, output: "" };
       });
+      const notRun = (total ?? done) - done;
       if (done === 0) throw nothing(errors, this.#plain(ended.output));
       for (const { path, stem } of attachments.slice(0, MOST_ARTIFACTS)) await this.#keep(path, folder, stem);
       const report: SpecReport = {
@@ -127,6 +137,7 @@ export class Specs {
         durationMs: Math.round(performance.now() - began),
         failures: failures.slice(0, MOST_FAILURES),
         ...(failures.length > MOST_FAILURES ? { not_shown: failures.length - MOST_FAILURES } : {}),
+        ...(notRun > 0 ? { not_run: notRun } : {}),
         run_id: id,
         artifacts: (await this.#runs.artifacts(id)).map(shownArtifact),
       };
@@ -135,6 +146,8 @@ export class Specs {
     } catch (error) {
       await this.#runs.drop(id);
       throw error;
+    } finally {
+      end();
     }
   }
 
@@ -232,6 +245,11 @@ export function specText(report: SpecReport): string {
     `${passed ? "All tests passed" : "Tests FAILED"}: ${summary} in ${durationMs} ms, run ${id}.`,
     ...failures.map(({ test, error }) => `✗ ${test}\n${error}`),
     ...(more === undefined ? [] : [`and ${more} more failures`]),
+    ...(report.not_run === undefined
+      ? []
+      : [
+          `${report.not_run} not run: the time of the call was over. Run them with files or grep, or raise --timeout-ms.`,
+        ]),
     ...artifacts.map(({ path }) => path),
   ].join("\n");
 }

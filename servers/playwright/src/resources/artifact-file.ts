@@ -1,0 +1,17 @@
+import { basename, dirname, resolve } from "node:path";
+import { resource } from "../context.ts";
+import { contentOf } from "./artifact.ts";
+
+/** `file:///` and the rest of an absolute path: on Windows the rest begins with the drive. */
+const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`);
+
+export default resource({
+  uriTemplate: "file:///{+path}",
+  name: "run-artifact-file",
+  title: "An artifact of a run, by its file",
+  description: "A screenshot or other artifact by the link in a run's answer. No other file is readable.",
+  async read({ path }, { tester }) {
+    const file = resolve(absolute(path));
+    return contentOf(tester.runs, basename(dirname(file)), basename(file), file);
+  },
+});
