@@ -119,9 +119,9 @@ export const CHECKS: readonly CheckForm[] = [
 
 /** Checks that hold on the page and fail where it misbehaves (`/?bad`). */
 export const ABSENCES: readonly CheckForm[] = [
-  ["no console errors", "no console errors", 'the first: "it hurts"'],
-  ["no console warnings", "no console warnings", '1 console warning, the first: "take care"'],
-  ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad"'],
+  ["no console errors", "no console errors", 'the first: "it hurts'],
+  ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
+  ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],
   ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],
   ["no broken images", "no broken images", "/missing.png"],
   ["no horizontal overflow", "no horizontal overflow", 'px too wide, by "p.wide"'],

@@ -7,9 +7,9 @@ import { quoted } from "../language/target.ts";
 import { refusedUrl } from "../refusal.ts";
 import { Deadline } from "../run/deadline.ts";
 import { devicesOf, slugOf } from "../run/devices.ts";
-import { arrive, browserGone, endOf, refusalOf } from "../run/navigate.ts";
+import { arrive, browserGone, endOf, recordOf, refusalOf } from "../run/navigate.ts";
 import { Quiet } from "../run/quiet.ts";
-import { PageRecord } from "../run/record.ts";
+import type { PageRecord } from "../run/record.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Room } from "../run/room.ts";
 import { photograph } from "../run/visual.ts";
@@ -87,7 +87,7 @@ export async function inspectPage(
   const room = await tester.rooms.open({ device, gate, recording: undefined });
   const { id, folder } = await tester.runs.begin();
   try {
-    const record = new PageRecord(room.context, room.page);
+    const record = recordOf(room);
     const looking = { request, url, room, record, deadline, folder };
     const seen = await Promise.race([look(looking), endOf(url, room, record)]);
     const inspection: Inspection = {

@@ -11,23 +11,26 @@ export async function absenceOutcome(what: Absence, page: Page, record: PageReco
     case "console warnings": {
       const level = what === "console errors" ? "error" : "warning";
       const count = level === "error" ? record.counts.errors : record.counts.warnings;
-      const first = record.console.find((line) => line.level === level);
-      return outcome(count, what, first?.text);
+      const lines = record.console.filter((line) => line.level === level);
+      return outcome(
+        count,
+        what,
+        lines.map(({ text, place }) => (place === undefined ? text : `${text} (${place})`)),
+      );
     }
     case "page errors":
-      return outcome(record.counts.pageErrors, what, record.pageErrors[0]);
+      return outcome(record.counts.pageErrors, what, record.pageErrors);
     case "failed requests": {
       const failed = record.requests.filter(isFailed);
-      const first = failed[0];
       return outcome(
         failed.length,
         what,
-        first && `${first.method} ${first.url}: ${first.failure ?? first.status}`,
+        failed.map(({ method, url, failure, status }) => `${method} ${url}: ${failure ?? status}`),
       );
     }
     case "broken images": {
       const broken = await page.evaluate(brokenImages);
-      return outcome(broken.length, what, broken[0]);
+      return outcome(broken.length, what, broken);
     }
     case "horizontal overflow": {
       const { over, by } = await page.evaluate(widestOverflow);
@@ -43,17 +46,22 @@ export async function absenceOutcome(what: Absence, page: Page, record: PageReco
       const secure = page.url().startsWith("https:");
       const plain = record.requests.filter(({ url }) => /^(?:http|ws):/i.test(url));
       const told = record.console.filter(({ text }) => text.startsWith("Mixed Content:"));
-      return outcome(secure ? plain.length + told.length : 0, what, plain[0]?.url ?? told[0]?.text);
+      const all = [...plain.map(({ url }) => url), ...told.map(({ text }) => text)];
+      return outcome(secure ? all.length : 0, what, all);
     }
   }
 }
 
-function outcome(count: number, what: string, first: string | undefined): Outcome {
+/** Findings that an answer shows. */
+const MAX_SHOWN = 5;
+
+function outcome(count: number, what: string, all: readonly string[]): Outcome {
   if (count === 0) return { passed: true, actual: "there are none" };
   const noun = count === 1 ? what.replace(/s$/, "") : what;
+  const list = all.slice(0, MAX_SHOWN).map((one) => shown(one, 240));
   return {
     passed: false,
-    actual: `${count} ${noun}${first === undefined ? "" : `, the first: ${shown(first, 240)}`}`,
+    actual: `${count} ${noun}${list.length === 0 ? "" : `, the first: ${list.join(", then ")}`}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { page, type Site, serve } from "../../../test/lab.ts";
 import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { NetworkPolicy } from "../network/policy.ts";
 
 const BODY = `
 <header><h1 id="top" class="big title" style="color: rgb(1, 2, 3)">Docs &amp;   guides</h1></header>
@@ -180,8 +181,8 @@ describe("every form of the grammar", () => {
   it("of absence fails on a bad page, late errors too", async () => {
     const wanted = {
       "no console errors": "3 console errors, the first:",
-      "no console warnings": '1 console warning, the first: "take care"',
-      "no page errors": '1 page error, the first: "Error: late and bad"',
+      "no console warnings": '1 console warning, the first: "take care',
+      "no page errors": '1 page error, the first: "Error: late and bad',
       "no failed requests": '2 failed requests, the first: "GET http',
       "no broken images": "/missing.png",
       "no horizontal overflow": 'px too wide, by "div.wide"',
@@ -195,5 +196,24 @@ describe("every form of the grammar", () => {
       expect(actual, name).toContain(Object.entries(wanted).find(([text]) => text === name)?.[1]);
     }
     expect(report.notes?.join()).toContain("late and bad");
+  });
+
+  it("of failed requests names each, and the boundary that refused it", async () => {
+    const policy = new NetworkPolicy({ allowHosts: [], denyHosts: [], allowPrivate: false });
+    const guarded = await makeTester({ policy });
+    const images = ["http://10.1.2.3/x.png", "http://169.254.169.254/y.png", "/missing.png"];
+    const body = images.map((src) => `<img alt="" src="${src}">`).join("");
+    const { url, close } = await serve({ "/": page(`<h1>Mixed</h1>${body}`) });
+    try {
+      const report = await guarded.run({ url, assertions: ["no failed requests"] });
+      const [{ actual } = { actual: "" }] = report.assertions;
+      expect(actual).toContain("3 failed requests");
+      expect(actual).toMatch(/10\.1\.2\.3\/x\.png: refused by this server: .*private/);
+      expect(actual).toMatch(/169\.254\.169\.254\/y\.png: refused by this server: /);
+      expect(actual).toContain("/missing.png: 404");
+    } finally {
+      await close();
+      await guarded.close();
+    }
   });
 });

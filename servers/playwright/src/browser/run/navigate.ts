@@ -1,6 +1,6 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Deadline } from "./deadline.ts";
-import type { PageRecord } from "./record.ts";
+import { PageRecord } from "./record.ts";
 import type { Room } from "./room.ts";
 
 /** How long a page may take from its first answer to its load event before the run goes on without it. */
@@ -103,6 +103,13 @@ function unreachable(error: unknown, url: URL, room: Room): ToolError {
     cause: error,
   });
 }
+
+/** Records what happens on a context's page; failed requests carry the reason of the network boundary. */
+export const recordOf = ({ context, page, proxy }: Room): PageRecord =>
+  new PageRecord(context, page, (url) => {
+    const failure = proxy.failureAt(authorityOf(url));
+    return failure?.refused === true ? `refused by this server: ${failure.reason}` : failure?.reason;
+  });
 
 /** `host:port` as the proxy notes it. */
 export function authorityOf(url: URL): string {

@@ -5,6 +5,8 @@ import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "pl
 export interface ConsoleLine {
   readonly level: "error" | "warning" | "info";
   readonly text: string;
+  /** `http://localhost/app.js:12`, where the browser says it. */
+  readonly place: string | undefined;
 }
 
 export interface RequestLine {
@@ -55,13 +57,16 @@ export class PageRecord {
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
 
-  constructor(context: BrowserContext, page: Page) {
+  /** @param refusal why the network boundary did not let a request through, where it did not. */
+  constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
     this.crashed = new Promise((resolve) => page.on("crash", () => resolve()));
     context.on("console", (message) => this.#onConsole(message));
     context.on("weberror", (error) => {
       this.counts.pageErrors += 1;
       const thrown = error.error();
-      const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+      const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
+      const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
+      const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
       if (this.pageErrors.length < MOST_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
     });
     context.on("request", (request) => this.#onRequest(page, request));
@@ -72,7 +77,10 @@ export class PageRecord {
     });
     context.on("requestfailed", (request) => {
       const line = this.#lines.get(request);
-      if (line !== undefined) line.failure = request.failure()?.errorText ?? "failed";
+      const failure = request.failure()?.errorText ?? "failed";
+      const wasCut = /ERR_ABORTED/.test(failure) || !URL.canParse(request.url());
+      if (line !== undefined)
+        line.failure = (wasCut ? undefined : refusal(new URL(request.url()))) ?? failure;
       this.#onDone(request);
     });
     context.on("dialog", (dialog) => {
@@ -126,7 +134,9 @@ export class PageRecord {
     if (level === "error" && /\/favicon\.ico(?:[?#]|$)/.test(message.location().url)) return;
     if (level === "error") this.counts.errors += 1;
     if (level === "warning") this.counts.warnings += 1;
-    const line = { level, text: clip(message.text(), LINE_CHARS) } as const;
+    const { url, lineNumber } = message.location();
+    const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
+    const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
     // Errors are kept when a flood of other messages has filled the list.
     if (this.console.length < MOST_LINES || (level === "error" && this.counts.errors <= MOST_LINES))
       this.console.push(line);

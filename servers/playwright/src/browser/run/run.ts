@@ -9,9 +9,9 @@ import { type Device, slugOf } from "./devices.ts";
 import { Evidence, type EvidenceKind } from "./evidence.ts";
 import type { Outcome } from "./expectation.ts";
 import { judgeAll, until } from "./judge.ts";
-import { arrive, browserGone, endOf, refusalOf } from "./navigate.ts";
+import { arrive, browserGone, endOf, recordOf, refusalOf } from "./navigate.ts";
 import { Quiet } from "./quiet.ts";
-import { PageRecord } from "./record.ts";
+import type { PageRecord } from "./record.ts";
 import type { CheckResult, RunReport } from "./report.ts";
 import type { Room, RoomMaker } from "./room.ts";
 import type { Secrets } from "./secrets.ts";
@@ -78,7 +78,7 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
     outcomes: new Map(),
   };
   try {
-    const record = new PageRecord(room.context, room.page);
+    const record = recordOf(room);
     return await Promise.race([play(state, record), endOf(options.url, room, record)]);
   } catch (error) {
     throw explained(error, state);
