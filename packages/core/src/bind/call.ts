@@ -60,6 +60,9 @@ function run<Context, Value>(
     });
 }
 
+/** How many time limits a call may take at most, however much progress it reports (MCP, "Timeouts"). */
+const MAX_LIMITS = 10;
+
 /** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
 class RunningCall implements Call {
   readonly budget: number;
@@ -68,6 +71,8 @@ class RunningCall implements Call {
   readonly #asking: Asking;
   readonly #limitMs: number;
   #timer: NodeJS.Timeout | undefined;
+  /** When progress no longer helps, in milliseconds of `performance.now()`. */
+  #lastRefresh = 0;
   /** Why it ended early. */
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
@@ -82,7 +87,7 @@ class RunningCall implements Call {
     this.#asking = asking;
     this.budget = limits.budget;
     this.#limitMs = limits.timeoutMs;
-    this.timeoutMs = request.wantsProgress ? Number.POSITIVE_INFINITY : limits.timeoutMs;
+    this.timeoutMs = limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
   }
 
   get signal(): AbortSignal {
@@ -101,6 +106,7 @@ class RunningCall implements Call {
     this.#request.handlerBegan();
     return new Promise((resolve, reject) => {
       this.#timer = setTimeout(this.#timedOut, this.#limitMs);
+      this.#lastRefresh = performance.now() + this.timeoutMs - this.#limitMs;
       const settle =
         <Outcome>(end: (outcome: Outcome) => void) =>
         (outcome: Outcome) => {
@@ -140,7 +146,8 @@ class RunningCall implements Call {
 
   progress(done: number, total?: number, note?: string): void {
     if (this.#ended !== undefined) return;
-    if (this.#request.reportProgress(done, total, note)) this.#timer?.refresh();
+    if (this.#request.reportProgress(done, total, note) && performance.now() < this.#lastRefresh)
+      this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {

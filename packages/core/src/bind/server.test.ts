@@ -249,21 +249,21 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(probes[0]?.events).toEqual(["aborted"]);
   });
 
-  it("starts the time limit again with each report of progress that the client asked for", async () => {
+  it("starts the time limit again with each report of progress that the client asked for, ten times at most", async () => {
     const tool = toolFor<null>();
     const limits: number[] = [];
     const patient = tool({
       name: "long_work",
       title: "Work",
-      description: "Works for longer than one time limit.",
+      description: "Works in parts of 400 ms.",
       effect: "read",
       openWorld: false,
-      input: z.strictObject({}),
-      async run(_input, _context, call) {
+      input: z.strictObject({ parts: z.int().min(1).max(100) }),
+      async run({ parts }, _context, call) {
         limits.push(call.timeoutMs);
-        for (let part = 1; part <= 8; part++) {
-          await new Promise((resolve) => setTimeout(resolve, 100));
-          call.progress(part, 8);
+        for (let part = 1; part <= parts; part++) {
+          await new Promise((resolve) => setTimeout(resolve, 400));
+          call.progress(part, parts);
         }
         return "done";
       },
@@ -278,13 +278,20 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     };
     const server = defineServer({ ...definition, options: {}, tools: [patient], open: async () => null });
     const { client, close } = await connectInMemory(server, { era, args: ["--timeout-ms", "500"] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
-      const work = { name: "long_work", arguments: {} };
-      const followed = await client.callTool(work, { onprogress: () => undefined });
-      expect(JSON.stringify(followed.content)).toContain("done");
-      expect(JSON.stringify((await client.callTool(work)).content)).toContain("the time limit of a call");
-      expect(limits).toEqual([Number.POSITIVE_INFINITY, 500]);
+      const work = async (parts: number, options = {}) => {
+        const answer = client.callTool({ name: "long_work", arguments: { parts } }, options);
+        await vi.advanceTimersByTimeAsync(6_000);
+        return JSON.stringify((await answer).content);
+      };
+      const onprogress = () => undefined;
+      expect(await work(8, { onprogress })).toContain("done");
+      expect(await work(8)).toContain("the time limit of a call");
+      expect(await work(100, { onprogress })).toContain("the time limit of a call");
+      expect(limits).toEqual([5_000, 500, 5_000]);
     } finally {
+      vi.useRealTimers();
       await close();
     }
   });

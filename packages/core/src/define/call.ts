@@ -21,7 +21,8 @@ export interface Call {
   readonly budget: number;
   /**
    * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to end in time with what it
-   * has. `Infinity` where the client asked for progress: each report of it starts the time limit again.
+   * has. Where the client asked for progress, each report of it starts the time limit again, up to ten times of it; then it is
+   * these ten.
    */
   readonly timeoutMs: number;
   /**
