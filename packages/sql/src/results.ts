@@ -7,6 +7,9 @@ import { type Format, ROW_COST } from "./formats.ts";
 
 /** Characters that are read ahead for a first page: a dozen pages, and no load on a database that nobody pages through. */
 const FIRST_AHEAD = 262_144;
+/** How long is read ahead beyond the rows of the page, in milliseconds: a slow statement is not run to its end for nothing. */
+const FIRST_AHEAD_MS = 250;
+const NEXT_AHEAD_MS = 2_000;
 /** A result that nobody asks for is forgotten after this time; it holds memory only. */
 const KEPT_MS = 300_000;
 
@@ -30,6 +33,10 @@ export interface Ahead {
   readonly skip: number;
   /** Stop after this many characters, each row counted with `ROW_COST` more. */
   readonly chars: number;
+  /** Rows that are wanted in any case, and one to know whether there are more. */
+  readonly rows: number;
+  /** With that many rows, stop after this many milliseconds. */
+  readonly ms: number;
 }
 
 export interface PageRequest {
@@ -127,9 +134,12 @@ export class ResultStore {
     mark: string,
   ): Promise<Pick<Kept, "window" | "start">> {
     const ahead = Math.max(FIRST_AHEAD, Math.min(budget, maxBytes) + maxRows * ROW_COST);
+    const isFirst = offset === 0;
     const window = await read({
       skip: offset,
-      chars: offset === 0 ? ahead : Math.max(ahead, this.#maxChars),
+      chars: isFirst ? ahead : Math.max(ahead, this.#maxChars),
+      rows: maxRows + 1,
+      ms: isFirst ? FIRST_AHEAD_MS : NEXT_AHEAD_MS,
     });
     if (offset > 0 && (window.before === undefined || markOf(window.before) !== mark))
       throw new ToolError(

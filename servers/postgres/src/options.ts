@@ -10,7 +10,7 @@ export const options = defineOptions({
     title: "Connection URL",
     askUnless: ["db", "embedded", "embeddedDir"],
     description:
-      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and the other parameters mean what they mean in libpq. May stand without the flag. Without it the PG* variables count (PGHOST, PGUSER, …), and ~/.pgpass.",
+      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and the other parameters mean what they mean in libpq. The flag itself can be left out. Without a URL the PG* variables count (PGHOST, PGUSER, …), and ~/.pgpass.",
   },
   db: {
     type: "secret",
@@ -57,7 +57,7 @@ export const options = defineOptions({
     type: "flag",
     heading: "Safety",
     description:
-      "Connect also as a superuser or a role that reaches the server's files, programs or other sessions.",
+      "Connect also as a superuser or a role that reaches the files or programs of the database's machine.",
   },
   allowFunction: {
     type: "string",

@@ -58,21 +58,24 @@ export async function bench({ report }) {
     /** @param {string | undefined} sql what DBHub is asked */
     const compare = async (work, runs, alone, ours, sql) => {
       const theirs = sql === undefined ? {} : { dbhub: () => dbhub.call("execute_sql", { sql }) };
-      const taken = await inTurn(runs, { alone, ...theirs, ours });
-      const [floor, mine] = [median(taken.alone), median(taken.ours)];
-      const peer = taken.dbhub === undefined ? undefined : median(taken.dbhub);
+      const taken = await inTurn(runs, { alone, ...theirs, ours }, Math.min(runs, 20));
+      const both = (list) => (list === undefined ? "–" : `${figure(list[0])} / ${figure(median(list))}`);
+      const of = (list) =>
+        list === undefined
+          ? "–"
+          : `${ratio(taken.ours[0] / list[0])} / ${ratio(median(taken.ours) / median(list))}`;
       rows.push([
         work,
-        figure(floor),
-        peer === undefined ? "–" : figure(peer),
-        figure(mine),
-        ratio(mine / floor),
-        peer === undefined ? "–" : ratio(mine / peer),
+        both(taken.alone),
+        both(taken.dbhub),
+        both(taken.ours),
+        of(taken.alone),
+        of(taken.dbhub),
       ]);
     };
     await compare(
       "select 1",
-      201,
+      1_001,
       () => all("SELECT 1"),
       () => client.call("read_query", { query: "SELECT 1" }),
       "SELECT 1",
@@ -93,12 +96,12 @@ export async function bench({ report }) {
     );
     await compare(
       "the same, ours in all its pages",
-      1,
+      5,
       () => all(ALL),
       () => inFull(wide),
     );
     report({
-      title: "Milliseconds a call",
+      title: "Milliseconds a call (minimum / median)",
       columns: [
         "work",
         "better-sqlite3 alone, as JSON",

@@ -77,6 +77,18 @@ describe("limits", () => {
     },
   );
 
+  it("of a slow statement come without waiting for its end", async () => {
+    const here = await enter({ timeoutMs: 8_000 });
+    const slow =
+      "(WITH RECURSIVE c(i) AS (SELECT n UNION ALL SELECT i + 1 FROM c WHERE i < n + 20000) SELECT max(i) FROM c)";
+    const sql = `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000) SELECT n, ${slow} FROM t`;
+    const first = await ask(here, sql, { maxRows: 3 });
+    expect(first.rows?.map(([n]) => n)).toEqual([1, 2, 3]);
+    const next = await ask(here, sql, { maxRows: 3, cursor: first.next_cursor });
+    expect(next.rows?.map(([n]) => n)).toEqual([4, 5, 6]);
+    expect(next.next_cursor).toBeDefined();
+  });
+
   it("come from the state of the first page, or a changed row before the cursor is reported", async () => {
     const here = await enter();
     const sql = "SELECT id, name FROM users ORDER BY id";

@@ -64,6 +64,8 @@ describe("endless queries", () => {
           format: "rows",
           skip: 0,
           chars: 1_000,
+          rows: 1,
+          ms: 0,
           blobs: undefined,
         },
         { signal: by, timeoutMs: 60_000 },

@@ -6,8 +6,8 @@ export default tool({
   name: "pg_health",
   title: "Check health",
   description:
-    "Check the database's health: connections, cache, vacuum, indexes, sequences, locks, replication, settings. " +
-    "Each check stands alone; one that this role may not make is a note.",
+    "Check the database's health: connections, vacuum, wraparound, indexes, locks, replication, security, settings. " +
+    "Each check stands alone; one that this role is not allowed to make is a note.",
   effect: "read",
   openWorld: false,
   toolset: "dba",

@@ -5,6 +5,8 @@ import type { Connection, FieldDef, Submittable } from "pg";
 export interface Caps {
   /** Characters of the values' text as it comes over the wire, each row counted with `ROW_COST` more. */
   readonly chars: number;
+  /** With this many rows, stop after so many milliseconds, too. */
+  readonly enough?: { readonly rows: number; readonly ms: number };
   /** Rows that are kept whatever their size; default 1. */
   readonly least?: number;
   /** Lets the statement run to its end although rows beyond the cap are not kept: for RETURNING of a change. */
@@ -67,6 +69,7 @@ export class PortalQuery implements Submittable {
   #before = 0;
   #isDropping = false;
   #isProbed = false;
+  #started = 0;
   #finished = false;
   #tag: string | undefined;
   #failure: unknown;
@@ -96,12 +99,13 @@ export class PortalQuery implements Submittable {
   static resume(portal: string, fields: readonly FieldDef[], caps: Caps, tooMuch: () => void): PortalQuery {
     const query = new PortalQuery({ text: "", params: [], portal }, caps, tooMuch);
     query.#fields = fields;
-    query.#start = () => query.#execute(FIRST_ROWS);
+    query.#start = () => query.#execute(query.#first);
     return query;
   }
 
   submit(connection: Connection): void {
     this.#connection = connection;
+    this.#started = performance.now();
     const { statements } = this.#statement.opening ?? { statements: [] };
     this.#before = statements.length;
     connection.stream.cork();
@@ -145,7 +149,11 @@ export class PortalQuery implements Submittable {
     this.#connection?.describe({ type: "P", name: portal }, true);
     if (this.#caps.chars === 0) this.#connection?.sync();
     // In one go: the count of the last part only would come back.
-    else this.#execute(this.#caps.toEnd === true ? 0 : FIRST_ROWS);
+    else this.#execute(this.#caps.toEnd === true ? 0 : this.#first);
+  }
+
+  get #first(): number {
+    return Math.min(FIRST_ROWS, this.#caps.enough?.rows ?? FIRST_ROWS);
   }
 
   get #portal(): string {
@@ -178,11 +186,21 @@ export class PortalQuery implements Submittable {
   }
 
   handlePortalSuspended(): void {
-    const { chars, least = 1 } = this.#caps;
+    const { chars, least = 1, enough } = this.#caps;
     const left = chars - this.#chars;
-    if (left > 0 || this.#rows.length < least) {
-      const average = this.#chars / Math.max(1, this.#rows.length);
-      this.#execute(Math.max(1, Math.min(Math.ceil(left / Math.max(1, average)), MOST_ROWS)));
+    const count = this.#rows.length;
+    const took = performance.now() - this.#started;
+    if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#connection?.sync();
+    else if (left > 0 || count < least) {
+      const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
+      // First what is wanted; beyond it, as much as comes in the time.
+      const inTime =
+        enough === undefined
+          ? MOST_ROWS
+          : count < enough.rows
+            ? enough.rows - count
+            : (count / took) * enough.ms;
+      this.#execute(Math.max(1, Math.floor(Math.min(fitting, inTime, MOST_ROWS))));
     } else if (this.#isProbed) this.#connection?.sync();
     else {
       // Whether there is a row more.

@@ -245,6 +245,14 @@ describe("caps and pages", () => {
     results = whole;
   });
 
+  it("of a slow statement come without waiting for its end", async () => {
+    const sql = "SELECT n, pg_sleep(0.01) FROM generate_series(1, 100000) n";
+    const first = await ask(sql, { rows: 3 });
+    expect(first.rows.map(([n]: unknown[]) => n)).toEqual([1, 2, 3]);
+    const next = await ask(sql, { rows: 3, cursor: first.next_cursor });
+    expect(next.rows.map(([n]: unknown[]) => n)).toEqual([4, 5, 6]);
+  });
+
   it("leave no transaction, lock or snapshot behind: a migration does not wait for them", async () => {
     const page = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10 });
     expect(page.next_cursor).toBeDefined();

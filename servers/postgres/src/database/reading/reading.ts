@@ -6,7 +6,7 @@ import type { FieldDef } from "pg";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "./params.ts";
-import { type Batch, PortalQuery, type Row } from "./portal.ts";
+import { type Batch, type Caps, PortalQuery, type Row } from "./portal.ts";
 
 export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
   readonly sql: string;
@@ -28,8 +28,9 @@ const ROWS_AT_ONCE = 2_000;
 export async function readAhead(
   database: Database,
   question: Question,
-  { skip, chars }: Ahead,
+  { skip, ...ahead }: Ahead,
 ): Promise<ResultWindow> {
+  const caps = { chars: ahead.chars, enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms } };
   const { sql, signal, timeoutMs, format, cellBytes } = question;
   const { pageable, calls } = await passReading(sql);
   if (skip > 0 && !pageable)
@@ -46,9 +47,8 @@ export async function readAhead(
     const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening() };
     const read =
       skip === 0
-        ? await session.link.client.query(new PortalQuery(statement, { chars }, () => session.link.cancel()))
-            .done
-        : await skipped(session, { ...statement, portal: PORTAL }, { skip, chars });
+        ? await session.link.client.query(new PortalQuery(statement, caps, () => session.link.cancel())).done
+        : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
     await learnTypes(database, session, read.fields);
     return { batch: read, notices: session.link.takeNotices() };
   });
@@ -84,12 +84,14 @@ export async function readAhead(
 async function skipped(
   { link }: Session,
   statement: ConstructorParameters<typeof PortalQuery>[0] & { readonly portal: string },
-  { skip, chars }: Ahead,
+  skip: number,
+  caps: Caps,
 ): Promise<Batch> {
   const { fields } = await link.client.query(PortalQuery.open(statement)).done;
   if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
-  return await link.client.query(PortalQuery.resume(PORTAL, fields, { chars, least: 2 }, () => link.cancel()))
-    .done;
+  return await link.client.query(
+    PortalQuery.resume(PORTAL, fields, { ...caps, least: 2 }, () => link.cancel()),
+  ).done;
 }
 
 /** Looks up the types of a result's columns that are not known yet. */

@@ -20,6 +20,9 @@ export interface DatabasesOptions {
   readonly readAheadMb: number;
 }
 
+/** An export or import may take long; the next one waits for it this long, in milliseconds. */
+const TRANSFER_WAIT_MS = 120_000;
+
 /** The databases that may be used, and the processes that run statements on them. */
 export class Databases {
   readonly options: DatabasesOptions;
@@ -38,7 +41,12 @@ export class Databases {
     this.options = options;
     this.runners = new Runners({ memory: options.maxMemoryMb, most: 2 });
     this.catalogue = new Runners({ memory: options.maxMemoryMb, most: 1, spare: "kept" });
-    this.transfers = new Runners({ memory: options.maxMemoryMb, most: 1, spare: "none" });
+    this.transfers = new Runners({
+      memory: options.maxMemoryMb,
+      most: 1,
+      spare: "none",
+      waitMs: TRANSFER_WAIT_MS,
+    });
     this.watchers = new Runners({ memory: options.maxMemoryMb, most: MAX_WATCHED, spare: "none" });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     this.watch = new DataWatch(this);

@@ -103,8 +103,8 @@ export class Runners {
     work: (ask: <Answer>(job: Job) => Promise<Answer>) => Promise<Result>,
   ): Promise<Result> {
     signal.throwIfAborted();
-    if (this.#working >= this.#options.most) await this.#turn(signal);
-    this.#working += 1;
+    if (this.#working < this.#options.most) this.#working += 1;
+    else await this.#turn(signal);
     let runner: Runner | undefined;
     try {
       runner = this.#idle.shift() ?? (await this.#start());
@@ -118,49 +118,45 @@ export class Runners {
         throw new Error("a runner answered out of turn");
       });
     } finally {
-      this.#working -= 1;
       if (runner?.isAlive === true && !this.#closed && this.#options.spare !== "none")
         this.#idle.unshift(runner);
       else runner?.kill();
-      this.#waiting.shift()?.();
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#working -= 1;
+      else next();
     }
   }
 
-  /** Waits until fewer than `most` work. */
-  async #turn(signal: AbortSignal): Promise<void> {
+  /** Waits, in order, until one that works hands over its place. */
+  #turn(signal: AbortSignal): Promise<void> {
     const { most, waitMs = WAIT_MS } = this.#options;
-    while (this.#working >= most) {
-      await new Promise<void>((resolve, reject) => {
-        const leave = () => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", cancel);
-          const at = this.#waiting.indexOf(go);
-          if (at >= 0) this.#waiting.splice(at, 1);
-        };
-        const go = () => {
-          leave();
-          resolve();
-        };
-        const cancel = () => {
-          leave();
-          reject(signal.reason);
-        };
-        const timer = setTimeout(() => {
-          leave();
-          reject(
-            new ToolError(
-              "unavailable",
-              `${most} other statements have been running for ${waitMs / 1_000} s.`,
-              {
-                hint: "Repeat the call when they have ended; --query-timeout-ms or timeout_ms limits them.",
-              },
-            ),
-          );
-        }, waitMs);
-        signal.addEventListener("abort", cancel, { once: true });
-        this.#waiting.push(go);
-      });
-    }
+    return new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", cancel);
+        const at = this.#waiting.indexOf(go);
+        if (at >= 0) this.#waiting.splice(at, 1);
+      };
+      const go = () => {
+        leave();
+        resolve();
+      };
+      const cancel = () => {
+        leave();
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        leave();
+        const others = most === 1 ? "Another statement has" : `${most} other statements have`;
+        reject(
+          new ToolError("unavailable", `${others} been running for ${waitMs / 1_000} s.`, {
+            hint: "Repeat the call later; --query-timeout-ms or timeout_ms limits how long statements run.",
+          }),
+        );
+      }, waitMs);
+      signal.addEventListener("abort", cancel, { once: true });
+      this.#waiting.push(go);
+    });
   }
 
   async #ask<Answer>(

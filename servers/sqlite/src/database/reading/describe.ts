@@ -7,7 +7,7 @@ import { type Table, tableFound } from "./tables.ts";
 /** Rows are counted up to here, and no longer than this; a view may have no end. */
 const COUNTED = 100_000;
 const COUNTING_MS = 3_000;
-const SAMPLE = { rows: 3, chars: 4_096, cellBytes: 200 };
+const SAMPLE = { rows: 3, chars: 4_096, ms: 0, cellBytes: 200 };
 const LONGEST_DDL = 6_000;
 
 /** Hidden ones of virtual tables are no columns that a query sees. */

@@ -5,6 +5,9 @@ import { demandReading } from "../connection/handle.ts";
 import type { Job, ReadAnswer } from "../connection/protocol.ts";
 import { BlobUris, isLarge } from "./blob-uris.ts";
 
+/** How often the clock is looked at, in rows. */
+const CLOCK_EVERY = 16;
+
 /** The rows of a reading statement after `skip`, written for an answer, until `chars` are read. */
 export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
   const statement = database.prepare<unknown[], unknown[]>(job.sql);
@@ -27,13 +30,18 @@ export function read(database: Database.Database, job: Extract<Job, { op: "read"
   let skip = job.skip;
   let chars = job.chars;
   let more = false;
+  let until = performance.now() + job.ms;
   for (const row of statement.iterate(...job.params)) {
     if (skip > 0) {
       skip -= 1;
-      if (skip === 0) before = writer.write(row, cut);
+      if (skip > 0) continue;
+      before = writer.write(row, cut);
+      until = performance.now() + job.ms;
       continue;
     }
-    if (chars <= 0) {
+    const isLate =
+      pieces.length >= job.rows && pieces.length % CLOCK_EVERY === 0 && performance.now() > until;
+    if (chars <= 0 || isLate) {
       more = true;
       break;
     }
