@@ -25,18 +25,19 @@ WITH page AS (
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C" LIMIT $6),
 keys AS (
-  SELECT k.conrelid, k.contype, u.attnum, CASE WHEN k.contype = 'f' THEN k.confrelid::regclass::text || '.' || f.attname END AS target
+  SELECT k.conrelid, u.attnum, bool_or(k.contype = 'p') AS is_primary,
+    min(CASE WHEN k.contype = 'f' THEN k.confrelid::regclass::text || '.' || f.attname END) AS target
   FROM pg_catalog.pg_constraint k JOIN page p ON p.oid = k.conrelid, unnest(k.conkey) WITH ORDINALITY u (attnum, place)
     LEFT JOIN LATERAL (SELECT a.attname FROM pg_catalog.pg_attribute a WHERE a.attrelid = k.confrelid AND a.attnum = k.confkey[u.place]) f ON true
-  WHERE k.contype IN ('p', 'f')),
+  WHERE k.contype IN ('p', 'f') GROUP BY 1, 2),
 columns AS (
   SELECT a.attrelid, json_agg(json_strip_nulls(json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
     'notNull', CASE WHEN a.attnotnull THEN true END,
-    'primaryKey', CASE WHEN EXISTS (SELECT FROM keys k WHERE k.conrelid = a.attrelid AND k.attnum = a.attnum AND k.contype = 'p') THEN true END,
-    'references', (SELECT min(k.target) FROM keys k WHERE k.conrelid = a.attrelid AND k.attnum = a.attnum AND k.contype = 'f'),
+    'primaryKey', CASE WHEN k.is_primary THEN true END, 'references', k.target,
     'default', CASE WHEN $7 THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END,
     'comment', CASE WHEN $7 THEN pg_catalog.col_description(a.attrelid, a.attnum) END)) ORDER BY a.attnum) AS list
   FROM page p JOIN pg_catalog.pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN keys k ON k.conrelid = a.attrelid AND k.attnum = a.attnum
     LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum GROUP BY 1)
 SELECT p.nspname::text AS schema, p.relname::text AS name,
   CASE p.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' ELSE 'table' END AS type,
