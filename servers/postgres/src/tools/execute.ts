@@ -1,9 +1,8 @@
 import { ToolError } from "@refmcp/core/answer";
-import { encodeRow } from "@refmcp/sql";
 import * as z from "zod";
 import { cells, columns, count, database, notices, remarks, timeoutMs, tool } from "../context.ts";
 import { withNearNames } from "../database/reading/near.ts";
-import { write } from "../database/writing/writing.ts";
+import { fittedOutcomes, write } from "../database/writing/writing.ts";
 
 export default tool({
   name: "pg_execute",
@@ -64,33 +63,17 @@ export default tool({
     });
     const { committed, outcomes, loss, undo } = written;
     const said = remarks(written.notices);
-    const cut = { count: 0 };
     // Whatever else the answer holds comes first; rows of RETURNING share what is left.
-    let room = call.budget - 500 - JSON.stringify([written.tables, loss, undo, said]).length;
-    let isShort = false;
-    const results = outcomes.map(({ command, rowCount, columns, rows }) => {
-      const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
-      room -= JSON.stringify([facts, columns]).length + 30;
-      if (columns.length === 0) return facts;
-      const shown: unknown[][] = [];
-      for (const row of rows) {
-        const encoded = encodeRow(row, maxCellBytes, cut);
-        room -= JSON.stringify(encoded).length + 1;
-        if (room < 0) break;
-        shown.push(encoded);
-      }
-      isShort ||= shown.length < (rowCount ?? rows.length);
-      return { ...facts, columns: [...columns], rows: shown };
-    });
-    const by = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
+    const room = call.budget - 500 - JSON.stringify([written.tables, loss, undo, said]).length;
+    const { results, cutBy } = fittedOutcomes(outcomes, room, maxCellBytes);
     return {
       committed,
       results,
       tables: written.tables.map(({ id: _, ...table }) => table),
       ...(loss === undefined ? {} : { loss }),
       ...(undo.length === 0 ? {} : { undo: [...undo] }),
-      truncated: by !== undefined,
-      ...(by === undefined ? {} : { truncated_by: by }),
+      truncated: cutBy !== undefined,
+      ...(cutBy === undefined ? {} : { truncated_by: cutBy }),
       ...(said.length === 0 ? {} : { notices: said }),
     };
   },
