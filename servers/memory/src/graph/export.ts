@@ -1,5 +1,4 @@
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
-import { drawGraph } from "./picture.ts";
 import type { Reader, Store } from "./store.ts";
 import type { Entity, EntityRow, Relation } from "./types.ts";
 import { xml } from "./xml.ts";
@@ -43,7 +42,8 @@ export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
  */
 export function exportGraph(store: Store, format: Format): Promise<string> {
   return store.read(async (reader) => {
-    if (format === "svg") return drawGraph(reader);
+    // With its library for the layout, which only pictures need.
+    if (format === "svg") return (await import("./picture.ts")).drawGraph(reader);
     const parts: string[] = [];
     const writer = WRITERS[format];
     for await (const batch of entitiesOf(reader)) {

@@ -70,7 +70,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
   const facts = await stat(source).catch(() => undefined);
   const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
   if (note !== undefined) {
-    const isSame = facts === undefined || note.bytes === undefined || note.bytes === facts.size;
+    const isSame = facts === undefined || note.bytes === facts.size;
     return isSame
       ? ""
       : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Point that program at this server; import_graph with that path adds what is new.`;

@@ -16,9 +16,12 @@ export interface ShownEntity {
 }
 
 /** Where a list of entities, then of their relations, goes on. */
-export type Position =
-  | { readonly part: "entities"; readonly at: number; readonly after: number }
-  | { readonly part: "relations"; readonly after: number };
+export interface Position {
+  /** 1 where the entities are done. */
+  readonly relations: number;
+  readonly at: number;
+  readonly after: number;
+}
 
 /** The longest observation in an answer, in characters of JSON; the entity's resource and an export have all of it. */
 const LONGEST_SHOWN = 12_000;
@@ -116,7 +119,7 @@ export class Page {
           ? await reader.relationPage(after, RELATION_BATCH)
           : await reader.relationsTouching(entityIds, after, RELATION_BATCH);
       for (const row of batch) {
-        if (!this.addRelation(row)) return { part: "relations", after };
+        if (!this.addRelation(row)) return { relations: 1, at: 0, after };
         after = row.id;
       }
       if (batch.length < RELATION_BATCH) return undefined;

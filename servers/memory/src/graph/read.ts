@@ -1,14 +1,11 @@
 import { cursorsOf, grouped } from "@refmcp/core/answer";
-import * as z from "zod";
 import { didYouMean, quoteAll, unknownEntities } from "./checks.ts";
+import { naturals } from "./cursor-state.ts";
 import { Page, type Position, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "./types.ts";
 
-const position = z.discriminatedUnion("part", [
-  z.object({ part: z.literal("entities"), at: z.int().min(0), after: z.int().min(0) }),
-  z.object({ part: z.literal("relations"), after: z.int().min(0) }),
-]);
+const position = naturals("relations", "at", "after");
 
 /** Room in the budget for what stands beside the lists. */
 const FRAME = 600;
@@ -44,13 +41,11 @@ export async function readGraph(
     const total = await reader.counts();
     if (start === undefined && total.entities <= limit) {
       const whole = new Page(budget - FRAME);
-      if (
-        (await fillGraph(reader, whole, { part: "entities", at: 0, after: 0 }, "full", limit)) === undefined
-      )
+      if ((await fillGraph(reader, whole, { relations: 0, at: 0, after: 0 }, "full", limit)) === undefined)
         return { entities: whole.entities, relations: whole.relations };
     }
     const page = new Page(budget - FRAME);
-    const next = await fillGraph(reader, page, start ?? { part: "entities", at: 0, after: 0 }, detail, limit);
+    const next = await fillGraph(reader, page, start ?? { relations: 0, at: 0, after: 0 }, detail, limit);
     return {
       entities: page.entities,
       relations: page.relations,
@@ -78,20 +73,20 @@ async function fillGraph(
   detail: "concise" | "full",
   limit: number,
 ): Promise<Position | undefined> {
-  if (start.part === "relations") return page.addRelations(reader, undefined, start.after);
+  if (start.relations === 1) return page.addRelations(reader, undefined, start.after);
   let { at, after } = start;
   for (;;) {
     const batch = await reader.entityPage(at, ENTITY_BATCH);
     const counts = detail === "concise" ? await reader.observationCounts(idsOf(batch)) : undefined;
     for (const row of batch) {
-      if (page.entities.length >= limit) return { part: "entities", at, after };
+      if (page.entities.length >= limit) return { relations: 0, at, after };
       if (counts !== undefined) {
         const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
-        if (!page.reserve(shown)) return { part: "entities", at, after: 0 };
+        if (!page.reserve(shown)) return { relations: 0, at, after: 0 };
         page.entities.push(shown);
       } else {
         const outcome = await page.addEntity(reader, row, after);
-        if (outcome !== "whole") return { part: "entities", at, after: outcome === "none" ? after : outcome };
+        if (outcome !== "whole") return { relations: 0, at, after: outcome === "none" ? after : outcome };
       }
       at = row.id;
       after = 0;
@@ -117,7 +112,7 @@ export async function openNodes(
 ): Promise<GraphPage> {
   const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
   const cursors = cursorsOf("open_nodes", [wanted, depth], position);
-  const start = cursors.decode(cursor) ?? { part: "entities", at: 0, after: 0 };
+  const start = cursors.decode(cursor) ?? { relations: 0, at: 0, after: 0 };
   return store.read(async (reader) => {
     const known = await reader.entitiesNamed(wanted);
     const missing = wanted.filter((name) => !known.has(name));
@@ -183,13 +178,13 @@ async function fillNodes(
   start: Position,
 ): Promise<Position | undefined> {
   const ids = idsOf(rows);
-  if (start.part === "relations") return page.addRelations(reader, ids, start.after);
+  if (start.relations === 1) return page.addRelations(reader, ids, start.after);
   let after = start.after;
   for (let at = start.at; at < rows.length; at++) {
     const row = rows[at];
     if (row === undefined) break;
     const outcome = await page.addEntity(reader, row, after);
-    if (outcome !== "whole") return { part: "entities", at, after: outcome === "none" ? after : outcome };
+    if (outcome !== "whole") return { relations: 0, at, after: outcome === "none" ? after : outcome };
     after = 0;
   }
   return page.addRelations(reader, ids, 0);

@@ -1,5 +1,5 @@
 import { cursorsOf } from "@refmcp/core/answer";
-import * as z from "zod";
+import { naturals } from "./cursor-state.ts";
 import { Page } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import type { ChangeRow } from "./types.ts";
@@ -34,7 +34,7 @@ export async function recentChanges(
   store: Store,
   { limit, cursor, budget }: { limit: number; cursor: string | undefined; budget: number },
 ): Promise<ChangesPage> {
-  const cursors = cursorsOf("recent_changes", [], z.object({ before: z.int().min(1) }));
+  const cursors = cursorsOf("recent_changes", [], naturals("before"));
   const before = cursors.decode(cursor)?.before;
   return store.read(async (reader) => {
     const rows = await reader.changes(before, limit + 1);

@@ -1,6 +1,6 @@
 import { cursorsOf, nearest, ToolError } from "@refmcp/core/answer";
-import * as z from "zod";
 import { quoteAll } from "./checks.ts";
+import { naturals } from "./cursor-state.ts";
 import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store, Within } from "./store.ts";
@@ -59,11 +59,7 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
     throw new ToolError("invalid", `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`, {
       hint: "Give the few words that matter.",
     });
-  const cursors = cursorsOf(
-    "search_nodes",
-    [query, types, since, until],
-    z.object({ offset: z.int().min(0) }),
-  );
+  const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
   const { model } = store;
   if (model !== undefined) await embedMissing(store, model);

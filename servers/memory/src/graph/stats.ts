@@ -1,4 +1,3 @@
-import * as z from "zod";
 import type { Store } from "./store.ts";
 import type { Counts } from "./types.ts";
 
@@ -19,24 +18,23 @@ export interface Stats {
   readonly imported_from?: ImportNote;
 }
 
-const importNote = z.object({
-  path: z.string(),
-  at: z.string(),
-  /** The size of the file then. */
-  bytes: z.int().optional(),
-  entities: z.int(),
-  relations: z.int(),
-  rejected: z.int(),
-});
 /** What the store remembers of the file that it was made from. */
-export type ImportNote = z.output<typeof importNote>;
+export type ImportNote = {
+  readonly path: string;
+  readonly at: string;
+  /** The size of the file then. */
+  readonly bytes: number;
+  readonly entities: number;
+  readonly relations: number;
+  readonly rejected: number;
+};
 
 const TYPES = 20;
 const ORPHANS = 10;
 
 /** The note as the store keeps it. */
 export function importNoteOf(text: string | undefined): ImportNote | undefined {
-  return text === undefined ? undefined : importNote.parse(JSON.parse(text));
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** What the memory holds, in numbers. */
