@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nodeBoundByPermissions } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadModel } from "../src/graph/embeddings/model.ts";
 import { deleteObservations } from "../src/graph/remove.ts";
@@ -121,6 +122,19 @@ describe("searching by meaning", () => {
     expect(JSON.parse((await server.call("search_nodes", { query: "drilled" })).text)).toMatchObject({
       entities: [{ name: "Monday" }],
     });
+    await server.stop();
+  });
+
+  it("searches by words alone where the memory cannot be written to", async () => {
+    const file = join(folder, "memory.db");
+    const plain = await startServer(["--file", file]);
+    await plain.call("create_entities", { entities: facts });
+    await plain.stop();
+    await chmod(file, 0o444);
+    const server = await startServer(["--file", file, "--embeddings", folder, "--history-days", "1"], {
+      command: nodeBoundByPermissions(),
+    });
+    expect(JSON.parse((await server.call("search_nodes", { query: "molar" })).text).total).toBe(1);
     await server.stop();
   });
 

@@ -37,7 +37,11 @@ export async function openStore(place: Place): Promise<OpenedStore> {
       : await openSqliteStore(place.file);
   store.model = model;
   try {
-    if (place.historyDays !== undefined) await prune(store, place.historyDays);
+    // A memory that cannot be written to now is pruned at another start.
+    if (place.historyDays !== undefined)
+      await prune(store, place.historyDays).catch((error: unknown) => {
+        if (!(error instanceof ToolError)) throw error;
+      });
     if (place.kind === "postgres") return { store, notice: "" };
     if (place.importFrom !== undefined)
       return {

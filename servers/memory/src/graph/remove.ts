@@ -168,7 +168,7 @@ async function carryOut(
     return found;
   });
   const counts = subject === "entities" ? countsOf(value) : { [subject]: value[subject].length };
-  const left = hard ? await store.scrub() : undefined;
+  const left = hard ? await store.scrub().catch(notScrubbed) : undefined;
   const undo =
     hard || changeId === undefined
       ? ""
@@ -180,6 +180,11 @@ async function carryOut(
     ...(value.missing.length === 0 ? {} : { not_found: value.missing.slice(0, 50) }),
     ...(changeId === undefined ? {} : { change_id: changeId }),
   };
+}
+
+/** The rows are gone by now, so this is no failure of the deletion. */
+function notScrubbed(error: unknown): string {
+  return `Old copies on the disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Names exactly what would be lost. */

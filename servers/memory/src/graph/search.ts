@@ -61,8 +61,8 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
     });
   const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
-  const { model } = store;
-  if (model !== undefined) await embedMissing(store, model);
+  const model =
+    store.model !== undefined && (await embedMissing(store, store.model)) ? store.model : undefined;
   return store.read(async (reader) => {
     const enough = Math.max(MAX_RANKED, offset + limit) + 1;
     const found = await lookUpAll(reader, words);

@@ -84,6 +84,21 @@ it("says where another process still keeps what was erased", async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+it("has erased even where old copies could not be overwritten, and says so", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
+  const store = await openSqliteStore(join(folder, "memory.db"));
+  await create(store, [entity("A", "t", ["secret"])]);
+  const broken: Store = {
+    ...storeOfCall(store, { throwIfAborted: () => undefined }, () => undefined),
+    scrub: () => Promise.reject(new Error("disk full")),
+  };
+  const { answer } = await erase((hard) => deleteEntities(broken, ["A"], hard));
+  expect(answer.message).toMatch(/^Erased 1 entity.*could not be overwritten: disk full/);
+  expect(await store.read((reader) => reader.counts())).toMatchObject({ entities: 0 });
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
 it("ends a statement in its middle when the call stops", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const store = await openSqliteStore(join(folder, "memory.db"));

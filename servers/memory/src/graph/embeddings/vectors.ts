@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/core/answer";
 import type { Reader, Store } from "../store.ts";
 import type { Model } from "./model.ts";
 
@@ -10,8 +11,21 @@ const MAX_NEAREST = 10;
 /** The least cosine of two texts that count as near. */
 const MIN_COSINE = 0.4;
 
-/** Gives each observation that has none yet its vector; those of another model are dropped first. */
-export async function embedMissing(store: Store, model: Model): Promise<void> {
+/**
+ * Gives each observation that has none yet its vector; those of another model are dropped first.
+ *
+ * @returns whether there are vectors to search: a memory that cannot be written to may have none.
+ */
+export async function embedMissing(store: Store, model: Model): Promise<boolean> {
+  try {
+    await embed(store, model);
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.kind !== "denied") throw error;
+  }
+  return (await store.read((reader) => reader.meta(MODEL))) === model.hash;
+}
+
+async function embed(store: Store, model: Model): Promise<void> {
   if ((await store.read((reader) => reader.meta(MODEL))) !== model.hash)
     await store.write(async (writer) => {
       await writer.dropVectors();
