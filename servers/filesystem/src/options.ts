@@ -6,7 +6,7 @@ export const options = defineOptions({
     list: true,
     flag: "read-only-dir",
     heading: "Directories",
-    description: "A directory that may be read and not changed; as many as you like.",
+    description: "A directory that may be read but not changed. Repeatable.",
   },
   ignore: {
     type: "string",
@@ -15,7 +15,7 @@ export const options = defineOptions({
     valueName: "GLOB",
     heading: "Directories",
     description:
-      'Entries to hide from trees and searches beside those of .gitignore and .ignore, for example "*.log".',
+      'Entries to hide from trees and searches in addition to those of .gitignore, for example "*.log".',
   },
   maxReadChars: {
     type: "integer",
@@ -23,13 +23,13 @@ export const options = defineOptions({
     max: 80_000,
     default: 80_000,
     heading: "Limits",
-    description: "Most characters of one reading call that asks for a range.",
+    description: "Maximum characters of an answer that reads a range.",
   },
   journal: {
     type: "flag",
     default: true,
     heading: "Safety",
-    description: "Keep what is changed or deleted, so that undo_change can take it back.",
+    description: "Keep what is changed or deleted, so that undo_change can restore it.",
   },
   journalDays: {
     type: "integer",
@@ -38,16 +38,16 @@ export const options = defineOptions({
     default: 30,
     heading: "Safety",
     description:
-      "Days that a change is kept in the journal; at most the last 1,000 and 200 MB per directory are.",
+      "Days to keep a change in the journal, which holds at most 1,000 changes and 200 MB per directory.",
   },
   forgetChanges: {
     type: "flag",
     heading: "Safety",
-    description: "With the first call, erase what the journal has kept of the allowed directories.",
+    description: "Erase what the journal holds of the allowed directories, at the first call.",
   },
   journalDir: {
     type: "directory",
     heading: "Safety",
-    description: "Where the journal is kept; by default in the user's state directory.",
+    description: "Where to keep the journal. Default: the user's state directory.",
   },
 });

@@ -1,3 +1,4 @@
+import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
 import { tool } from "../context.ts";
 
@@ -9,17 +10,15 @@ export default tool({
   openWorld: false,
   toolset: "read",
   input: z.strictObject({}),
-  output: z.object({
-    directories: z.array(
-      z.object({
-        path: z.string(),
-        source: z.string(),
-        writable: z.boolean(),
-        unavailable: z.string().optional(),
-      }),
-    ),
-  }),
   run(_input, files) {
-    return { directories: [...files.allowedDirectories()] };
+    const lines = files.allowedDirectories().map(({ path, source, writable, unavailable }) => {
+      const remarks = [
+        source,
+        ...(writable ? [] : ["read-only"]),
+        ...(unavailable === undefined ? [] : [unavailable]),
+      ];
+      return `${oneLine(path)} (${remarks.join(", ")})`;
+    });
+    return lines.length === 0 ? "No directory is allowed." : `Allowed directories:\n${lines.join("\n")}`;
   },
 });

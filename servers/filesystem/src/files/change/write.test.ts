@@ -134,6 +134,14 @@ describe("write", () => {
     expect(receipt?.note).toContain("the others keep the one before");
   });
 
+  it("names create_parents where a directory is missing", async () => {
+    const { files, at } = await scratch();
+    await expect(files.write(request(at("x/y/a"), "a"))).rejects.toMatchObject({
+      kind: "not_found",
+      hint: expect.stringContaining("create_parents"),
+    });
+  });
+
   it("refuses directories and read-only places", async () => {
     const { files, at } = await scratch();
     await mkdir(at("dir"));

@@ -1,8 +1,8 @@
-import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { diffSomewhere } from "../edit/compare.ts";
 import { countLines, type LineCounts } from "../edit/diff.ts";
 import { withEnds } from "../edit/line-endings.ts";
-import { changeAnswer, named } from "../journal/receipt-text.ts";
+import { changeAnswer, lineCounts, named } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { decode, type Encoding, encode, formOfText } from "../read/text-encoding.ts";
@@ -50,7 +50,17 @@ export interface Written {
 export async function write(context: ChangeContext, request: WriteRequest): Promise<Written> {
   const path = await context.guard.resolve(request.path);
   const key = await lockPath(context.guard, path);
-  return context.locks.hold([key], () => writeLocked(context, path, request), request.signal);
+  return context.locks
+    .hold([key], () => writeLocked(context, path, request), request.signal)
+    .catch((error: unknown) => {
+      const isParentMissing =
+        error instanceof ToolError && error.kind === "not_found" && !request.createParents;
+      if (!isParentMissing) throw error;
+      throw new ToolError("not_found", error.message, {
+        hint: "Set create_parents to create the missing directories.",
+        cause: error,
+      });
+    });
 }
 
 /**
@@ -169,8 +179,7 @@ function exists(path: string): ToolError {
 export function writeAnswer(written: Written): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
   if (receipt === undefined) return `${named(path)} has this content already. Hash ${hash}.`;
-  const counts =
-    lines === undefined ? "" : `, ${grouped(lines.added)} lines added, ${grouped(lines.removed)} removed`;
+  const counts = lines === undefined ? "" : `, ${lineCounts(lines)}`;
   const was = encodingBefore === undefined ? "" : `, was ${encodingBefore}`;
   const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}${was}${counts}).`;
   return changeAnswer(`${done} Hash ${hash}.`, receipt);

@@ -1,5 +1,5 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
-import { receiptText } from "../journal/receipt-text.ts";
+import { lineCounts, receiptText } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
@@ -21,7 +21,12 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
   const places = `${grouped(replacements)} ${replacements === 1 ? "place" : "places"}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
   const hidden = hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`];
-  const facts = [`${done} (${counts(edited)}).`, ...hidden, `Hash ${hash}.`, ...receiptText(edited.receipt)];
+  const facts = [
+    `${done} (${lineCounts(edited)}).`,
+    ...hidden,
+    `Hash ${hash}.`,
+    ...receiptText(edited.receipt),
+  ];
   return `${diff}[${facts.join(" ")}]`;
 }
 
@@ -65,7 +70,7 @@ export function patchAnswer(
 export function compareAnswer(comparison: Comparison): string {
   const { diff, forms, hiddenHunks, from, to } = { diff: comparison.text, ...comparison };
   const facts = [
-    diff === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : `${counts(comparison)}.`,
+    diff === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : `${lineCounts(comparison)}.`,
     ...(hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`]),
     ...(forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`]),
   ];
@@ -75,7 +80,7 @@ export function compareAnswer(comparison: Comparison): string {
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
     const undo = receiptText(file.receipt).join(" ");
-    return `${oneLine(file.path)}: ${counts(file)}.${undo === "" ? "" : ` ${undo}`}\n`;
+    return `${oneLine(file.path)}: ${lineCounts(file)}.${undo === "" ? "" : ` ${undo}`}\n`;
   });
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
@@ -86,10 +91,6 @@ function stoppedFacts(stopped: { path: string; error: Error } | undefined): stri
   return [
     `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The files after it are unchanged.`,
   ];
-}
-
-function counts({ added, removed }: { added: number; removed: number }): string {
-  return `${grouped(added)} ${added === 1 ? "line" : "lines"} added, ${grouped(removed)} removed`;
 }
 
 function filesIn(count: number): string {

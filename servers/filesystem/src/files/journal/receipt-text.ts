@@ -1,4 +1,4 @@
-import { oneLine } from "@refmcp/core/answer";
+import { grouped, oneLine } from "@refmcp/core/answer";
 import type { Receipt } from "./recording.ts";
 
 /** What an answer says about the journal, in sentences; none where nothing was changed. */
@@ -17,6 +17,11 @@ export function receiptText(receipt: Receipt | undefined): string[] {
 /** One line: what was done, then what the journal has of it. */
 export function changeAnswer(done: string, receipt: Receipt | undefined): string {
   return [done, ...receiptText(receipt)].join(" ");
+}
+
+/** `1 line added, 2 removed` */
+export function lineCounts({ added, removed }: { added: number; removed: number }): string {
+  return `${grouped(added)} ${added === 1 ? "line" : "lines"} added, ${grouped(removed)} removed`;
 }
 
 /** A path in a sentence. */
