@@ -321,7 +321,7 @@ function checkRange({ head, tail, offset, limit, column }: TextRange): void {
 function beyondEnd(offset: number, total: number): ToolError {
   return new ToolError(
     "invalid",
-    `offset ${grouped(offset)} is behind the end: the file has ${grouped(total)} lines.`,
+    `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`,
     {
       hint:
         total === 0 ? "The file is empty." : `Use an offset from 1 to ${total}, or tail for the last lines.`,

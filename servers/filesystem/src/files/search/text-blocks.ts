@@ -75,12 +75,12 @@ export function readBlocks(fd: number, take: (block: Block) => "stop" | undefine
   return true;
 }
 
+/** Each chunk is good only until the next is asked for. */
 function* chunksOf(fd: number): Generator<Buffer> {
   const { size } = fstatSync(fd);
   // Most files are small; one read finds the end of those.
-  const length = Math.min(CHUNK_BYTES, size + 1);
+  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
   for (let position = 0; ; ) {
-    const buffer = Buffer.allocUnsafe(position === 0 ? length : CHUNK_BYTES);
     const read = readSync(fd, buffer, 0, buffer.length, position);
     if (read === 0) return;
     yield buffer.subarray(0, read);
@@ -114,14 +114,21 @@ class LineBlocks {
 
   add(bytes: Buffer): "stop" | undefined {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
-    if (end > 0) {
-      const block = this.#joined(bytes.subarray(0, end));
+    let from = 0;
+    if (end > 0 && this.#openBytes > 0) {
+      // Only the line that was begun is put together; the others stay where they are.
+      from = bytes.indexOf(LINE_FEED) + 1;
+      const block = this.#joined(bytes.subarray(0, from));
       this.#open = [];
       this.#openBytes = 0;
       if (this.#take(new Block(block, false, this.#encoding)) === "stop") return "stop";
     }
+    if (end > from && this.#take(new Block(bytes.subarray(from, end), false, this.#encoding)) === "stop") {
+      return "stop";
+    }
     if (end < bytes.length) {
-      this.#open.push(bytes.subarray(end));
+      // The next chunk is read into the same memory.
+      this.#open.push(Buffer.from(bytes.subarray(end)));
       this.#openBytes += bytes.length - end;
     }
     return this.#openBytes > LONGEST_LINE ? this.#giveOpen() : undefined;
