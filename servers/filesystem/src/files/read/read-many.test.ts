@@ -65,7 +65,7 @@ describe("readMany", () => {
     expect(calls).toBeLessThanOrEqual(4);
     const read = vi.spyOn(files.guard, "openFile");
     const many = await files.readMany(paths, { maxChars: 5_000 });
-    expect(read.mock.calls.length).toBeLessThan(many.files.length + 17);
+    expect(read.mock.calls.length).toBeLessThan(many.files.length + 65);
   });
 
   it("shows 500 small files in one call as far as they fit", async () => {

@@ -5,8 +5,9 @@ import { parallel } from "../tree/parallel.ts";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
 
-/** Files read at the same time. */
+/** Files read at the same time, and files read before looking whether more would fit. */
 const AT_ONCE = 16;
+const BATCH = 64;
 /** Characters that all files together may take before they are cut to their shares. */
 const HELD_CHARS = 16_000_000;
 /** A file is shown with at least so many characters (or all that it has), else it waits for another call. */
@@ -57,7 +58,7 @@ export async function readMany(
   let count = 0;
   // What does not fit any more is not read at all.
   while (files.length < paths.length && count === files.length) {
-    const next = paths.slice(files.length, files.length + AT_ONCE);
+    const next = paths.slice(files.length, files.length + BATCH);
     files.push(
       ...(await parallel(next, AT_ONCE, async (path): Promise<OneOfMany> => {
         options.signal?.throwIfAborted();
