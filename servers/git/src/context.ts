@@ -9,10 +9,7 @@ export const tool = toolFor<Context>();
 export const resource = resourceFor<Context>();
 export const prompt = promptFor<Context>();
 
-export const repoPath = z
-  .string()
-  .optional()
-  .describe("Repository directory; optional if only one.");
+export const repoPath = z.string().optional().describe("Repository directory; optional if only one.");
 export const files = (what: string) =>
   z.array(z.string().min(1)).min(1).max(1_000).describe(`${what}, from the repository's root.`);
 export const paths = z

@@ -81,6 +81,10 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_revert: { commit: "v1.0" },
   git_create_tag: { tag_name: "v2.0", message: "Two" },
   git_worktree_add: { path: "twin", branch_name: "feature" },
+  git_worktree_remove: { path: "linked" },
+  git_rename_branch: { branch_name: "conflicting", new_name: "renamed" },
+  git_set_remote: { remote: "upstream", url: "http://127.0.0.1/x.git" },
+  git_delete_tag: { tag_name: "v0.9" },
   git_init: { path: "new" },
   git_clone: { path: "cloned", branch: "main" },
   git_pull: { branch_name: "news" },
@@ -99,7 +103,12 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "git_push_force_with_lease",
 ]);
 
-const PLACED: ReadonlySet<string> = new Set(["git_init", "git_clone", "git_worktree_add"]);
+const PLACED: ReadonlySet<string> = new Set([
+  "git_init",
+  "git_clone",
+  "git_worktree_add",
+  "git_worktree_remove",
+]);
 const LOGIN = "ada:lovelace";
 
 /** Where the matrix is run: templates, a place for copies, and the servers of the remotes. */
@@ -175,6 +184,7 @@ export async function matrix(): Promise<Matrix> {
       const reads = isReading(call);
       const transfers = REMOTE.has(call.tool) || call.tool === "git_clone";
       if (!reads) plant(copy(base, folder, !ON_CLEAN.has(call.tool), transfers));
+      if (call.tool === "git_worktree_remove") addLinked(folder);
       const outcome = await outcomeOf(folder, call, urlOf(base, folder));
       const name = `${call.tool} ${JSON.stringify(call.args)}`;
       check(name);
@@ -192,6 +202,23 @@ export async function matrix(): Promise<Matrix> {
       place.dispose();
     },
   };
+}
+
+/** A linked worktree with a change in it, made where nothing of the repository runs. */
+function addLinked(folder: string): void {
+  const plain = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+  git(
+    join(folder, "repo"),
+    ...plain,
+    "worktree",
+    "add",
+    "--quiet",
+    "--no-checkout",
+    "-b",
+    "linked",
+    "../linked",
+  );
+  git(join(folder, "linked"), ...plain, "read-tree", "v0.9^{tree}");
 }
 
 /** Puts a signature on the last commit, so that there is something to verify. */

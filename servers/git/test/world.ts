@@ -84,6 +84,7 @@ export async function world(): Promise<World> {
   const server = await serveGit(place.folder);
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
   for (const root of ["repo", "tidy"]) git(place.path(root), "config", "remote.origin.url", url);
+  git(place.path("tidy"), "worktree", "add", "--quiet", "-b", "linked", place.path("linked"), "v0.9");
   const repo = { repo_path: "repo" };
   const tidy = { repo_path: "tidy" };
   const big = { repo_path: "big" };
@@ -117,6 +118,10 @@ export async function world(): Promise<World> {
       git_revert: { ...tidy, commit: "HEAD" },
       git_create_tag: { ...repo, tag_name: "v2.0", message: "Version two" },
       git_worktree_add: { ...repo, path: "twin", branch_name: "feature" },
+      git_worktree_remove: { ...tidy, path: "linked" },
+      git_rename_branch: { ...tidy, branch_name: "conflicting", new_name: "renamed" },
+      git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
+      git_delete_tag: { ...tidy, tag_name: "v1.0" },
       git_init: { path: "fresh" },
       git_clone: { url: `${server.url}/upstream.git`, path: "cloned", branch: "main" },
       git_fetch: tidy,

@@ -10,6 +10,7 @@ import commit from "./commit.ts";
 import createBranch from "./create-branch.ts";
 import createTag from "./create-tag.ts";
 import deleteBranch from "./delete-branch.ts";
+import deleteTag from "./delete-tag.ts";
 import diff from "./diff.ts";
 import diffStaged from "./diff-staged.ts";
 import diffUnstaged from "./diff-unstaged.ts";
@@ -26,15 +27,18 @@ import push from "./push.ts";
 import pushForceWithLease from "./push-force-with-lease.ts";
 import rebase from "./rebase.ts";
 import reflog from "./reflog.ts";
+import renameBranch from "./rename-branch.ts";
 import reset from "./reset.ts";
 import resetHard from "./reset-hard.ts";
 import restore from "./restore.ts";
 import revert from "./revert.ts";
+import setRemote from "./set-remote.ts";
 import show from "./show.ts";
 import stash from "./stash.ts";
 import stashApply from "./stash-apply.ts";
 import status from "./status.ts";
 import worktreeAdd from "./worktree-add.ts";
+import worktreeRemove from "./worktree-remove.ts";
 
 export const tools = [
   add,
@@ -48,6 +52,7 @@ export const tools = [
   createBranch,
   createTag,
   deleteBranch,
+  deleteTag,
   diff,
   diffStaged,
   diffUnstaged,
@@ -64,13 +69,16 @@ export const tools = [
   pushForceWithLease,
   rebase,
   reflog,
+  renameBranch,
   reset,
   resetHard,
   restore,
   revert,
+  setRemote,
   show,
   stash,
   stashApply,
   status,
   worktreeAdd,
+  worktreeRemove,
 ];

@@ -109,6 +109,25 @@ function checkedOut(name: string): ToolError {
   });
 }
 
+/** Deletes a tag. */
+export async function deleteTag(repository: Repository, name: string, confirm: Confirm): Promise<Destroyed> {
+  if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
+  const [tag, commit] = await repository.lookUp([`refs/tags/${name}`, `refs/tags/${name}^{}`]);
+  if (tag === undefined) throw badRevision(name);
+  const target = commit?.oid ?? tag.oid;
+  await confirm(
+    `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${target.slice(0, 10)}? It is kept under a recovery ref. A remote keeps its own.`,
+  );
+  const recovery = await keep(repository, "delete-tag", tag.oid);
+  await repository.output(["update-ref", "-d", `refs/tags/${name}`, tag.oid], "delete the tag");
+  return {
+    done: `Deleted the tag ${name}.`,
+    before: target,
+    recovery: recovery.ref,
+    undo: `git_create_tag with tag_name ${name} and revision ${target}; the recovery ref has the tag itself`,
+  };
+}
+
 /** Deletes one stash. */
 export async function dropStash(repository: Repository, stash: string, confirm: Confirm): Promise<Destroyed> {
   if (!/^stash@\{\d+\}$/.test(stash)) {

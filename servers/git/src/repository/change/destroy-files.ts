@@ -2,6 +2,7 @@ import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
+import type { Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, headOf, noCommits } from "../open/revisions.ts";
@@ -56,6 +57,41 @@ export async function resetHard(
         ? `git_reset_hard with revision ${head}`
         : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery.ref}`,
     ...listOf(changes),
+  };
+}
+
+/** Removes a linked worktree: its directory with all uncommitted work in it. The branch stays. */
+export async function removeWorktree(
+  git: Git,
+  repository: Repository,
+  path: string,
+  confirm: Confirm,
+): Promise<Destroyed> {
+  const directory = await git.directoryOf(path);
+  const { gitDir, commonDir, worktree } = (await git.open(directory, repository.signal)).location;
+  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
+  if (!isLinked || worktree !== directory) {
+    throw new ToolError("invalid", `"${oneLine(path)}" is not a linked worktree of this repository.`, {
+      code: "not_a_worktree",
+      hint: "git_list_refs with kind worktrees lists them; the first one is the repository itself.",
+    });
+  }
+  const added = await git.open(directory, repository.signal);
+  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
+  const touched = records(await added.output(list, "list the changed files")).map(pathText);
+  const changed = (await changesOf(added, ["HEAD"], [])).files.map((file) => file.path);
+  const lost = [...new Set([...changed, ...touched])].sort();
+  await refuseFilters(added, () => pathBytes(added, touched));
+  await confirm(
+    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are deleted for good.`,
+  );
+  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
+  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
+  return {
+    done: `Removed the worktree ${directory}.`,
+    ...(kept === undefined ? {} : { recovery: kept.ref }),
+    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept.ref}`}`,
+    ...listOf(lost),
   };
 }
 

@@ -35,7 +35,8 @@ export async function keepWorktree(
     const which = files === undefined ? ["--update"] : ["--all", "--force"];
     const input = files === undefined ? ".\0" : await pathBytes(repository, files);
     const add = ["add", ...which, "--pathspec-from-file=-", "--pathspec-file-nul"];
-    await repository.output(add, "keep the files", { env, input });
+    // Without any path git would take all.
+    if (files?.length !== 0) await repository.output(add, "keep the files", { env, input });
     const written = await repository.output(["write-tree"], "keep the working tree", { env });
     const tree = written.toString("utf8").trim();
     if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;

@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { repoPath, tool } from "../context.ts";
+import { renameBranch } from "../repository/change/rename.ts";
+
+export default tool({
+  name: "git_rename_branch",
+  title: "Rename a branch",
+  description: "Rename a local branch, with its upstream and reflog. A remote's branch keeps its name.",
+  effect: "change",
+  openWorld: false,
+  toolset: "extra",
+  input: z.strictObject({
+    repo_path: repoPath,
+    branch_name: z.string().min(1).max(250).describe("The branch to rename."),
+    new_name: z.string().min(1).max(250).describe("Its new name."),
+  }),
+  output: z.object({ branch: z.string(), before: z.string(), commit: z.string() }),
+  run: ({ repo_path, branch_name, new_name }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      renameBranch(repository, { branch: branch_name, name: new_name }),
+    ),
+});

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { destroyed, repoPath, tool } from "../context.ts";
+import { removeWorktree } from "../repository/change/destroy-files.ts";
+
+export default tool({
+  name: "git_worktree_remove",
+  title: "Remove a worktree",
+  description: "Remove a linked worktree; its branch stays. Shows the loss, asks, keeps a recovery ref.",
+  effect: "destroy",
+  openWorld: false,
+  toolset: "danger",
+  input: z.strictObject({
+    repo_path: repoPath,
+    path: z.string().min(1).describe("The worktree's directory."),
+  }),
+  output: destroyed,
+  run: ({ repo_path, path }, git, call) =>
+    git.change(repo_path, call.signal, (repository) =>
+      removeWorktree(git, repository, path, (question) => call.confirm(question)),
+    ),
+});
