@@ -121,7 +121,9 @@ describe("git_commit", () => {
   it("signs where the user's own configuration says so, and not where the repository's does", async () => {
     const { call, git, place, root } = sample();
     const signer = `${place.home}/gpg.sh`;
-    writeFileSync(signer, '#!/bin/sh\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n', { mode: 0o755 });
+    writeFileSync(signer, '#!/bin/sh\ncat >/dev/null\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n', {
+      mode: 0o755,
+    });
     git("config", "commit.gpgSign", "true");
     await call("git_commit", { message: "By the repository" });
     expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
