@@ -38,6 +38,16 @@ export interface HttpClientOptions {
    * has to keep to its own rules; a name that only the proxy can resolve is left to it.
    */
   readonly proxy?: { readonly http: HttpAgent; readonly https: HttpAgent } | undefined;
+  /** Makes the cookie jar of a download whose redirects set cookies; without it, they are dropped. */
+  readonly cookieJar?: () => Promise<HttpCookieJar>;
+}
+
+/** Cookies of one download: what a redirect sets goes to the addresses that it is for. */
+export interface HttpCookieJar {
+  /** @param cookie a Set-Cookie header; one that is not valid for the URL is ignored */
+  set(url: URL, cookie: string): void;
+  /** The Cookie header for a URL; empty where there is none. */
+  get(url: URL): string;
 }
 
 export interface HttpAnswer {
@@ -89,6 +99,7 @@ export class HttpClient {
   async get(url: string | URL, { headers = {}, signal, bytes }: HttpGet = {}): Promise<HttpAnswer> {
     const { guard, budgets } = this.#options;
     const redirects: URL[] = [];
+    let jar: HttpCookieJar | undefined;
     let next = guard.check(url);
     const deadline = startDeadline(
       budgets.totalMs,
@@ -101,7 +112,9 @@ export class HttpClient {
     try {
       for (;;) {
         await this.#checkBeforeProxy(next, deadline.signal);
-        const response = await this.#retried(next, headers, deadline.signal);
+        const cookie = jar?.get(next) ?? "";
+        const sent = cookie === "" ? headers : { ...headers, cookie };
+        const response = await this.#retried(next, sent, deadline.signal);
         const target = redirectOf(response, next);
         if (target === undefined) {
           const most = Math.min(bytes ?? budgets.bytes, budgets.bytes);
@@ -110,6 +123,9 @@ export class HttpClient {
           return { url: next, redirects, status, headers: plainHeaders(response), body, isCut };
         }
         response.destroy();
+        const cookies = response.headers["set-cookie"] ?? [];
+        if (cookies.length > 0) jar ??= await this.#options.cookieJar?.();
+        for (const one of cookies) jar?.set(next, one);
         redirects.push(next);
         if (redirects.length > budgets.redirects)
           throw new ToolError(
