@@ -68,7 +68,7 @@ function fileContent({ answer, body, uri }: Snapshot): Content[] {
     { type: "resource_link", uri: `${uri}/raw`, name: name.slice(0, 200), mimeType, size },
     {
       type: "text",
-      text: `[${href} has no text: ${mimeType}, ${sized(size)}. Its bytes are the resource ${uri}/raw]`,
+      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes are the resource ${uri}/raw]`,
     },
   ];
 }

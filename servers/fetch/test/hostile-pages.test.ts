@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { fakeCall } from "@refmcp/core/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { workerFile } from "@refmcp/core/worker-file";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { failureOf, fetched, run, site, webOf } from "./lab.ts";
 
 /** HTML that hangs, overflows or blows up a DOM. */
@@ -25,6 +26,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "a megabyte of <body ": `<p>NEEDLE</p>${"<body ".repeat(170_000)}`,
   "an unclosed script": `<p>NEEDLE</p><script>${"x".repeat(1_000_000)}`,
 };
+
+// esbuild, which bundles the thread's code for tests, has a thread of its own.
+beforeAll(() => void workerFile("convert", new URL("../src/page/converter.ts", import.meta.url).href));
 
 describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
   it("is read in a thread of its own, its text is there, and the server goes on meanwhile", async () => {

@@ -17,8 +17,8 @@ export interface WebOptions {
   readonly timeout: number;
 }
 
-/** Redirects that are followed, as the official server and browsers of the time do at least. */
-const REDIRECTS = 5;
+/** Redirects that are followed, as by the official server (httpx) and browsers. */
+const REDIRECTS = 20;
 /** Milliseconds to the first byte of an answer: what takes longer is no page for a model that waits. */
 const HEADERS_MS = 15_000;
 
@@ -42,6 +42,15 @@ export async function clientOf(options: WebOptions): Promise<{ client: HttpClien
     ca,
     headersFor: headersOf(options.header),
     proxy: await proxyOf(options.proxyUrl),
+    // Loaded with the first redirect that sets a cookie.
+    async cookieJar() {
+      const { CookieJar } = await import("tough-cookie");
+      const jar = new CookieJar();
+      return {
+        set: (url, cookie) => void jar.setCookieSync(cookie, url.href, { ignoreError: true }),
+        get: (url) => jar.getCookieStringSync(url.href),
+      };
+    },
   });
   return { client, guard };
 }

@@ -1,145 +1,218 @@
-import { htmlToMarkdown } from "@mdream/js";
 import { isProbablyReaderable, Readability } from "@mozilla/readability";
-import { parseHTML } from "linkedom";
+import {
+  aroundContent,
+  mainOf,
+  type PageDocument,
+  type PageElement,
+  parsePage,
+  removeFrame,
+  removeUnseen,
+  textOf,
+} from "./document.ts";
+import { type Facts, factsOf } from "./facts.ts";
+import { simplify, type Writing, written } from "./markdown.ts";
 import { isModest } from "./shape.ts";
 import { withoutTags } from "./without-tags.ts";
-
-type Document = ReturnType<typeof parseHTML>["document"];
 
 /** What a conversion is asked for. */
 export interface ConversionRequest {
   readonly html: string;
   /** The page's address, for relative links. */
   readonly url: string;
-  readonly format: "markdown" | "text";
+  /** links: only the page's links, a line each. */
+  readonly format: "markdown" | "text" | "links";
   /** Only what this CSS selector finds. */
   readonly selector?: string | undefined;
   readonly includeLinks: boolean;
 }
 
-export interface Conversion {
+export interface Conversion extends Facts {
   readonly text: string;
   /** How the content was found: main content, the page without its frame, the whole page, or without a DOM. */
-  readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream";
-  readonly title?: string;
-  readonly byline?: string;
-  readonly published?: string;
-  readonly language?: string;
-  readonly description?: string;
+  readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream" | "links";
   /** Whether the page has next to no text without JavaScript. */
   readonly needsJavascript: boolean;
+  /** The headings of fragments: of `#id` the heading that it is at, and which of its title that is, from 0. */
+  readonly anchors?: ReadonlyMap<string, Anchor>;
   /** How many elements the selector found. */
   readonly found?: number;
   /** Why the selector cannot be read. */
   readonly selectorProblem?: string;
 }
 
+export interface Anchor {
+  readonly title: string;
+  readonly index: number;
+}
+
 /** Less text than this is no article. */
 const LITTLE = 250;
-/** Content that is less than this share of the page without its frame is not trusted to be all that matters. */
-const SHARE = 0.7;
-const FRAME =
-  "nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo], [role=search], form[role=search]";
-const DEAD =
-  "script, style, template, noscript, iframe, object, embed, svg, canvas, link, meta, title, base, [hidden], [aria-hidden=true]";
+/**
+ * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless
+ * the page calls itself an article. Measured by `bench/content.mjs`.
+ */
+const SHARE = 0.3;
 
 /**
- * HTML → markdown or text. Main content by Readability; where that loses too much, the body without its frame; where that
- * is empty, everything. A page whose shape would hang a DOM is converted as a stream of tags.
+ * HTML → markdown or text. Main content by Readability; where the page is more than that, `main` or the body without what
+ * is around it; where that is next to nothing, everything. A page whose shape would hang a DOM is converted as a stream of
+ * tags.
  */
 export function convertHtml(request: ConversionRequest): Conversion {
-  const { html, selector } = request;
+  const { html, url, format, selector, includeLinks } = request;
   if (!isModest(html)) {
-    const text = rendered(html, lettersIn(withoutTags(html)), request);
-    return { text, extractor: "stream", needsJavascript: false, ...titleOf(html) };
+    const plain = withoutTags(html);
+    const writing = { base: url, format: format === "text" ? format : "markdown", includeLinks } as const;
+    return {
+      text: written(html, plain, writing),
+      extractor: "stream",
+      needsJavascript: false,
+      ...titleOf(html),
+    };
   }
-  const { document } = parseHTML(inOneBody(html));
-  const facts = factsOf(document, html);
-  if (selector !== undefined) return { ...selected(document, selector, request), ...facts };
-  removeDead(document);
+  const document = parsePage(html);
+  const base = baseOf(document, url);
+  const { facts, isArticle } = factsOf(document, html, base);
+  const writing: Writing = { base, format: format === "text" ? format : "markdown", includeLinks };
+  if (selector !== undefined) return { ...selected(document, selector, writing), ...facts };
+  if (format === "links")
+    return { ...facts, text: linksOf(document, base), extractor: "links", needsJavascript: false };
+  const hasScript = document.querySelector("script") !== null;
+  removeUnseen(document);
   const all = textOf(document.body);
-  const needsJavascript = all.length < 200 && /<script\b/i.test(html) && html.length > 500;
+  const about = {
+    ...facts,
+    needsJavascript: hasScript && all.length < 200 && html.length > 500,
+    anchors: anchorsOf(document),
+  };
   removeFrame(document);
   const frameless = textOf(document.body);
   const hasFrame = frameless.length < all.length;
-  if (frameless.length >= LITTLE && isProbablyReaderable(document, { visibilityChecker: () => true })) {
-    const article = readable(document);
-    if (article !== undefined && article.text.length >= frameless.length * SHARE) {
-      const text = rendered(article.content, lettersIn(article.text), request);
-      return { text, extractor: "readability", needsJavascript, ...facts, ...article.facts };
-    }
-    // Readability has taken the document apart.
-    return { ...withoutArticle(html, hasFrame, all, frameless, request), needsJavascript, ...facts };
+  const content = mainOf(document);
+  const around = aroundContent(document).filter((element) => content.contains(element));
+  const chars = around.reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
+  // What is readable at all has paragraphs; what calls itself an article is taken at its word.
+  const isReadable =
+    frameless.length >= LITTLE &&
+    (isArticle || isProbablyReaderable(document, { visibilityChecker: () => true }));
+  const article = isReadable ? readable(document) : undefined;
+  if (article !== undefined && article.chars >= LITTLE && (isArticle || article.chars >= chars * SHARE)) {
+    const text = contentOf(article.content, document, writing);
+    return { ...article.facts, ...about, text, extractor: "readability" };
   }
-  if (hasFrame && frameless.length < all.length / 4)
-    return { ...withoutArticle(html, hasFrame, all, frameless, request), needsJavascript, ...facts };
-  const text = rendered(document.body.outerHTML, lettersIn(frameless), request);
-  return { text, extractor: hasFrame ? "frameless" : "body", needsJavascript, ...facts };
-}
-
-/** The page as it was sent, without its frame unless that is most of it. */
-function withoutArticle(
-  html: string,
-  hasFrame: boolean,
-  all: string,
-  frameless: string,
-  request: ConversionRequest,
-) {
-  const { document } = parseHTML(inOneBody(html));
-  removeDead(document);
+  // Readability takes the document apart.
+  const whole = isReadable ? parsePage(html) : document;
+  if (isReadable) removeUnseen(whole);
   const isFrameless = hasFrame && frameless.length >= all.length / 4;
-  if (isFrameless) removeFrame(document);
-  const text = rendered(document.body.outerHTML, lettersIn(isFrameless ? frameless : all), request);
-  return { text, extractor: isFrameless ? "frameless" : "body" } as const;
+  if (hasFrame && !isFrameless) {
+    const page = isReadable ? whole : parsePage(html);
+    if (!isReadable) removeUnseen(page);
+    return { ...about, text: contentOf(page.body, page, writing), extractor: "body" };
+  }
+  if (isReadable) removeFrame(whole);
+  for (const element of aroundContent(whole)) element.remove();
+  const text = contentOf(mainOf(whole), whole, writing);
+  return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
 }
 
-function removeDead(document: Document): void {
-  for (const element of [...document.querySelectorAll(DEAD)]) element.remove();
+function contentOf(element: PageElement, document: PageDocument, writing: Writing): string {
+  const text = element.textContent ?? "";
+  simplify(element, document);
+  return written(element.outerHTML, text, writing);
 }
 
-/** Menus and the like; the header of an article belongs to it. */
-function removeFrame(document: Document): void {
-  for (const element of [...document.querySelectorAll(FRAME)])
-    if (!/^(?:header|footer)$/i.test(element.tagName) || element.closest("article, main") === null)
-      element.remove();
+/** What relative addresses are relative to (the HTML standard, "document base URL"). */
+function baseOf(document: PageDocument, url: string): string {
+  const href = document.querySelector("base[href]")?.getAttribute("href") ?? "";
+  const base = URL.canParse(href, url) ? new URL(href, url) : undefined;
+  return base?.protocol === "http:" || base?.protocol === "https:" ? base.href : url;
 }
 
-/**
- * The same page with all its content in one body, as the HTML standard's tree has it: the parser leaves elements where it
- * finds them, and what stands outside of the body, or in a page without one, would be lost.
- */
-function inOneBody(html: string): string {
-  const content = html.replace(/<!doctype[^<>]*>|<\/?(?:html|head|body)(?:\s[^<>]*)?>/gi, "");
-  return `<!doctype html><html><head></head><body>${content}</body></html>`;
-}
-
-function selected(document: Document, selector: string, request: ConversionRequest) {
+function selected(document: PageDocument, selector: string, writing: Writing) {
   const facts = { extractor: "selector", needsJavascript: false } as const;
+  let elements: PageElement[];
   try {
-    const elements = [...document.querySelectorAll(selector)];
-    const text = elements
-      .map((element) => rendered(element.outerHTML, lettersIn(textOf(element)), request))
-      .join("\n\n");
-    return { ...facts, text, found: elements.length };
+    elements = [...document.querySelectorAll(selector)];
   } catch (error) {
     const selectorProblem = error instanceof Error ? error.message : String(error);
     return { ...facts, text: "", selectorProblem };
   }
+  // Rows and cells are read as such in a table only.
+  const tables = new Map<PageElement | null, PageElement>();
+  const blocks: PageElement[] = [];
+  for (const element of elements) {
+    const table = /^(?:TR|THEAD|TBODY|TFOOT)$/.test(element.tagName) ? element.closest("table") : undefined;
+    const block =
+      (table !== undefined && tables.get(table)) ||
+      document.createElement(table === undefined ? "div" : "table");
+    if (table !== undefined) tables.set(table, block);
+    if (!blocks.includes(block)) blocks.push(block);
+    block.append(element.cloneNode(true));
+  }
+  const text = blocks
+    .map((block) => {
+      const holder = document.createElement("div");
+      holder.append(block);
+      return contentOf(holder, document, writing);
+    })
+    .join("\n\n");
+  return { ...facts, text, found: elements.length };
+}
+
+/** The page's links as lines of markdown, each address once, in the order of the page. */
+function linksOf(document: PageDocument, base: string): string {
+  const links = new Map<string, string>();
+  for (const link of document.querySelectorAll("a[href], area[href]")) {
+    const href = link.getAttribute("href") ?? "";
+    if (/^\s*(?:#|javascript:|data:)/i.test(href) || !URL.canParse(href, base)) continue;
+    const address = new URL(href, base).href;
+    const words =
+      textOf(link) || link.getAttribute("aria-label") || link.querySelector("img")?.getAttribute("alt") || "";
+    if (!links.get(address)) links.set(address, words.replace(/[[\]]/g, "").slice(0, 200));
+  }
+  return [...links].map(([address, words]) => `- [${words}](${address})`).join("\n");
+}
+
+const MAX_ANCHORS = 2_000;
+const HEADINGS = "h1, h2, h3, h4, h5, h6";
+
+/** Where the page's fragments lead: to the heading that an element is, holds, or is under; an empty one to the next. */
+function anchorsOf(document: PageDocument): Map<string, Anchor> {
+  const anchors = new Map<string, Anchor>();
+  const counts = new Map<string, number>();
+  let waiting: string[] = [];
+  let above: Anchor | undefined;
+  for (const element of document.body.querySelectorAll(`${HEADINGS}, [id], a[name]`)) {
+    const id = element.id || element.getAttribute("name") || "";
+    const isHeading = /^H[1-6]$/.test(element.tagName);
+    const title = isHeading ? textOf(element).slice(0, 200) : "";
+    if (isHeading && title !== "") {
+      const index = counts.get(title) ?? 0;
+      counts.set(title, index + 1);
+      above = { title, index };
+      for (const one of waiting) if (!anchors.has(one)) anchors.set(one, above);
+      waiting = [];
+    }
+    if (id === "" || anchors.has(id) || anchors.size + waiting.length >= MAX_ANCHORS) continue;
+    const leadsOn = !isHeading && (textOf(element) === "" || element.querySelector(HEADINGS) !== null);
+    if (leadsOn) waiting.push(id);
+    else if (above !== undefined) anchors.set(id, above);
+  }
+  return anchors;
 }
 
 /** The main content; the document is of no use afterwards. */
-function readable(document: Document) {
+function readable(document: PageDocument) {
   try {
-    const article = new Readability(document, {
-      charThreshold: LITTLE,
-      nbTopCandidates: 8,
+    const article = new Readability<PageElement>(document, {
       keepClasses: true,
+      serializer: asElement,
     }).parse();
-    if (article === null || typeof article.content !== "string") return undefined;
+    if (!article?.content) return undefined;
     const { content, byline, publishedTime } = article;
     return {
       content,
-      text: (article.textContent ?? "").replace(/\s+/g, " ").trim(),
+      chars: textOf(content).length,
       facts: {
         ...(byline ? { byline: byline.trim().slice(0, 200) } : {}),
         ...(publishedTime ? { published: publishedTime.slice(0, 40) } : {}),
@@ -150,51 +223,8 @@ function readable(document: Document) {
   }
 }
 
-/**
- * HTML as markdown or text. The writer leaves out what it cannot lay out (text in tables of tables of tables) and writes
- * much where lists are deep; both are noticed here, and the plain text is given instead.
- *
- * @param letters how many letters and digits the text has
- */
-function rendered(html: string, letters: number, { url, format, includeLinks }: ConversionRequest): string {
-  // Without `<` and `>` inside, so that text of nothing but `<a ` costs no more than its length.
-  const shown = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
-  const text = htmlToMarkdown(shown, { origin: url, format, clean: { blankLines: true } })
-    .replace(/(?<!!)\[[ \t]{0,20}\]\([^()\s]*\)/g, "")
-    .trim();
-  const isBlownUp = text.length > html.length * 3 + 1_000;
-  // Tables in tables stay tags, whose letters are not the page's.
-  return isBlownUp || lettersIn(text.replace(/<[^<>]*>/g, "")) < letters * KEPT_SHARE
-    ? withoutTags(html)
-    : text;
-}
-
-/** Markdown that has less than this share of the text's letters has lost some. */
-const KEPT_SHARE = 0.9;
-
-const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
-
-function textOf(element: { textContent: string | null }): string {
-  return (element.textContent ?? "").replace(/\s+/g, " ").trim();
-}
-
-function factsOf(document: Document, html: string) {
-  const meta = (name: string): string | undefined =>
-    document
-      .querySelector(`meta[name="${name}"], meta[property="${name}"]`)
-      ?.getAttribute("content")
-      ?.trim() || undefined;
-  const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim() || meta("og:title");
-  const published = meta("article:published_time") ?? meta("date");
-  const language = /<html\b[^>]{0,1000}?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(0, 20_000))?.[1];
-  const description = meta("description") ?? meta("og:description");
-  return {
-    ...(title ? { title: title.slice(0, 300) } : {}),
-    ...(published ? { published: published.slice(0, 40) } : {}),
-    ...(language ? { language: language.slice(0, 20) } : {}),
-    ...(description ? { description: description.slice(0, 500) } : {}),
-  };
-}
+/** Readability's types know the DOM of browsers only; it is linkedom's that it works on here. */
+const asElement = (node: unknown): PageElement => node as PageElement;
 
 function titleOf(html: string): { title?: string } {
   const title = /<title[^>]{0,200}>([^<]{1,300})/i

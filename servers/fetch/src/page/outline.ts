@@ -31,13 +31,20 @@ export function outlineOf(markdown: string): Heading[] {
   return headings;
 }
 
-/** A section: from its heading to the next of the same or a higher level. */
-export function sectionOf(markdown: string, title: string): { start: number; end: number } | undefined {
+/**
+ * A section: from its heading to the next of the same or a higher level.
+ *
+ * @param nth which of the headings of this title, from 0; the first where there are fewer
+ */
+export function sectionOf(
+  markdown: string,
+  title: string,
+  nth = 0,
+): { start: number; end: number } | undefined {
   const wanted = fold(title);
   const headings = outlineOf(markdown);
-  const at = headings.findIndex((heading) => fold(heading.title) === wanted);
-  const found =
-    headings[at === -1 ? headings.findIndex((heading) => fold(heading.title).includes(wanted)) : at];
+  const same = headings.filter((heading) => fold(heading.title) === wanted);
+  const found = same[nth] ?? same[0] ?? headings.find((heading) => fold(heading.title).includes(wanted));
   if (found === undefined) return undefined;
   const next = headings.find(({ index, level }) => index > found.index && level <= found.level);
   return { start: found.index, end: next?.index ?? markdown.length };

@@ -48,6 +48,12 @@ function headOf(snapshot: Snapshot, page: Page): string {
     page.published === undefined ? undefined : `published ${oneLine(page.published)}`,
     page.pages === undefined ? undefined : `${page.pages} pages`,
     page.extractor,
+    page.section === undefined
+      ? undefined
+      : `section ${JSON.stringify(oneLine(page.section))}; leave the #fragment out for the whole page`,
+    page.refresh === undefined
+      ? undefined
+      : `sends its readers on to ${oneLine(page.refresh)} (meta refresh); fetch that`,
     answer.redirects.length === 0 ? undefined : `redirected from ${answer.redirects[0]?.href}`,
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
     page.reason === undefined ? undefined : `not converted: ${page.reason}`,
@@ -68,7 +74,9 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
   const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
   return {
     url: answer.url.href,
-    redirected_from: answer.redirects.map((from) => from.href),
+    redirected_from: answer.redirects.length === 0 ? undefined : answer.redirects.map((from) => from.href),
+    canonical: page?.canonical === answer.url.href ? undefined : page?.canonical,
+    refresh: page?.refresh,
     status: answer.status,
     mime_type: body.mimeType,
     charset: isText ? snapshot.source().charset : undefined,
@@ -78,6 +86,7 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     title: page?.title,
     byline: page?.byline,
     published: page?.published,
+    modified: page?.modified,
     language: page?.language,
     description: page?.description,
     pages: page?.pages,

@@ -41,6 +41,7 @@ export async function fetchPage(web: Web, asked: Asked, { signal, budget }: Room
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });
   const { format, include_links: includeLinks, selector, section } = asked;
+  const fragment = selector === undefined ? fragmentOf(asked.url) : undefined;
   const hasText = snapshot.isText || snapshot.body.kind === "pdf";
   if (format === "metadata") {
     const page: Page | undefined = hasText
@@ -49,8 +50,17 @@ export async function fetchPage(web: Web, asked: Asked, { signal, budget }: Room
     return { kind: "facts", facts: metadataOf(snapshot, page, budget) };
   }
   if (!hasText) return { kind: "file", snapshot };
-  const page = await snapshot.page({ format, includeLinks, selector, section }, signal);
+  const page = await snapshot.page({ format, includeLinks, selector, section, fragment }, signal);
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
   return { kind: "piece", snapshot, piece, isFirst: asked.start_index === 0 };
+}
+
+function fragmentOf(url: string): string | undefined {
+  const hash = URL.canParse(url) ? new URL(url).hash.slice(1) : "";
+  try {
+    return hash === "" ? undefined : decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
 }

@@ -2,35 +2,37 @@ import { createHash } from "node:crypto";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { HttpAnswer } from "@refmcp/core/http-client";
 import type { Converter } from "./converter.ts";
+import type { Anchor } from "./extract.ts";
+import type { Facts } from "./facts.ts";
 import { type Body, kindOf } from "./kind.ts";
 import { outlineOf, sectionOf } from "./outline.ts";
 import { cleanText, decodeText } from "./text.ts";
 
 /** How a page is looked at. */
 export interface View {
-  /** auto: HTML as markdown, anything else as it is. */
-  readonly format: "auto" | "markdown" | "text" | "html" | "json";
+  /** auto: HTML as markdown, anything else as it is; links: only the links of HTML. */
+  readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
   readonly selector?: string | undefined;
   /** A heading: only what stands under it. */
   readonly section?: string | undefined;
+  /** What follows the # of the URL: its section, where it leads to one and no section is named. */
+  readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
 
 /** A page as text. */
-export interface Page {
+export interface Page extends Facts {
   readonly text: string;
   /** How the text was made of the download. */
   readonly extractor: string;
-  readonly title?: string | undefined;
-  readonly byline?: string | undefined;
-  readonly published?: string | undefined;
-  readonly language?: string | undefined;
-  readonly description?: string | undefined;
   readonly needsJavascript: boolean;
   /** Why it is not converted as it should be. */
   readonly reason?: string | undefined;
   /** Pages of a PDF. */
   readonly pages?: number | undefined;
+  readonly anchors?: ReadonlyMap<string, Anchor> | undefined;
+  /** The heading of the section that this is, where the URL's fragment chose it. */
+  readonly section?: string | undefined;
 }
 
 /** How the conversions are called in answers. */
@@ -38,6 +40,7 @@ const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
   frameless: "page without navigation",
   body: "whole page",
+  links: "links",
   selector: "selected elements",
   stream: "whole page, as a stream",
   "tags removed": "tags removed",
@@ -106,11 +109,16 @@ export class Snapshot {
    * nothing; the signal's reason.
    */
   async page(view: View, signal: AbortSignal): Promise<Page> {
-    const whole = { ...view, section: undefined };
+    const whole = { ...view, section: undefined, fragment: undefined };
     const key = JSON.stringify(whole);
     const page = this.#pages.get(key) ?? (await this.#made(whole, signal));
     this.#pages.set(key, page);
-    return view.section === undefined ? page : section(page, view.section);
+    if (view.section !== undefined) return section(page, view.section);
+    const anchor = page.anchors?.get(view.fragment ?? "");
+    const found = anchor && sectionOf(page.text, anchor.title, anchor.index);
+    return found === undefined
+      ? page
+      : { ...page, text: page.text.slice(found.start, found.end).trim(), section: anchor?.title };
   }
 
   async #made(view: View, signal: AbortSignal): Promise<Page> {
@@ -139,13 +147,17 @@ export class Snapshot {
         hint: "Use format auto, or html for the source.",
       });
     }
+    if (view.format === "links" && kind !== "html")
+      throw new ToolError("invalid", `format links works on HTML; this is ${mimeType}.`, {
+        hint: "Use format auto.",
+      });
     if (kind !== "html" || view.format === "html") return { ...asIs, text };
     return await this.#converted(text, view, signal);
   }
 
   async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
     const { selector, includeLinks } = view;
-    const format = view.format === "text" ? "text" : "markdown";
+    const format = view.format === "text" || view.format === "links" ? view.format : "markdown";
     const url = this.answer.url.href;
     const request = { html, url, format, selector, includeLinks } as const;
     const converted = await this.#converter.html(request, signal);
@@ -157,15 +169,19 @@ export class Snapshot {
     if (selectorProblem !== undefined)
       throw new ToolError(
         "invalid",
-        `${JSON.stringify(selector)} is no CSS selector: ${oneLine(selectorProblem)}.`,
+        `${JSON.stringify(selector)} is not a valid CSS selector: ${oneLine(selectorProblem)}.`,
         {
           hint: "Write one such as main, #content or .article p.",
         },
       );
     if (found === 0)
-      throw new ToolError("not_found", `The selector ${JSON.stringify(selector)} finds nothing in ${url}.`, {
-        hint: "Look at the source with format html, or leave selector out.",
-      });
+      throw new ToolError(
+        "not_found",
+        `The selector ${JSON.stringify(selector)} matches nothing in ${url}.`,
+        {
+          hint: "Look at the source with format html, or leave selector out.",
+        },
+      );
     return {
       ...conversion,
       text: cleanText(conversion.text).trim(),

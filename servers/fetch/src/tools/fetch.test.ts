@@ -43,7 +43,7 @@ it("narrows to a selector or a section, and leaves links out", async () => {
   expect(await of({ format: "text" })).toMatch(/\n\nBread\n\nFlour and water\.\n/);
   expect(await failureOf(run(web, "fetch", { url: lab.origin, selector: ".none" }))).toMatchObject({
     kind: "not_found",
-    message: expect.stringContaining('The selector ".none" finds nothing'),
+    message: expect.stringContaining('The selector ".none" matches nothing'),
   });
   expect(await failureOf(run(web, "fetch", { url: lab.origin, section: "Butter" }))).toMatchObject({
     kind: "not_found",

@@ -16,9 +16,9 @@ export default tool({
     start_index: z.int().min(0).max(100_000_000).default(0).describe("Go on from this character."),
     raw: z.boolean().default(false).describe("The source as it is; the same as format html."),
     format: z
-      .enum(["auto", "markdown", "text", "html", "json", "metadata"])
+      .enum(["auto", "markdown", "text", "links", "html", "json", "metadata"])
       .default("auto")
-      .describe("metadata: title, dates and the outline of headings with their indexes, without the page."),
+      .describe("metadata: title, dates and the headings with their indexes; links: only the page's links."),
     selector,
     section: z.string().min(1).max(300).optional().describe("Only what stands under this heading."),
     include_links: z.boolean().default(true).describe("Keep the addresses of links."),

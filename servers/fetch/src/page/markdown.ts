@@ -1,0 +1,154 @@
+import { htmlToMarkdown } from "@mdream/js";
+import type { PageDocument, PageElement } from "./document.ts";
+import { withoutTags } from "./without-tags.ts";
+
+/** How HTML is written. */
+export interface Writing {
+  readonly format: "markdown" | "text";
+  /** What relative addresses are relative to. */
+  readonly base: string;
+  readonly includeLinks: boolean;
+}
+
+/** Markdown that has less than this share of the text's letters has lost some. */
+const KEPT_SHARE = 0.9;
+
+/**
+ * HTML as markdown or text. The writer leaves out what it cannot lay out, writes much where lists are deep, and fails at
+ * parts of tables outside of one; all three are noticed here, and the plain text is given instead.
+ *
+ * @param text the text that the HTML has, or what is as long
+ */
+export function written(html: string, text: string, { base, format, includeLinks }: Writing): string {
+  // Without `<` and `>` inside, so that text of nothing but `<a ` costs no more than its length.
+  const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
+  // Pictures in their address are text that nobody reads.
+  const shown = linked.replace(
+    /\s(?:src|srcset|href|poster)\s*=\s*(?:"\s*data:[^"<>]*"|'\s*data:[^'<>]*')/gi,
+    "",
+  );
+  let result: string;
+  try {
+    result = htmlToMarkdown(shown, { origin: base, format, clean: { blankLines: true } });
+  } catch {
+    return withoutTags(html);
+  }
+  result = result
+    .replace(/!\[([^[\]\n]{0,500})\]\((?:\s*data:[^()\s]*)?\)/g, "$1")
+    .replace(/\[([^[\]\n]{0,500})\]\(javascript:[^()\s]*(?:\([^()\s]*\))?[^()\s]*\)/gi, "$1")
+    .replace(/(?<!!)\[[ \t]{0,20}\]\([^()\s]*\)/g, "")
+    .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
+    .trim();
+  const isBlownUp = result.length > html.length * 3 + 1_000;
+  // Tags that are left have letters that are not the page's.
+  return isBlownUp || lettersIn(result.replace(/<[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
+    ? withoutTags(html)
+    : result;
+}
+
+const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
+
+/** Elements that markdown has no word for, and whose content reads as well without them. */
+const BARE = "mark, u, ins, abbr, address, small, font, center, time, big, rp, ruby, rt";
+const BLOCK =
+  "div, p, ul, ol, dl, pre, blockquote, section, article, h1, h2, h3, h4, h5, h6, table, hr, form, figure";
+const SUPERSCRIPT: Readonly<Record<string, string>> = Object.fromEntries(
+  [..."0123456789+-=()n"].map((sign, index) => [sign, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ"][index] ?? sign]),
+);
+
+/** Rewrites what markdown does not have, or what the writer does not know, into what it does. */
+export function simplify(root: PageElement, document: PageDocument): void {
+  const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
+  /** The elements of a selector, whose parts end in the names of elements: most pages have few kinds. */
+  const all = (selector: string): PageElement[] => {
+    const parts = selector
+      .split(", ")
+      .filter((part) => names.has(/([a-z\d]+)(?:\[.*)?$/.exec(part)?.[1] ?? ""));
+    return parts.length === 0 ? [] : [...root.querySelectorAll(parts.join(", "))];
+  };
+  const renamed = (element: PageElement, name: string): PageElement => {
+    const other = document.createElement(name);
+    other.append(...element.childNodes);
+    element.replaceWith(other);
+    return other;
+  };
+  for (const box of all('li input[type="checkbox"]'))
+    box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
+  for (const element of all("sup"))
+    element.replaceWith(...(superscript(element, document) ?? element.childNodes));
+  for (const element of all(`${BARE}, sub`)) element.replaceWith(...element.childNodes);
+  for (const term of all("dt, summary")) {
+    const strong = document.createElement("strong");
+    if (term.querySelector(BLOCK) !== null) continue;
+    strong.append(...term.childNodes);
+    term.append(strong);
+  }
+  for (const element of all("dt, summary")) renamed(element, "p");
+  for (const element of all("dd, details, dl")) renamed(element, "div");
+  for (const image of all("img")) restoreImage(image);
+  for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
+  for (const part of all("th, td, tr, thead, tbody, tfoot, caption"))
+    if (part.closest("table") === null) renamed(part, "div");
+  for (const item of all("td li + li")) item.prepend("; ");
+  for (const block of all(
+    "td ul, td ol, td li, td p, td div, th p, th div, td h1, td h2, td h3, td h4, td h5, td h6",
+  )) {
+    block.before(" ");
+    block.replaceWith(...block.childNodes);
+  }
+  for (const heading of all("a h1, a h2, a h3, a h4, a h5, a h6")) linkHeading(heading, renamed);
+}
+
+/** 10<sup>2</sup> is 10²; a note's link stays one; anything else gets a circumflex. */
+function superscript(element: PageElement, document: PageDocument) {
+  const text = element.textContent ?? "";
+  if (element.querySelector("a, img") !== null || text.trim() === "") return undefined;
+  const signs = [...text.trim()].map((sign) => SUPERSCRIPT[sign]);
+  return signs.includes(undefined) ? undefined : [document.createTextNode(signs.join(""))];
+}
+
+/** Pictures that a program would load have their address elsewhere. */
+function restoreImage(image: PageElement): void {
+  const src = image.getAttribute("src") ?? "";
+  if (src !== "" && !/^\s*data:/i.test(src)) return;
+  const later = ["data-src", "data-original", "data-lazy-src"].map((name) => image.getAttribute(name));
+  const [address] = later.filter((one) => one !== null && one !== "" && !/^\s*data:/i.test(one));
+  if (address) image.setAttribute("src", address);
+  else image.replaceWith(image.getAttribute("alt") ?? "");
+}
+
+/** Tables that place things instead of saying which belong together: markdown has none. */
+function isLayout(table: PageElement): boolean {
+  if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
+  if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
+  if (table.querySelector("th, caption, thead") !== null) return false;
+  const rows = [...table.querySelectorAll("tr")];
+  const widest = rows.reduce((most, { children }) => Math.max(most, children.length), 0);
+  const isUneven = rows.some(({ children }) => children.length > 0 && children.length < widest);
+  return rows.length < 2 || widest < 2 || isUneven;
+}
+
+function unwrapTable(table: PageElement, renamed: (element: PageElement, name: string) => PageElement): void {
+  for (const cell of [...table.querySelectorAll("td, th")])
+    if (cell.querySelector(BLOCK) !== null) renamed(cell, "div");
+    else {
+      cell.append(" ");
+      cell.replaceWith(...cell.childNodes);
+    }
+  for (const part of [...table.querySelectorAll("tr, thead, tbody, tfoot, caption, colgroup")])
+    renamed(part, "div");
+  renamed(table, "div");
+}
+
+/** A card that is a link as a whole: its heading becomes the link. */
+function linkHeading(
+  heading: PageElement,
+  renamed: (element: PageElement, name: string) => PageElement,
+): void {
+  const link = heading.closest("a");
+  if (link === null) return;
+  const inner = link.cloneNode(false);
+  inner.append(...heading.childNodes);
+  heading.append(inner);
+  renamed(link, "div");
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
+import { prose } from "./pages/write.ts";
+
+/** The markdown of a page, by its HTML. */
+async function read(html: string | Buffer, args: Record<string, unknown> = {}): Promise<string> {
+  const lab = await site({ "/dir/page": html });
+  const { url = "", ...others } = args;
+  const asked = { url: `${lab.origin}/dir/page${url}`, max_length: 100_000, ...others };
+  const { text } = await fetched(await webOf([lab]), asked);
+  return text.replaceAll(lab.origin, "https://mill.example");
+}
+
+describe("text that CSS hides", () => {
+  const FRAMED = `<p>SHOWN ${prose(3, 5)}</p>`;
+  it.each([
+    ["display", '<p style="display: none">HIDDEN</p>'],
+    ["visibility", '<p style="visibility:hidden">HIDDEN</p>'],
+    ["size", '<p style="font-size:0">HIDDEN</p>'],
+    ["a pixel", '<p style="font-size: 1px;">HIDDEN</p>'],
+    ["a box of no size", '<div style="height:0;overflow:hidden">HIDDEN</div>'],
+    ["position", '<p style="position:absolute; left:-9999px">HIDDEN</p>'],
+    ["indent", '<p style="text-indent:-9999px">HIDDEN</p>'],
+    ["clip", '<p style="position:absolute;clip:rect(0,0,0,0)">HIDDEN</p>'],
+    ["opacity", '<p style="opacity:0">HIDDEN</p>'],
+    ["transparent", '<p style="color: transparent">HIDDEN</p>'],
+    ["white on white", '<p style="color:#fff">HIDDEN</p>'],
+    ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
+    ["a rule for a class", '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>'],
+    ["an attribute", "<p hidden>HIDDEN</p>"],
+  ])("%s is left out", async (_what, hidden) => {
+    const text = await read(`<main>${hidden}${FRAMED}</main>`);
+    expect(text).toContain("SHOWN");
+    expect(text).not.toContain("HIDDEN");
+  });
+
+  it.each([
+    ["a rule for print", "<style>@media print{.x{display:none}}</style><p class=x>KEPT</p>"],
+    [
+      "a rule that hides most of the page",
+      `<style>.x{display:none}</style><div class=x>KEPT ${prose(9, 6)}</div>`,
+    ],
+    ["what fades in", '<p style="opacity:0;transform:none">KEPT</p>'],
+    ["white on a colour", '<div style="background:#000"><p style="color:#fff">KEPT</p></div>'],
+    ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
+  ])("%s hides nothing from a reader", async (_what, shown) => {
+    expect(await read(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
+  });
+});
+
+describe("what markdown has no word for", () => {
+  it.each<[string, string, string]>([
+    ["a heading cell outside of a table", "<div><th>CELL</th></div>", "CELL"],
+    ["a definition list", "<dl><dt>Mill</dt><dd>grinds</dd></dl>", "**Mill**\n\ngrinds"],
+    ["details", "<details><summary>More</summary><p>text</p></details>", "**More**\n\ntext"],
+    [
+      "a task list",
+      '<ul><li><input type="checkbox" checked> a</li><li><input type="checkbox"> b</li></ul>',
+      "- [x] a\n- [ ] b",
+    ],
+    ["marks", "<p><mark>a</mark> <u>b</u> 10<sup>2</sup> H<sub>2</sub>O</p>", "a b 10² H2O"],
+    [
+      "a layout table",
+      "<table><tr><td><table><tr><td>in</td><td>side</td></tr></table></td></tr></table>",
+      "in side",
+    ],
+    [
+      "a list in a cell",
+      "<table><tr><th>A</th><th>B</th></tr><tr><td><ul><li>x</li><li>y</li></ul></td><td>z</td></tr></table>",
+      "| x ; y | z |",
+    ],
+    [
+      "a picture in its address",
+      '<p><img alt="mill" src="data:image/png;base64,AAAABBBB"> text</p>',
+      "mill text",
+    ],
+    [
+      "a picture that comes later",
+      '<img alt="m" src="data:image/gif;base64,AA" data-src="/m.png">',
+      "![m](https://mill.example/m.png)",
+    ],
+    [
+      "a card that is a link",
+      '<a href="/c"><h3>Card</h3><p>about</p></a>',
+      "### [Card](https://mill.example/c)\n\nabout",
+    ],
+  ])("%s is readable", async (_what, html, expected) => {
+    const text = await read(`<body>${html}</body>`);
+    expect(text).toContain(expected);
+    expect(text).not.toMatch(/<(?!https?:)|base64/);
+  });
+
+  it("rows by a selector are a table, cells are text", async () => {
+    const table = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>";
+    expect(await read(table, { selector: "tr" })).toContain("| A | B |\n| --- | --- |\n| 1 | 2 |");
+    expect(await read(table, { selector: "th" })).toContain("A\n\nB");
+  });
+
+  it("a page that no DOM can hold has its entities decoded", async () => {
+    expect(await read(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain("a & b > c d");
+  });
+});
+
+it("content is found where scripts would put it, in noscript, and behind a CDATA section", async () => {
+  const text = prose(6, 7);
+  expect(
+    await read(`<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`),
+  ).toContain(text.slice(0, 60));
+  expect(await read(`<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`)).toContain(
+    text.slice(0, 60),
+  );
+  expect(await read(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
+});
+
+it("an article is taken out of a page that is mostly something else, a list is kept whole", async () => {
+  const comments = Array.from(
+    { length: 30 },
+    (_, index) => `<div class="c"><p>COMMENT ${prose(2, index)}</p></div>`,
+  );
+  const article = `<div class="post"><p>ARTICLE ${prose(5, 90)}</p><p>${prose(5, 91)}</p></div>`;
+  const declared = '<meta property="og:type" content="article">';
+  const page = `<head>${declared}</head><body>${article}<div id="comments">${comments.join("")}</div></body>`;
+  expect(await read(page)).not.toContain("COMMENT");
+  const cards = Array.from(
+    { length: 12 },
+    (_, index) => `<li><a href="/${index}">ITEM ${index}</a><p>${prose(1, index)}</p></li>`,
+  );
+  const list = await read(`<main><section><p>${prose(3, 92)}</p></section><ul>${cards.join("")}</ul></main>`);
+  expect(list).toContain("ITEM 0");
+  expect(list).toContain("ITEM 11");
+});
+
+it("addresses are relative to <base href>", async () => {
+  const html =
+    '<head><base href="/other/"></head><body><a href="x">link</a> <img src="y.png" alt="y"></body>';
+  const text = await read(html);
+  expect(text).toContain("(https://mill.example/other/x)");
+  expect(text).toContain("(https://mill.example/other/y.png)");
+});
+
+it("a fragment chooses the section under its heading", async () => {
+  const part = (id: string, more: string) => `<h2 id="${id}">Examples</h2><p>${more} ${prose(3, 8)}</p>`;
+  const html = `<main><h1>Top</h1><p>${prose(4, 9)}</p>${part("a", "FIRST")}<a name="n"></a>${part("b", "SECOND")}<p id="p">${prose(2, 3)}</p></main>`;
+  for (const fragment of ["b", "n", "p"]) {
+    const text = await read(html, { url: `#${fragment}` });
+    expect(text).toContain("SECOND");
+    expect(text).not.toContain("FIRST");
+    expect(text).toContain('section "Examples"');
+  }
+  expect(await read(html, { url: "#nowhere" })).toContain("FIRST");
+});
+
+it("bytes that are not UTF-8 and declare nothing are windows-1252", async () => {
+  const lab = await site({
+    "/": {
+      headers: { "content-type": "text/html" },
+      body: Buffer.from([0x3c, 0x70, 0x3e, 0x93, 0x63, 0x61, 0x66, 0xe9, 0x94]),
+    },
+  });
+  expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("“café”");
+});
+
+it("a page's own facts are in the metadata", async () => {
+  const lab = await site({
+    "/": `<head><title>T</title><meta name="author" content="Ada"><link rel="canonical" href="/own">
+      <meta http-equiv="refresh" content="3; url=/next">
+      <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","dateModified":"2026-02-03","datePublished":"2026-01-02"}]}</script>
+      </head><body><p>${prose(3, 4)}</p></body>`,
+  });
+  const web = await webOf([lab]);
+  const [facts = ""] = texts(await run(web, "fetch", { url: lab.origin, format: "metadata" }));
+  expect(JSON.parse(facts)).toMatchObject({
+    byline: "Ada",
+    published: "2026-01-02",
+    modified: "2026-02-03",
+    canonical: `${lab.origin}/own`,
+    refresh: `${lab.origin}/next`,
+  });
+  expect(JSON.parse(facts)).not.toHaveProperty("redirected_from");
+  expect((await fetched(web, { url: lab.origin })).text).toContain(
+    `sends its readers on to ${lab.origin}/next`,
+  );
+});
+
+it("format links gives the page's links, each address once", async () => {
+  const html =
+    '<nav><a href="/a">A</a></nav><a href="/a">again</a><a href="javascript:x()">no</a><a href="b?c#d">B [b]</a>';
+  expect(await read(html, { format: "links" })).toMatch(
+    /- \[A\]\(https:\/\/mill\.example\/a\)\n- \[B b\]\(https:\/\/mill\.example\/dir\/b\?c#d\)$/,
+  );
+  const lab = await site({ "/": { headers: { "content-type": "text/plain" }, body: "x" } });
+  const failing = run(await webOf([lab]), "fetch", { url: lab.origin, format: "links" });
+  expect(await failureOf(failing)).toMatchObject({ kind: "invalid" });
+});
+
+it("a cookie that a redirect sets comes back within the call, to its host, and not to another", async () => {
+  const other = await site(
+    { "/": (request, response) => response.end(`other got ${request.headers.cookie}`) },
+    { address: "127.0.0.1" },
+  );
+  const lab = await site({
+    "/": (request, response) =>
+      request.headers.cookie === "consent=yes"
+        ? response.end("<p>welcome</p>")
+        : response.writeHead(302, { location: "/consent" }).end(),
+    "/consent": { status: 302, headers: { location: "/", "set-cookie": "consent=yes; Path=/" } },
+    "/away": { status: 302, headers: { location: `${other.origin}/`, "set-cookie": "secret=1; Path=/" } },
+  });
+  const web = await webOf([lab, other]);
+  expect((await fetched(web, { url: lab.origin })).text).toContain("welcome");
+  expect((await fetched(web, { url: `${lab.origin}/away` })).text).toContain("other got undefined");
+  // A new call begins without.
+  await fetched(web, { url: lab.origin, max_age: 0 });
+  expect(lab.asked.filter((path) => path === "/consent")).toHaveLength(2);
+});
+
+it("a file that was cut says so", async () => {
+  const lab = await site({
+    "/": { headers: { "content-type": "application/zip" }, body: Buffer.alloc(5_000, 1) },
+  });
+  const [, line] = texts(await run(await webOf([lab], { maxBytes: 1_000 }), "fetch", { url: lab.origin }));
+  expect(line).toContain("cut after the first 1000 B; --max-bytes sets the limit");
+});
