@@ -31,6 +31,7 @@ interface Photo {
 export class Evidence {
   readonly #options: EvidenceOptions;
   #context: BrowserContext | undefined;
+  #early: ReturnType<typeof photograph> | undefined;
   #pictures = 0;
   #video = true;
   readonly notes: string[] = [];
@@ -79,12 +80,20 @@ export class Evidence {
     await writeFile(this.#path(`-${end}.png`), png, { mode: 0o600 });
   }
 
+  /** Takes the screenshot while the page settles: what is waited for anyway. */
+  photographEarly({ page, deadline, secretFields }: Omit<Photo, "name" | "of">): void {
+    if (!this.#wants("screenshot") || this.#wants("full_page")) return;
+    this.#early = photograph(page, { masks: secretFields }, deadline);
+    this.#early.catch(() => undefined);
+  }
+
   /** When the verdict is there: the screenshot, the trace, the accessibility report. */
   async collect(now: Omit<Photo, "name" | "of"> & { readonly passed: boolean }): Promise<void> {
     const { page, deadline, passed, secretFields } = now;
     const fullPage = this.#wants("full_page");
     if (fullPage || this.#wants("screenshot") || (this.#wants("on_failure") && !passed)) {
-      const { png, cut } = await photograph(page, { fullPage, masks: secretFields }, deadline);
+      const { png, cut } = await (this.#early ??
+        photograph(page, { fullPage, masks: secretFields }, deadline));
       if (cut) this.#noteCut();
       await writeFile(this.#path(".png"), png, { mode: 0o600 });
     }

@@ -24,11 +24,13 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
  * Judges every assertion: those that wait first and side by side, then, when the page has settled, the others.
  *
  * @param outcomes gets each verdict as soon as it is there, so that a run which ends early has those.
+ * @param waiting is called while the page settles, for what can be done meanwhile.
  */
 export async function judgeAll(
   assertions: readonly Assertion[],
   stage: Judging,
   outcomes: Map<Assertion, Outcome>,
+  waiting: () => void = () => undefined,
 ): Promise<void> {
   const late = assertions.filter(({ check }) => isLate(check));
   let settled = late.length === 0;
@@ -43,6 +45,7 @@ export async function judgeAll(
     outcomes.set(assertion, await until(assertion, stage));
   };
   await Promise.all(assertions.filter(({ check }) => !isLate(check)).map(judge));
+  if (late.length > 0) waiting();
   // A check that had to wait longer saw the page change after it was quiet.
   if (late.length > 0) await (settled ? stage.quiet.settled() : settling);
   for (const assertion of late) await judge(assertion);

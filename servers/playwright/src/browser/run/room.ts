@@ -64,20 +64,24 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
   });
 }
 
-/** Makes rooms, and keeps one ready for the next run of the default device. */
+/** Contexts of the default device that stand ready: one for the next run, one for a run that comes at the same time. */
+const SPARES = 2;
+
+/** Makes rooms, and keeps some ready for the next runs of the default device. */
 export class RoomMaker {
   readonly #keeper: Keeper;
   readonly #options: Required<RoomMakerOptions>;
-  #spare: Promise<Ready> | undefined;
+  readonly #spares: Promise<Ready>[] = [];
 
   constructor(keeper: Keeper, options: RoomMakerOptions) {
     this.#keeper = keeper;
     this.#options = { closeMs: 2_000, ...options };
     keeper.beforeClose(async (browser) => {
-      const spare = await this.#spare?.catch(() => undefined);
-      if (spare?.browser !== browser) return;
-      this.#spare = undefined;
-      await spare.proxy.close();
+      for (const spare of this.#spares.splice(0)) {
+        const ready = await spare.catch(() => undefined);
+        if (ready?.browser === browser) await ready.proxy.close();
+        else if (ready !== undefined) this.#spares.push(spare);
+      }
     });
   }
 
@@ -85,11 +89,8 @@ export class RoomMaker {
   async prewarm(): Promise<void> {
     const lease = await this.#keeper.lease();
     try {
-      this.#spare ??= this.#make(lease.launched, { viewport: DEFAULT_VIEWPORT });
-      await this.#spare;
-    } catch (error) {
-      this.#spare = undefined;
-      throw error;
+      this.#refill(lease.launched, SPARES);
+      await this.#spares[0];
     } finally {
       await lease.release();
     }
@@ -100,9 +101,12 @@ export class RoomMaker {
     const lease = await this.#keeper.lease();
     try {
       const { browser } = lease.launched;
-      const spare = device.isDefault && recording === undefined ? await this.#takeSpare(browser) : undefined;
+      const usesSpare = device.isDefault && recording === undefined;
+      const spare = usesSpare ? await this.#takeSpare(browser) : undefined;
       const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
       ready.proxy.gate = gate;
+      // The next run does not wait for this one's end.
+      if (usesSpare) this.#refill(lease.launched, 1);
       return { ...ready, close: () => this.#close(ready, lease) };
     } catch (error) {
       await lease.release(!lease.launched.browser.isConnected());
@@ -111,14 +115,24 @@ export class RoomMaker {
   }
 
   async #takeSpare(browser: Browser): Promise<Ready | undefined> {
-    const spare = this.#spare;
-    if (spare === undefined) return undefined;
-    this.#spare = undefined;
-    const ready = await spare.catch(() => undefined);
-    if (ready === undefined) return undefined;
-    if (ready.browser === browser && !ready.page.isClosed()) return ready;
-    await ready.proxy.close();
+    for (let spare = this.#spares.shift(); spare !== undefined; spare = this.#spares.shift()) {
+      const ready = await spare.catch(() => undefined);
+      if (ready?.browser === browser && !ready.page.isClosed()) return ready;
+      await ready?.proxy.close();
+    }
     return undefined;
+  }
+
+  /** Makes spares until there are `count`. */
+  #refill(launched: Launched, count: number): void {
+    while (this.#spares.length < count) {
+      const spare = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
+      spare.catch(() => {
+        const at = this.#spares.indexOf(spare);
+        if (at >= 0) this.#spares.splice(at, 1);
+      });
+      this.#spares.push(spare);
+    }
   }
 
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
@@ -146,11 +160,7 @@ export class RoomMaker {
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
     const fine = await Promise.race([ended, late]);
     await ready.proxy.close();
-    // The next run finds a room ready; while this answer is on its way there is time to make one.
-    if (fine && ready.browser.isConnected() && this.#spare === undefined) {
-      this.#spare = this.#make(lease.launched, { viewport: DEFAULT_VIEWPORT });
-      this.#spare.catch(() => undefined);
-    }
+    if (fine && ready.browser.isConnected()) this.#refill(lease.launched, SPARES);
     await lease.release(!fine);
   }
 }

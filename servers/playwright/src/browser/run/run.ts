@@ -84,7 +84,9 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
     throw explained(error, state);
   } finally {
     deadline.end();
-    await room.close();
+    const closing = room.close();
+    // What the browser writes at the end of a context is waited for; otherwise the answer need not wait.
+    if (evidence.recording() !== undefined) await closing;
     await evidence.finish();
   }
 }
@@ -142,7 +144,10 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   const failedStep = await steps(state, record, quiet, (assertion) => until(assertion, judging));
   refusalOf(record, room);
   state.progress(`judging ${script.assertions.length} assertions`);
-  if (failedStep === undefined) await judgeAll(script.assertions, judging, state.outcomes);
+  if (failedStep === undefined)
+    await judgeAll(script.assertions, judging, state.outcomes, () =>
+      evidence.photographEarly({ page, deadline, secretFields }),
+    );
   refusalOf(record, room);
   const assertions = resultsOf(state, "not checked: a step failed");
   const passed = failedStep === undefined && assertions.every((one) => one.passed);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
@@ -12,12 +12,16 @@ beforeEach(async () => {
   folder = await folderOf("store");
 });
 
+/** Sets when a run was. */
+const touch = (store: RunStore, id: string, time: Date) => utimes(join(store.folder, id), time, time);
+
 /** A run that is over, with an artifact of so many bytes, that ended so many milliseconds ago. */
 async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
   const { id, folder: home } = await store.begin();
   await writeFile(join(home, "home.png"), Buffer.alloc(bytes));
   await store.finish(id, { url: "http://x.test/" });
-  if (existsSync(home)) await store.touch(id, new Date(Date.now() - ago));
+  await store.sweep();
+  if (existsSync(home)) await touch(store, id, new Date(Date.now() - ago));
   return id;
 }
 
@@ -44,7 +48,7 @@ describe("the store of runs", () => {
   it("keeps runs for so long", async () => {
     const store = new RunStore(folder, { ...RETENTION, milliseconds: 60_000 });
     const [old, young] = [await ended(store), await ended(store, 10, 30_000)];
-    await store.touch(old, new Date(Date.now() - 61_000));
+    await touch(store, old, new Date(Date.now() - 61_000));
     expect(await store.sweep()).toEqual([old]);
     expect(await store.ids()).toEqual([young]);
   });
@@ -57,7 +61,7 @@ describe("the store of runs", () => {
     await ended(store);
     expect(await store.ids()).toEqual(expect.arrayContaining([own.id, foreign.id]));
     // One that a server left behind when it was killed goes in the end.
-    await store.touch(foreign.id, new Date(Date.now() - 3_600_000));
+    await touch(store, foreign.id, new Date(Date.now() - 3_600_000));
     await store.sweep();
     expect(existsSync(foreign.folder)).toBe(false);
     expect(existsSync(own.folder)).toBe(true);

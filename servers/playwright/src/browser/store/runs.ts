@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/core/answer";
@@ -57,6 +57,7 @@ export class RunStore {
   readonly #retention: Retention;
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
+  #sweeping: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string, retention: Retention = RETENTION, links: LinkScheme = "file") {
     this.folder = folder;
@@ -83,7 +84,8 @@ export class RunStore {
       mode: 0o600,
     });
     this.#live.delete(id);
-    await this.sweep();
+    // The answer does not wait for it; what cannot be deleted now is tried again after the next run.
+    this.sweep().catch(() => undefined);
   }
 
   /** A run that came to nothing leaves nothing. */
@@ -162,7 +164,13 @@ export class RunStore {
   }
 
   /** Deletes runs that are too old, too many or too large together; never one that is being written. */
-  async sweep(now = Date.now()): Promise<string[]> {
+  sweep(now = Date.now()): Promise<string[]> {
+    const swept = this.#sweeping.catch(() => undefined).then(() => this.#sweep(now));
+    this.#sweeping = swept;
+    return swept;
+  }
+
+  async #sweep(now: number): Promise<string[]> {
     const deleted: string[] = [];
     let runs = 0;
     let bytes = 0;
@@ -187,11 +195,6 @@ export class RunStore {
       deleted.push(id);
     }
     return deleted;
-  }
-
-  /** Sets when a run was, for tests of the sweep. */
-  async touch(id: string, time: Date): Promise<void> {
-    await utimes(join(this.folder, id), time, time);
   }
 }
 
