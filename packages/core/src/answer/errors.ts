@@ -22,11 +22,11 @@ export type ErrorKind =
 
 export interface ToolErrorOptions {
   /** What to do next, naming the tool or the option that helps. A whole sentence. */
-  hint?: string;
+  hint?: string | undefined;
   /** A stable code of the server's own, for example git's `not_a_repository`. */
-  code?: string;
+  code?: string | undefined;
   /** Facts for the answer's `structuredContent`; must satisfy the tool's output schema if it has one. */
-  data?: Record<string, unknown>;
+  data?: Record<string, unknown> | undefined;
   /** What lay behind it. It is logged to stderr and never shown to the caller. */
   cause?: unknown;
 }
