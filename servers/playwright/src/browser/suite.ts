@@ -57,10 +57,8 @@ export async function runSuite(tester: Tester, request: SuiteRequest, call: Call
   for (const [index, test] of tests.entries()) {
     await tester.prepare(asRun(test)).catch((error: unknown) => {
       if (!(error instanceof ToolError)) throw error;
-      throw new ToolError(error.kind, `tests[${index}] ${JSON.stringify(test.name)}: ${error.message}`, {
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-        ...(error.code === undefined ? {} : { code: error.code }),
-      });
+      const place = `tests[${index}] ${JSON.stringify(test.name)}`;
+      throw new ToolError(error.kind, `${place}: ${error.message}`, { ...error });
     });
   }
   // Before the call's own time limit, so that the verdicts that are there are returned.

@@ -198,23 +198,15 @@ export class Tester {
 
   #failure(error: unknown, request: RunRequest, durationMs: number): unknown {
     if (!(error instanceof ToolError)) return error;
-    const clean = (text: string) => this.secrets.redact(text);
-    const assertions: readonly CheckResult[] = request.assertions.map((name) => ({ name, passed: false }));
-    const known = error.data?.assertions ?? assertions;
-    const data = {
+    const unknown: readonly CheckResult[] = request.assertions.map((name) => ({ name, passed: false }));
+    const data = this.secrets.redactIn({
       url: request.url,
-      assertions: known,
+      assertions: error.data?.assertions ?? unknown,
       durationMs,
       passed: false,
       error: error.message,
-    };
-    const cleanData = this.secrets.redactIn(data);
-    return new ToolError(error.kind, clean(error.message), {
-      data: cleanData,
-      cause: error.cause,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(error.code === undefined ? {} : { code: error.code }),
     });
+    return new ToolError(error.kind, data.error, { ...error, data, cause: error.cause });
   }
 
   /** What is known of the browser and the folders: for people who look for a fault. */

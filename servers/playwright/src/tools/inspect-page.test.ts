@@ -8,7 +8,7 @@ beforeAll(async () => {
   web = await site({
     "/": page(`<header><nav aria-label="Main"><a href="/x">Docs</a></nav></header>
       <main><h1>It's "quoted"</h1><h2>More</h2>
-      <label>Email <input></label><button>Save</button><button>Save</button>
+      <label>Email <input></label><button>Save</button><button>Save</button><button>Save as…</button>
       <button>Don't "go"</button></main><script>console.error("it hurts")</script>`),
     "/crowd": page(Array.from({ length: 300 }, (_, n) => `<button>Button ${n}</button>`).join("")),
     "/narrow": page(
@@ -32,8 +32,9 @@ describe("pw_inspect_page", () => {
       expect.arrayContaining([
         "link 'Docs'",
         "textbox 'Email'",
-        "first button 'Save'",
-        "nth 2 button 'Save'",
+        "first button exactly 'Save'",
+        "nth 2 button exactly 'Save'",
+        "button 'Save as…'",
       ]),
     );
     const assertions = targets.map((target) => `${target} is visible`);

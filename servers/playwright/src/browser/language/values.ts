@@ -63,19 +63,6 @@ function compiled(source: string, flags: string): RE2JS {
   return RE2JS.compile(RE2JS.translateRegExp(source), bits);
 }
 
-/** Whether a text fits. White space is compared as a reader sees it: runs of it count as one space. */
-export function fits(compare: TextComparison, text: string): boolean {
-  const seen = spaced(text);
-  const wanted = spaced(compare.value);
-  const met =
-    compare.how === "matches"
-      ? compiled(compare.value, compare.flags).matcher(seen).find()
-      : compare.how === "contains"
-        ? seen.includes(wanted)
-        : seen === wanted;
-  return met !== compare.negated;
-}
-
 /** A text as a reader sees it: one space between words, none around. */
 export function spaced(text: string): string {
   return text.replace(/[\s\u200b]+/g, " ").trim();
@@ -105,13 +92,6 @@ export function numberComparison(reader: Reader, example: string): NumberCompari
     how: how === ">=" || how === "<=" || how === ">" || how === "<" ? how : "=",
     value: Number(value[0]),
   };
-}
-
-export function compares(compare: NumberComparison, value: number): boolean {
-  if (compare.how === "=") return value === compare.value;
-  if (compare.how === ">=") return value >= compare.value;
-  if (compare.how === "<=") return value <= compare.value;
-  return compare.how === ">" ? value > compare.value : value < compare.value;
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };

@@ -17,8 +17,6 @@ export interface LaunchOptions {
 export interface Launched {
   readonly browser: Browser;
   readonly from: string;
-  /** Started by us on this machine, so that it is ours to end. */
-  readonly own: boolean;
   readonly sandboxed: boolean;
   /** On this machine, so that it can use a proxy of ours. */
   readonly local: boolean;
@@ -77,7 +75,6 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
       return {
         browser: outcome,
         from: candidate.place,
-        own: true,
         sandboxed,
         local: true,
         pid: await pidOf(outcome),
@@ -136,7 +133,7 @@ async function connect(
   try {
     const browser = await open(endpoint);
     const local = /^\[?(?:localhost|127\.|::1)/.test(new URL(endpoint).hostname);
-    return { browser, from: option, own: false, sandboxed: true, local, pid: undefined };
+    return { browser, from: option, sandboxed: true, local, pid: undefined };
   } catch (error) {
     // The endpoint may hold a token: it is not repeated.
     throw new ToolError("unavailable", `No browser answers at the address of ${option}.`, {

@@ -37,40 +37,19 @@ export interface Inspection {
   readonly artifacts: ShownArtifact[];
 }
 
-const LANDMARKS = new Set([
-  "banner",
-  "navigation",
-  "main",
-  "contentinfo",
-  "complementary",
-  "region",
-  "search",
-  "form",
-]);
-const CONTROLS = new Set([
-  "button",
-  "link",
-  "textbox",
-  "searchbox",
-  "checkbox",
-  "radio",
-  "combobox",
-  "listbox",
-  "switch",
-  "slider",
-  "spinbutton",
-  "tab",
-  "menuitem",
-  "option",
-  "img",
-  "alert",
-  "status",
-  "dialog",
-]);
+const LANDMARKS = new Set("banner navigation main contentinfo complementary region search form".split(" "));
+const CONTROLS = new Set(
+  (
+    "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
+    "menuitem option img alert status dialog"
+  ).split(" "),
+);
 /** A page that cannot be looked at in this time is tested with pw_run_test and a longer timeout_ms. */
 const INSPECT_MS = 30_000;
 const MOST_OUTLINE = 60;
 const NAME_CHARS = 120;
+/** Targets that are made unambiguous; an answer shows fewer. */
+const MOST_TARGETS = 500;
 
 /** Looks at a page without doing anything on it: what stands there and how steps and assertions call it. */
 export async function inspectPage(
@@ -158,7 +137,7 @@ interface Seen {
 /** Reads Playwright's ARIA snapshot: lines such as `- heading "Docs" [level=1]`. */
 export function readTree(tree: string): Seen {
   const seen: Seen = { outline: [], targets: [] };
-  const count = new Map<string, number>();
+  const count = new Map<string, { role: string; name: string; times: number }>();
   for (const line of tree.split("\n")) {
     const [, role, json, rest = ""] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?(.*)$/.exec(line) ?? [];
     if (role === undefined || !isRole(role)) continue;
@@ -173,9 +152,18 @@ export function readTree(tree: string): Seen {
       CONTROLS.has(role) &&
       (name !== "" || /^(?:textbox|searchbox|combobox|alert|status|dialog)$/.test(role))
     )
-      count.set(target, (count.get(target) ?? 0) + 1);
+      count.set(target, { role, name, times: (count.get(target)?.times ?? 0) + 1 });
   }
-  for (const [target, times] of count) {
+  for (const { role, name, times } of count.values()) {
+    // A name finds every element whose name it is a part of: then it has to be the whole name.
+    const wanted = name.toLowerCase();
+    const isWhole = name.length < NAME_CHARS && seen.targets.length < MOST_TARGETS;
+    const isPart =
+      isWhole &&
+      [...count.values()].some(
+        (other) => other.role === role && other.name !== name && other.name.toLowerCase().includes(wanted),
+      );
+    const target = name === "" ? role : `${role} ${isPart ? "exactly " : ""}${quoted(name)}`;
     seen.targets.push(times === 1 ? target : `first ${target}`);
     for (let n = 2; n <= Math.min(times, 3); n++) seen.targets.push(`nth ${n} ${target}`);
   }

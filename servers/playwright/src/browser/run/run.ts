@@ -231,12 +231,7 @@ function explained(error: unknown, state: State): ToolError {
   const isGone = state.room.context.browser()?.isConnected() !== true;
   const known = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
   if (known !== undefined)
-    return new ToolError(known.kind, known.message, {
-      data,
-      ...(known.hint === undefined ? {} : { hint: known.hint }),
-      ...(known.code === undefined ? {} : { code: known.code }),
-      cause: known.cause,
-    });
+    return new ToolError(known.kind, known.message, { ...known, data, cause: known.cause });
   if (state.deadline.signal.aborted)
     return new ToolError("timeout", state.deadline.error(state.signal).message, { data, cause: error });
   // What is no error of Playwright is a fault of ours.
