@@ -43,6 +43,8 @@ describe("secrets", () => {
       const files = artifact.name.endsWith(".zip")
         ? [...(await unpack(artifact.path)).values()]
         : [await readFile(artifact.path)];
+      if (artifact.name.endsWith(".zip"))
+        expect([...(await unpack(artifact.path)).keys()].filter((name) => /\.jpe?g$/.test(name))).toEqual([]);
       for (const file of files)
         for (const form of forms)
           expect(Buffer.from(file).includes(form), `${artifact.name} holds ${form}`).toBe(false);
@@ -65,6 +67,10 @@ describe("secrets", () => {
     // The colour of Playwright's masks.
     const mask = [255, 0, 255];
     expect(await colours(["fill label 'Name' with secret 'PASSWORD'"])).toEqual([mask, mask]);
+    expect(await colours(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([
+      mask,
+      mask,
+    ]);
     expect(await colours(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
   });
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
 import { parseTargetUrl } from "./address.ts";
-import { parseScript, type Script } from "./language/script.ts";
+import { parseScript, type Script, secretsOf } from "./language/script.ts";
 import { Keeper } from "./launch/keeper.ts";
 import { type LaunchOptions, launch } from "./launch/launch.ts";
 import type { NetworkPolicy } from "./network/policy.ts";
@@ -123,9 +123,7 @@ export class Tester {
     const parsed = parseTargetUrl(url);
     if (typeof parsed === "string") throw refusedUrl(url, parsed);
     const script = parseScript(steps, assertions);
-    for (const { action } of script.steps)
-      if ((action.kind === "fill" || action.kind === "type") && "secret" in action.value)
-        this.secrets.value(action.value.secret);
+    for (const name of secretsOf(script)) this.secrets.value(name);
     return { url: parsed, script, devices: await devicesOf(devices) };
   }
 

@@ -10,6 +10,14 @@ export interface Script {
   readonly assertions: readonly Assertion[];
 }
 
+/** The names of the secrets that a script's steps write. */
+export const secretsOf = ({ steps }: Script): string[] =>
+  steps.flatMap(({ action }) =>
+    (action.kind === "fill" || action.kind === "type") && "secret" in action.value
+      ? [action.value.secret]
+      : [],
+  );
+
 /** Problems that are shown at once; more help nobody. */
 const MOST_PROBLEMS = 5;
 const MOST_SENTENCES = 100;

@@ -17,6 +17,8 @@ export interface EvidenceOptions {
   /** What the names of its files begin with. */
   readonly stem: string;
   readonly secrets: Secrets;
+  /** The run writes a secret: what is filmed, in a video or a trace's frames, could show it. */
+  readonly writesSecrets: boolean;
 }
 
 interface Photo {
@@ -38,6 +40,7 @@ export class Evidence {
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
+    if (options.writesSecrets && this.#wants("video")) this.forgoVideo("no video: the run writes a secret");
   }
 
   #wants(kind: EvidenceKind): boolean {
@@ -68,7 +71,7 @@ export class Evidence {
   async begin(context: BrowserContext): Promise<void> {
     if (!this.#wants("trace")) return;
     this.#context = context;
-    await context.tracing.start({ screenshots: true, snapshots: true });
+    await context.tracing.start({ screenshots: !this.#options.writesSecrets, snapshots: true });
   }
 
   /** A picture that a step asked for. */

@@ -1,7 +1,7 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Locator } from "playwright";
 import type { Assertion } from "../language/ast.ts";
-import type { Script } from "../language/script.ts";
+import { type Script, secretsOf } from "../language/script.ts";
 import type { Gate } from "../network/gate.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import { Deadline } from "./deadline.ts";
@@ -60,6 +60,7 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
     folder,
     stem: matrix ? `${stem}-${slugOf(device.name, "device")}` : stem,
     secrets: equipment.secrets,
+    writesSecrets: secretsOf(options.script).length > 0,
   });
   const opening = openRoom(equipment, device, evidence);
   const room = await deadline.race(opening).catch((error: unknown) => {

@@ -109,15 +109,24 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
 async function act({ on, method, args, options, target }: Act, stage: Stage, timeout: number): Promise<void> {
   const { page } = stage;
   const given = await Promise.all(args.map((one) => resolved(one, stage)));
+  const isSecret = args.some((one) => typeof one === "object" && "secret" in one);
   if (target === undefined) {
+    if (isSecret) stage.secretFields.push(await focused(page));
     const keyboard = page.keyboard;
     await Reflect.apply(Reflect.get(keyboard, method.slice(method.indexOf(".") + 1)), keyboard, given);
     return;
   }
   const locator = locatorOf(page, on);
-  if (args.some((one) => typeof one === "object" && "secret" in one)) stage.secretFields.push(locator);
+  if (isSecret) stage.secretFields.push(locator);
   const all = [...given, { ...options, timeout }];
   await explained(page, target, Reflect.apply(Reflect.get(locator, method), locator, all));
+}
+
+/** The field that has the focus now, also when it has lost it. */
+async function focused(page: Page): Promise<Locator> {
+  const fields = page.locator("input, textarea, [contenteditable]");
+  const at = await fields.evaluateAll((all) => all.findIndex((one) => one.matches(":focus")));
+  return at < 0 ? page.locator("body") : fields.nth(at);
 }
 
 /** An argument as Playwright takes it: secrets and files are read when they are needed. */
