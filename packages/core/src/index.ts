@@ -19,6 +19,6 @@ export {
   type Unwatch,
 } from "./define/resource.ts";
 export { type AnyServer, defineServer, type Opening, type ServerDefinition } from "./define/server.ts";
-export { type Content, JsonText, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
+export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
 export { run } from "./launch/run.ts";
 export type { Log } from "./log.ts";

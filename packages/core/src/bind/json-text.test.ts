@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { JsonText } from "../answer/json-text.ts";
 import { defineServer } from "../define/server.ts";
-import { JsonText, toolFor } from "../define/tool.ts";
+import { toolFor } from "../define/tool.ts";
 import { connectInMemory } from "../testing/connect.ts";
 
 const tool = toolFor<object>();

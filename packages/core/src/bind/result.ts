@@ -1,7 +1,8 @@
 import { clip, grouped, HARD_ANSWER_CHARS } from "../answer/budget.ts";
 import { ToolError } from "../answer/errors.ts";
+import { JsonText } from "../answer/json-text.ts";
 import type { ContentBlock } from "../define/content.ts";
-import { DataAnswer, JsonText, type Tool } from "../define/tool.ts";
+import { DataAnswer, type Tool } from "../define/tool.ts";
 import type { Log } from "../log.ts";
 import { describeError, faultError } from "../protocol/errors.ts";
 import type { Revision } from "../protocol/revisions.ts";

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { JsonText } from "../answer/json-text.ts";
 import type { Call } from "./call.ts";
 import type { ContentBlock, Meta, ResourceLink } from "./content.ts";
 import type { Effect } from "./effect.ts";
@@ -38,24 +39,6 @@ export function withLinks<Value>(
     links.map((link): Link => ({ type: "resource_link", ...link })),
     text,
   );
-}
-
-/**
- * A data tool's value that is JSON text already. It is sent unchanged, both as text and as structured content, and is
- * neither parsed nor checked against `output`: the tool's tests do that.
- */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    // A message over stdio is one line. Between JSON's tokens any white space will do; within its strings there is no line break.
-    this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
-  }
-
-  /** For whoever writes a message without splicing the text in. */
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
 }
 
 /** What `run` returns: the plain value of `output`, or text or blocks where there is no `output`. */

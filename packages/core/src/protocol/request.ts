@@ -1,5 +1,5 @@
+import { JsonText } from "../answer/json-text.ts";
 import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
-import { JsonText } from "../define/tool.ts";
 import { withTrace } from "../trace.ts";
 import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
 import type { Load } from "./load.ts";

@@ -1,3 +1,4 @@
+import type { JsonText } from "../answer/json-text.ts";
 import type {
   ContentBlock,
   Icon,
@@ -6,7 +7,7 @@ import type {
   ResourceContents,
   ToolAnnotations,
 } from "../define/content.ts";
-import type { JsonText, ToolSchemas } from "../define/tool.ts";
+import type { ToolSchemas } from "../define/tool.ts";
 
 /** The messages of MCP as they cross the wire; `wire.test.ts` holds them against the official SDK's types. */
 

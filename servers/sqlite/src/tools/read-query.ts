@@ -1,4 +1,4 @@
-import { JsonText } from "@refmcp/core";
+import { JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import { FORMATS, queryOutput } from "@refmcp/sql";
 import * as z from "zod";

@@ -1,0 +1,17 @@
+/**
+ * A data tool's value that is JSON text already. It is sent unchanged, both as text and as structured content, and is
+ * neither parsed nor checked against `output`: the tool's tests do that.
+ */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    // A message over stdio is one line. Between JSON's tokens any white space will do; within its strings there is no line break.
+    this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
+  }
+
+  /** For whoever writes a message without splicing the text in. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
