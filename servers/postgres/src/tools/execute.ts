@@ -2,7 +2,8 @@ import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { cells, columns, count, database, notices, remarks, timeoutMs, tool } from "../context.ts";
 import { withNearNames } from "../database/reading/near.ts";
-import { fittedOutcomes, write } from "../database/writing/writing.ts";
+import { shownWriting } from "../database/writing/shown-writing.ts";
+import { write } from "../database/writing/writing.ts";
 
 export default tool({
   name: "pg_execute",
@@ -61,20 +62,6 @@ export default tool({
     }).catch(async (error: unknown) => {
       throw error instanceof ToolError ? await withNearNames(error, at, statements.join(" "), work) : error;
     });
-    const { committed, outcomes, loss, undo } = written;
-    const said = remarks(written.notices);
-    // Whatever else the answer holds comes first; rows of RETURNING share what is left.
-    const room = call.budget - 500 - JSON.stringify([written.tables, loss, undo, said]).length;
-    const { results, cutBy } = fittedOutcomes(outcomes, room, maxCellBytes);
-    return {
-      committed,
-      results,
-      tables: written.tables.map(({ id: _, ...table }) => table),
-      ...(loss === undefined ? {} : { loss }),
-      ...(undo.length === 0 ? {} : { undo: [...undo] }),
-      truncated: cutBy !== undefined,
-      ...(cutBy === undefined ? {} : { truncated_by: cutBy }),
-      ...(said.length === 0 ? {} : { notices: said }),
-    };
+    return shownWriting(written, remarks(written.notices), call.budget, maxCellBytes);
   },
 });

@@ -1,5 +1,5 @@
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
-import { type Column, counted, EVERY_ROW, encodeRow, LossTally } from "@refmcp/sql";
+import { type Column, counted, EVERY_ROW, LossTally } from "@refmcp/sql";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { type Change, type Loss, passWriting, type RowTarget } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
@@ -23,34 +23,6 @@ export interface Outcome {
   readonly rowCount: number | undefined;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
-}
-
-/**
- * Outcomes for an answer: rows as they are shown, as many as fit.
- *
- * @param room characters that all outcomes may take together
- * @returns `cutBy`: why rows or cells are missing; undefined where none are
- */
-export function fittedOutcomes(outcomes: readonly Outcome[], room: number, maxCellBytes: number) {
-  const cut = { count: 0 };
-  let left = room;
-  let isShort = false;
-  const results = outcomes.map(({ command, rowCount, columns, rows }) => {
-    const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
-    left -= JSON.stringify([facts, columns]).length + 30;
-    if (columns.length === 0) return facts;
-    const shown: unknown[][] = [];
-    for (const row of rows) {
-      const encoded = encodeRow(row, maxCellBytes, cut);
-      left -= JSON.stringify(encoded).length + 1;
-      if (left < 0) break;
-      shown.push(encoded);
-    }
-    isShort ||= shown.length < (rowCount ?? rows.length);
-    return { ...facts, columns: [...columns], rows: shown };
-  });
-  const cutBy = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
-  return { results, cutBy };
 }
 
 export interface Written {

@@ -1,0 +1,41 @@
+import { encodeRow } from "@refmcp/sql";
+import type { Written } from "./writing.ts";
+
+/**
+ * What a change did, as the tool answers it. Rows of RETURNING share what the rest of the answer leaves.
+ *
+ * @param said what PostgreSQL remarked
+ * @param budget characters of the answer
+ */
+export function shownWriting(written: Written, said: string[], budget: number, maxCellBytes: number) {
+  const { committed, outcomes, loss, undo, tables } = written;
+  const cut = { count: 0 };
+  // Whatever else the answer holds comes first; rows of RETURNING share what is left.
+  let room = budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
+  let isShort = false;
+  const results = outcomes.map(({ command, rowCount, columns, rows }) => {
+    const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
+    room -= JSON.stringify([facts, columns]).length + 30;
+    if (columns.length === 0) return facts;
+    const shown: unknown[][] = [];
+    for (const row of rows) {
+      const encoded = encodeRow(row, maxCellBytes, cut);
+      room -= JSON.stringify(encoded).length + 1;
+      if (room < 0) break;
+      shown.push(encoded);
+    }
+    isShort ||= shown.length < (rowCount ?? rows.length);
+    return { ...facts, columns: [...columns], rows: shown };
+  });
+  const by = isShort ? ("bytes" as const) : cut.count > 0 ? ("cell" as const) : undefined;
+  return {
+    committed,
+    results,
+    tables: tables.map(({ id: _, ...table }) => table),
+    ...(loss === undefined ? {} : { loss }),
+    ...(undo.length === 0 ? {} : { undo: [...undo] }),
+    truncated: by !== undefined,
+    ...(by === undefined ? {} : { truncated_by: by }),
+    ...(said.length === 0 ? {} : { notices: said }),
+  };
+}
