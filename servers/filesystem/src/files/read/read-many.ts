@@ -52,8 +52,13 @@ export async function readMany(
 ): Promise<ManyTexts> {
   const most = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
   const shared = commonDirectory(paths);
-  const frameChars = (file: OneOfMany) =>
-    frameOf(file, paths.length, shared).length + CUT_CHARS * Number(isLong(file));
+  const frames = new Map<OneOfMany, number>();
+  const frameChars = (file: OneOfMany) => {
+    const known = frames.get(file);
+    const chars = known ?? frameOf(file, paths.length, shared).length + CUT_CHARS * Number(isLong(file));
+    if (known === undefined) frames.set(file, chars);
+    return chars;
+  };
   const files: OneOfMany[] = [];
   let count = 0;
   // What does not fit any more is not read at all.
@@ -122,10 +127,10 @@ function commonDirectory(paths: readonly string[]): string {
 /** The line before a file's text without its tag: number, path, and what is to be known about it. */
 function frameOf({ path, part, error }: OneOfMany, total: number, shared: string, index = total): string {
   const full = total <= FULL_FACTS_FILES;
-  const facts = part === undefined ? errorText(error) : partFacts(part, full);
+  const head = `${TAG} ${index}/${total} ${oneLine(path.slice(shared.length))}`;
   // Of many files those that are shown whole need no words.
-  const isPlain = part !== undefined && !full && part.ends && part.startLine === 1;
-  return `${TAG} ${index}/${total} ${oneLine(path.slice(shared.length))}${isPlain ? "" : ` [${facts}]`}\n`;
+  if (part !== undefined && !full && part.ends && part.startLine === 1) return `${head}\n`;
+  return `${head} [${part === undefined ? errorText(error) : partFacts(part, full)}]\n`;
 }
 
 function errorText(error: ToolError): string {
