@@ -104,18 +104,6 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await readFile(join(root, "hard.txt"), "utf8")).toBe("old");
     });
 
-    it("stays the same inode where `inPlace` says so, longer or shorter", async () => {
-      await link(join(root, "old.txt"), join(root, "hard.txt"));
-      const before = await stat(join(root, "old.txt"));
-      for (const text of ["longer than before", "x"]) {
-        await guard.writeFile("old.txt", Buffer.from(text), { check: async () => {}, inPlace: () => true });
-        expect(await readFile(join(root, "hard.txt"), "utf8")).toBe(text);
-      }
-      const after = await stat(join(root, "old.txt"));
-      expect([after.ino, after.birthtimeMs]).toEqual([before.ino, before.birthtimeMs]);
-      expect(await names()).toEqual(["hard.txt", "old.txt"]);
-    });
-
     it("takes the temporary files of killed processes with it, and nothing else", async () => {
       const long = new Date(Date.now() - 2 * 3_600_000);
       const kept = [".refmcp-0123456789ab.tmp", ".refmcp-short.tmp", ".refmcp-ABCDEFGHIJKL.txt"];

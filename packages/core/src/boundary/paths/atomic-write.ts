@@ -6,7 +6,6 @@ import { explain, isReachInside } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";
 import { type Identity, isSame } from "./identity.ts";
 import { giveFreeName } from "./no-clobber.ts";
-import { openUnlinked } from "./opener.ts";
 import { demandWritable, openPlace, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
 import { quote } from "./quote.ts";
@@ -26,7 +25,7 @@ export interface Written {
  * Writes a whole file so that nobody ever sees a part of it: into a temporary file beside it, to the disk, then under
  * its name. A failure leaves everything as it was, made parents and the temporary file included.
  *
- * The name gets a new inode, unless `inPlace` asks for the old one: a hard link elsewhere keeps the old content. Extended
+ * The name gets a new inode: a hard link elsewhere, perhaps outside the allowed directories, keeps the old content. Extended
  * attributes and access control lists are not carried over.
  */
 export async function writeFileAt(
@@ -91,16 +90,12 @@ async function writeInto(
   try {
     await temporary.handle.writeFile(content);
     await temporary.handle.sync();
-    const checked = options.check === undefined ? undefined : await runCheck(place, options, context);
+    const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
     const old = checked?.stat ?? present;
     if (old !== undefined) await takeOver(temporary, old);
     // Windows gives no new name to a file that is open.
     await temporary.handle.close();
     await parent.verify();
-    if (checked?.inPlace) {
-      await overwrite(place, content, checked.identity);
-      return { created: false, path };
-    }
     if (checked !== undefined) {
       replaceChecked(temporary.entry, place, checked.identity);
     } else if (options.mode === "create" || options.check !== undefined) {
@@ -119,21 +114,20 @@ async function writeInto(
 /** Lets the caller look at what is about to be replaced. */
 async function runCheck(
   { entry, path }: GuardedPlace,
-  { check, inPlace }: WriteOptions,
+  check: NonNullable<WriteOptions["check"]>,
   { opener }: GuardContext,
-): Promise<{ stat: Stats; identity: Identity; inPlace: boolean } | undefined> {
+): Promise<{ stat: Stats; identity: Identity } | undefined> {
   let existing: GuardedFile;
   try {
     existing = await opener.openFile(entry, path);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    await check?.(undefined);
+    await check(undefined);
     return undefined;
   }
   try {
-    await check?.(existing);
-    const identity = await existing.handle.stat({ bigint: true });
-    return { stat: existing.stat, identity, inPlace: inPlace?.(existing) === true };
+    await check(existing);
+    return { stat: existing.stat, identity: await existing.handle.stat({ bigint: true }) };
   } finally {
     await existing.handle.close();
   }
@@ -144,23 +138,6 @@ function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checke
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
   if (now === undefined || !isSame(now, checked)) throw changedMeanwhile(path);
   renameSync(temporary, entry);
-}
-
-/** Writes into the file that was checked. Where that fails half-way, what is there is neither the old nor the new. */
-async function overwrite(
-  { entry, path }: GuardedPlace,
-  content: Uint8Array,
-  checked: Identity,
-): Promise<void> {
-  const handle = await openUnlinked(entry, constants.O_WRONLY);
-  try {
-    if (!isSame(await handle.stat({ bigint: true }), checked)) throw changedMeanwhile(path);
-    await handle.writeFile(content);
-    await handle.truncate(content.length);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Replacing needs no permission on the file itself, but who took it away means that it stays as it is. */

@@ -88,11 +88,6 @@ export interface WriteOptions {
    * throw to refuse.
    */
   check?(existing: GuardedFile | undefined): Promise<void>;
-  /**
-   * Asked after `check`: whether the file itself gets the new content, so that its other hard links and its birth time
-   * stay. That is not atomic, so keep the content somewhere first. Default: no.
-   */
-  inPlace?(existing: GuardedFile): boolean;
 }
 
 /**

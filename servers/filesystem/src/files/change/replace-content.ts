@@ -75,8 +75,8 @@ export interface Replacement {
 }
 
 /**
- * Puts a new content into place, atomically and journaled; a file with several hard links is written in place, so that
- * they stay one file, where the journal holds its content before. The caller holds the path's lock.
+ * Puts a new content into place, atomically and journaled. Of several hard links only this name gets it, since the others may
+ * be outside the allowed directories (a package store); the receipt says so. The caller holds the path's lock.
  *
  * @throws ToolError `conflict` where another program changed the file since it was read.
  */
@@ -93,9 +93,6 @@ export async function replaceContent(
   const hash = hashOf(bytes);
   const after = { type: "file", hash, size: bytes.length } as const;
   const sizes = { before: before?.stat.size, after: bytes.length };
-  // Not atomic, so only where the journal has the content before.
-  const links = before?.stat.nlink ?? 1;
-  let inPlace = false;
   try {
     await withParents(context.guard, path, change.createParents, async (parents) => {
       await context.guard.writeFile(path, bytes, {
@@ -112,11 +109,9 @@ export async function replaceContent(
               ? recording.keepFile(existing, change.signal)
               : recording.keepBytes(before.bytes));
           }
-          inPlace = links > 1 && recording.final === undefined;
           const kept = change.kept === undefined ? {} : { kept: change.kept };
           await recording.write({ kind: "replaced", path, after, ...kept }, sizes);
         },
-        inPlace: () => inPlace,
       });
     });
   } catch (error) {
@@ -124,16 +119,10 @@ export async function replaceContent(
     throw error;
   }
   const receipt = recording.receipt();
-  const note = [receipt.note, links > 1 ? linksNote(links, inPlace) : undefined]
-    .filter((text) => text !== undefined)
-    .join(" ");
-  return { ...receipt, note: note === "" ? undefined : note, hash };
-}
-
-function linksNote(links: number, inPlace: boolean): string {
-  return inPlace
-    ? `The file has ${links} hard links and was written in place: all of them have the new content.`
-    : `The file had ${links} hard links: this name has the new content, the others keep the one before.`;
+  const links = before?.stat.nlink ?? 1;
+  if (links === 1) return { ...receipt, hash };
+  const parted = `The file had ${links} hard links: this name has the new content, the others keep the one before.`;
+  return { ...receipt, note: receipt.note === undefined ? parted : `${receipt.note} ${parted}`, hash };
 }
 
 function checkSame(path: string, before: Before | undefined, existing: GuardedFile | undefined): void {
