@@ -114,6 +114,7 @@ function sourceOf(repository) {
   if (/^(github:)?[\w.-]+\/[\w.-]+$/.test(url)) return `https://github.com/${url.replace("github:", "")}`;
   return url
     .replace(/^git\+/, "")
+    .replace(/^git@([^:/]+):/, "https://$1/")
     .replace(/^(git|ssh):\/\/(git@)?/, "https://")
     .replace(/\.git$/, "");
 }

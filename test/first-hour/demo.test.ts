@@ -5,40 +5,55 @@ import { type Harness, play } from "../../scripts/lib/demo.mjs";
 
 type Session = Awaited<ReturnType<Harness["connect"]>>;
 
-/** Plays a demo of the filesystem server on a folder with one file, a.txt. */
-async function played(demo: (server: Session, harness: Harness) => Promise<unknown>) {
-  return play("filesystem", {
+/** Plays a demo of the memory server, whose answers have fields, with one entity, or of the filesystem server with one file. */
+async function played(
+  demo: (server: Session, harness: Harness) => Promise<unknown>,
+  name: "filesystem" | "memory" = "filesystem",
+) {
+  return play(name, {
     title: "is a test.",
     async demo(harness) {
-      await writeFile(join(harness.folder, "a.txt"), "tea\n");
-      await demo(await harness.connect("filesystem", { args: [harness.folder] }), harness);
+      const { folder } = harness;
+      await writeFile(join(folder, "a.txt"), "tea\n");
+      const graph = '{"type":"entity","name":"tea","entityType":"drink","observations":["green"]}\n';
+      await writeFile(join(folder, "memory.jsonl"), graph);
+      const args = { filesystem: [folder], memory: ["--file", join(folder, "memory.jsonl")] };
+      await demo(await harness.connect(name, { args: args[name] }), harness);
     },
   });
 }
-const search = { path: ".", pattern: "tea" };
+const search = { query: "tea" };
 
 describe("a demo passes", () => {
   it("where every answer and every refusal is the expected one", async () => {
-    const { state, reason, calls } = await played(async (server) => {
+    const texts = await played(async (server) => {
       await server.call("read_text_file", { path: "a.txt" }, "tea");
-      await server.call("search_text", search, { total_files: 1, files: [{ path: /a\.txt$/ }] });
-      await server.call("search_text", search, { files: (files: unknown[]) => files.length === 1 });
       await server.call("read_text_file", { path: "../b.txt" }, { fails: /b\.txt/ });
     });
-    expect([state, reason, calls]).toEqual(["passed", undefined, 4]);
+    expect(texts).toMatchObject({ state: "passed", calls: 2 });
+    const fields = await played(async (server) => {
+      await server.call("search_nodes", search, { total: 1, entities: [{ name: /^tea$/ }] });
+      await server.call("search_nodes", search, { entities: (found: unknown[]) => found.length === 1 });
+    }, "memory");
+    expect(fields).toMatchObject({ state: "passed", calls: 2 });
   });
 });
 
 describe("a demo fails, and says what was expected and what came,", () => {
-  function severalFiles(files: readonly unknown[]): boolean {
-    return files.length > 1;
+  function severalEntities(entities: readonly unknown[]): boolean {
+    return entities.length > 1;
   }
   it.each<[string, Record<string, unknown>, unknown, RegExp]>([
     ["read_text_file", { path: "a.txt" }, "coffee", /^expected a text with 'coffee'\ngot {6}tea/m],
-    ["search_text", search, { total_files: 2 }, /^expected the answer\.total_files to be 2\ngot {6}1$/m],
-    ["search_text", search, { files: [] }, /^expected the answer\.files to be \[\]\ngot {6}\[ \{/m],
-    ["search_text", search, { files: severalFiles }, /^expected the answer\.files to be several files\n/m],
-    ["search_text", search, { no_such: "x" }, /^expected the answer\.no_such to be 'x'\ngot {6}undefined$/m],
+    ["search_nodes", search, { total: 2 }, /^expected the answer\.total to be 2\ngot {6}1$/m],
+    ["search_nodes", search, { entities: [] }, /^expected the answer\.entities to be \[\]\ngot {6}\[/m],
+    [
+      "search_nodes",
+      search,
+      { entities: severalEntities },
+      /^expected the answer\.entities to be several entities\n/m,
+    ],
+    ["search_nodes", search, { no_such: "x" }, /^expected the answer\.no_such to be 'x'\ngot {6}undefined$/m],
     ["read_text_file", { path: "none.txt" }, "tea", /^expected an answer: 'tea'\ngot {6}.*none\.txt/m],
     [
       "read_text_file",
@@ -50,7 +65,10 @@ describe("a demo fails, and says what was expected and what came,", () => {
     ["read_text_file", { path: "a.txt" }, undefined, /states no expectation/],
     ["no_such_tool", {}, {}, /^expected an answer\ngot {6}.*no_such_tool/m],
   ])("%s %j %j", async (tool, given, expected, reason) => {
-    const outcome = await played((server) => server.call(tool, given, expected));
+    const outcome = await played(
+      (server) => server.call(tool, given, expected),
+      tool === "search_nodes" ? "memory" : "filesystem",
+    );
     expect(outcome.state).toBe("failed");
     expect(outcome.reason).toMatch(reason);
   });
