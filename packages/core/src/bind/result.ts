@@ -14,7 +14,7 @@ export const ERROR_META = "io.github.refmcp/error";
 /**
  * What a tool returned → what the client gets. Data is checked against `output`, stripped of unknown keys
  * (a client rejects an answer that has any) and sent both as `structuredContent` and as the same JSON in text,
- * since some hosts show one and some the other.
+ * since some hosts show one and some the other. `JsonText` is sent as it is.
  *
  * @throws ToolError `too_large` where the answer exceeds the hard limit of 80,000 characters.
  * @throws TypeError where the tool broke its own contract: a fault of the server.
