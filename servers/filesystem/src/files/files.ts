@@ -1,11 +1,12 @@
 import { HARD_ANSWER_CHARS } from "@refmcp/core/answer";
 import type { AllowedDirectory, PathGuard } from "@refmcp/core/boundary";
 import type { ChangeContext } from "./change/change-context.ts";
-import { type Copied, type CopyRequest, copy, copyQuestion } from "./change/copy.ts";
+import { type Copied, type CopyRequest, copy } from "./change/copy.ts";
 import { type CreatedDirectory, createDirectory } from "./change/create-directory.ts";
 import { type Deleted, type DeletePlan, deletePlanned, planDelete } from "./change/delete.ts";
-import { type Moved, type MoveRequest, move, moveQuestion } from "./change/move.ts";
+import { type Moved, type MoveRequest, move } from "./change/move.ts";
 import { Locks } from "./change/path-locks.ts";
+import { replaceQuestion } from "./change/replaced-entry.ts";
 import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./change/write.ts";
 import { completePath } from "./complete-path.ts";
 import { applyPatch, type PatchOutcome, type PatchRequest } from "./edit/apply-patch.ts";
@@ -165,18 +166,13 @@ export class Files {
     return move(this.#context, request);
   }
 
-  /** What to ask the user before `move`; undefined where nothing is lost for good. */
-  moveQuestion(request: MoveRequest): Promise<string | undefined> {
-    return moveQuestion(this.#context, request);
-  }
-
   copy(request: CopyRequest): Promise<Copied> {
     return copy(this.#context, request);
   }
 
-  /** What to ask the user before `copy`; undefined where nothing is lost for good. */
-  copyQuestion(request: CopyRequest): Promise<string | undefined> {
-    return copyQuestion(this.#context, request);
+  /** What to ask the user before `move` or `copy`; undefined where nothing is lost for good. */
+  replaceQuestion(request: Pick<MoveRequest, "destination" | "overwrite">): Promise<string | undefined> {
+    return replaceQuestion(this.#context, request.destination, request.overwrite);
   }
 
   /** What deleting would take away; `question` is to be asked before `delete`. */

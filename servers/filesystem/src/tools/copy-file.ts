@@ -23,7 +23,7 @@ export default tool({
   async run(input, files, call) {
     const progress = (done: number, total: number) => call.progress(done, total);
     const request = { ...input, progress, signal: call.signal };
-    const question = await files.copyQuestion(request);
+    const question = await files.replaceQuestion(request);
     if (question !== undefined) await call.confirm(question);
     const copied = await files.copy(request);
     const { skipped, replaced, receipt } = copied;

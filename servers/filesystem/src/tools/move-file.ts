@@ -19,7 +19,7 @@ export default tool({
   }),
   async run(input, files, call) {
     const request = { ...input, signal: call.signal };
-    const question = await files.moveQuestion(request);
+    const question = await files.replaceQuestion(request);
     if (question !== undefined) await call.confirm(question);
     const { path, destination, replaced, receipt } = await files.move(request);
     const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;

@@ -16,7 +16,7 @@ import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
-import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
+import { keepDisplaced } from "./replaced-entry.ts";
 import { discard } from "./set-aside.ts";
 
 /** The largest directory that is copied in one call, in entries. */
@@ -48,14 +48,6 @@ export interface Copied {
   /** Bytes of what was replaced, if anything was. */
   readonly replaced: number | undefined;
   readonly receipt: Receipt;
-}
-
-/** The question to ask before a copy that loses what stands at the destination. */
-export async function copyQuestion(
-  context: ChangeContext,
-  request: CopyRequest,
-): Promise<string | undefined> {
-  return displaceQuestion(context, request.destination, request.overwrite);
 }
 
 /**

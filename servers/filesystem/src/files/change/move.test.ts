@@ -96,8 +96,8 @@ describe("move", () => {
     await put("a", "a");
     await put("b", "bb");
     const request = { source: at("a"), destination: at("b"), overwrite: true };
-    expect(await files.moveQuestion(request)).toBeUndefined();
-    expect(await another({ journal: false }).moveQuestion(request)).toBe(
+    expect(await files.replaceQuestion(request)).toBeUndefined();
+    expect(await another({ journal: false }).replaceQuestion(request)).toBe(
       `Replace "${at("b")}"? Its present content (2 B) is lost for good: the journal is off (--no-journal).`,
     );
   });

@@ -4,7 +4,7 @@ import type { State } from "../journal/change-record.ts";
 import { movedState } from "../journal/file-state.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
-import { displaceQuestion, keepDisplaced } from "./replaced-entry.ts";
+import { keepDisplaced } from "./replaced-entry.ts";
 import { demandOrdinary } from "./set-aside.ts";
 
 export interface MoveRequest {
@@ -22,14 +22,6 @@ export interface Moved {
   /** Bytes of what was replaced, if anything was. */
   readonly replaced: number | undefined;
   readonly receipt: Receipt;
-}
-
-/** The question to ask before a move that loses what stands at the destination. */
-export async function moveQuestion(
-  context: ChangeContext,
-  request: MoveRequest,
-): Promise<string | undefined> {
-  return displaceQuestion(context, request.destination, request.overwrite);
 }
 
 /**

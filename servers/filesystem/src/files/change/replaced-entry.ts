@@ -40,7 +40,7 @@ export async function keepDisplaced(
 }
 
 /** The question to ask before a file at `path` is replaced for good; undefined where the journal keeps it. */
-export async function displaceQuestion(
+export async function replaceQuestion(
   context: ChangeContext,
   path: string,
   overwrite: boolean,

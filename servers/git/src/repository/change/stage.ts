@@ -5,7 +5,7 @@ import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, objectOf } from "../open/revisions.ts";
-import { changesOf, type FileChange } from "../read/changed-files.ts";
+import { changesOf, changeWord, type FileChange } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
@@ -13,16 +13,6 @@ import { pathText, records } from "../run/text.ts";
 import { keepWorktree, type Recovery } from "./recovery.ts";
 
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-const WORDS: Readonly<Record<string, string>> = {
-  A: "added",
-  M: "modified",
-  D: "deleted",
-  R: "renamed",
-  C: "copied",
-  T: "type_changed",
-  U: "conflicted",
-};
-
 /** A list of changed files in an answer, cut to what fits. */
 export interface FileList {
   files: { path: string; status: string; from?: string }[];
@@ -34,7 +24,7 @@ export interface FileList {
 export function fileNames(changes: readonly FileChange[], budget: number): FileList {
   const files = changes.map(({ path, from, letter }) => ({
     path,
-    status: WORDS[letter] ?? "modified",
+    status: changeWord(letter),
     ...(from === undefined ? {} : { from }),
   }));
   return { files: files.slice(0, fitting(files, budget)), count: files.length };

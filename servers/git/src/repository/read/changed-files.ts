@@ -32,6 +32,21 @@ export interface FileChange {
   readonly deleted: number | undefined;
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type_changed",
+  U: "conflicted",
+};
+
+/** git's letter for a change, as a word. */
+export function changeWord(letter: string): string {
+  return WORDS[letter] ?? "modified";
+}
+
 /**
  * Runs a comparison on a copy of the index where the working tree takes part: `git diff` writes what it learns about
  * times into the index, GIT_OPTIONAL_LOCKS or not, and a reading tool writes nothing.

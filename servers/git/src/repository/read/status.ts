@@ -5,6 +5,7 @@ import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { pathText, records } from "../run/text.ts";
+import { changeWord } from "./changed-files.ts";
 
 /** A changed path. */
 export interface ChangedPath {
@@ -37,15 +38,6 @@ export interface Status {
   left_out?: number;
   notes?: string[];
 }
-
-const WORDS: Readonly<Record<string, string>> = {
-  A: "added",
-  M: "modified",
-  D: "deleted",
-  R: "renamed",
-  C: "copied",
-  T: "type_changed",
-};
 
 const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
@@ -132,7 +124,7 @@ function readChange(found: Status, line: Buffer, path: Buffer, from?: Buffer): v
   const isMove = (letter: string) => letter === "R" || letter === "C";
   const change = (letter: string): ChangedPath => ({
     path: pathText(path),
-    status: WORDS[letter] ?? "modified",
+    status: changeWord(letter),
     ...(isMove(letter) ? former : {}),
   });
   if (staged !== ".") found.staged.push(change(staged));
