@@ -109,6 +109,9 @@ async function start(
   }
   try {
     return await type.launch({
+      // Playwright turns off the browser's own limit on floods of messages (history, navigation): one page could then hold up
+      // the verdicts on all others.
+      ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
       ...program,
       headless: true,
       chromiumSandbox: sandboxed,
