@@ -2,7 +2,7 @@
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { hostEntries, hostNames, installLinks, printCommand } from "./launch.mjs";
 import { code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
-import { defaultTools, thousands, tokensOf } from "./surface.mjs";
+import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
 const NOT_YET = "> **Not published to npm yet.** Until then, run";
 const NEEDS = "You need Node.js 20.19 or newer";
@@ -57,24 +57,27 @@ async function startPart(example, state) {
 
 /** The table of all servers, and what they cost together. */
 async function serversPart(servers, state) {
+  const offered = servers.map((server) => ({ tools: defaultTools(server), slim: slimTools(server) }));
+  const costs = ({ tools, slim }) => [
+    String(tools.length),
+    thousands(modelTokensOf(tools)),
+    thousands(tokensOf(tools)),
+    `${slim.length}, ${thousands(modelTokensOf(slim))}`,
+  ];
   const rows = [];
-  let all = 0;
-  let tokens = 0;
-  for (const server of servers) {
-    const tools = defaultTools(server);
-    all += tools.length;
-    tokens += tokensOf(tools);
+  for (const [index, server] of servers.entries()) {
     rows.push([
       `[${server.name}](servers/${server.name}/README.md)`,
       server.description,
-      String(tools.length),
-      thousands(tokensOf(tools)),
+      ...costs(offered[index]),
       ...(state.published ? [linksText(await installLinks(server, state), " ")] : []),
     ]);
   }
   const install = state.published ? ["Install"] : [];
-  rows.push(["all", "", String(all), thousands(tokens), ...install.map(() => "")]);
-  return table(["Server", "What it is for", "Tools", "Tokens", ...install], rows);
+  const sum = { tools: offered.flatMap(({ tools }) => tools), slim: offered.flatMap(({ slim }) => slim) };
+  rows.push(["all", "", ...costs(sum), ...install.map(() => "")]);
+  const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`", ...install];
+  return table(header, rows);
 }
 
 function linksText({ vscode, cursor }, between, words = "") {

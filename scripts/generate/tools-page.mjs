@@ -1,6 +1,6 @@
 // docs/tools.md: every tool of every server, as a model sees it.
 import { code, kebab, table } from "./markdown.mjs";
-import { defaultTools, thousands, tokensOf } from "./surface.mjs";
+import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs";
 
 /** The whole page. */
 export function toolsPage(servers) {
@@ -8,13 +8,14 @@ export function toolsPage(servers) {
     "# Tools",
     "Written by `pnpm generate` from the definitions. Effects: `read` changes nothing, `add` makes something new, `change` alters, `destroy` loses something for good and asks the user first.",
     table(
-      ["Server", "Tools", "Offered by default", "Tokens by default", "Tokens of all"],
+      ["Server", "Tools", "Offered by default", "Tokens by default", "With `--slim`", "Tokens of all"],
       servers.map((server) => [
         `[${server.title}](#${server.name})`,
         String(server.tools.length),
         String(defaultTools(server).length),
-        thousands(tokensOf(defaultTools(server))),
-        thousands(tokensOf(server.tools)),
+        thousands(modelTokensOf(defaultTools(server))),
+        `${slimTools(server).length}, ${thousands(modelTokensOf(slimTools(server)))}`,
+        thousands(modelTokensOf(server.tools)),
       ]),
     ),
     ...servers.flatMap(serverSection),
@@ -39,7 +40,7 @@ function toolSection(tool, { toolsets }) {
       : [`toolset ${code(tool.toolset)}${toolsets[tool.toolset]?.default ? "" : " (not by default)"}`]),
     ...(tool.needs === undefined ? [] : [`only with ${code(`--${kebab(tool.needs)}`)}`]),
     ...(tool.aliases.length === 0 ? [] : [`also as ${tool.aliases.map(code).join(", ")}`]),
-    `about ${tokensOf([tool])} tokens`,
+    `about ${modelTokensOf([tool])} tokens`,
   ];
   const rows = argumentRows(tool.inputSchema, "");
   return [

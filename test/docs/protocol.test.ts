@@ -44,7 +44,7 @@ it("docs/protocol.md has a row for all that is looked at, and no other", () => {
 describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
   it("says what is spoken over stdio", async () => {
     const asked: string[] = [];
-    const recorder = new Recorder(launch("--toolsets", "extra"), revision, {
+    const recorder = new Recorder(launch("--toolsets", "all"), revision, {
       capabilities: {
         ...CAPABILITIES[revision],
         ...(revision < "2025-11-25" ? {} : { sampling: { tools: {} } }),

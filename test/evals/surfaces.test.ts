@@ -12,8 +12,15 @@ const execute = promisify(execFile);
 const described = z.object({
   toolsets: z.record(z.string(), z.object({ default: z.boolean() })),
   tools: z.array(
-    z.object({ name: z.string(), needs: z.string().optional(), toolset: z.string().optional() }),
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      inputSchema: z.looseObject({}),
+      needs: z.string().optional(),
+      toolset: z.string().optional(),
+    }),
   ),
+  slim: z.array(z.string()).optional(),
   prompts: z.array(z.object({ name: z.string() })),
 });
 type Described = z.output<typeof described>;
@@ -49,6 +56,19 @@ describe("all servers side by side", () => {
     const counts = [...servers].map(([name, server]) => ({ name, count: offered(server).length }));
     expect(counts.filter(({ count }) => count > 20)).toEqual([]);
     expect(counts.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(90);
+  });
+});
+
+describe("all servers with --slim", () => {
+  it("offer at most 35 tools together, whose names, descriptions and inputs cost at most 5,500 tokens", () => {
+    const tools = [...servers.values()].flatMap(({ tools: all, slim = [] }) =>
+      all.filter(({ name, needs }) => slim.includes(name) && needs === undefined),
+    );
+    const text = JSON.stringify(
+      tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    );
+    expect(tools.length).toBeLessThanOrEqual(35);
+    expect(Math.ceil(text.length / 4)).toBeLessThanOrEqual(5_500);
   });
 });
 

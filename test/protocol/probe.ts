@@ -17,7 +17,7 @@ export function probeLauncher(): (...args: string[]) => Launch {
 }
 
 /** Options that show every tool of the probe server. */
-export const ALL_TOOLS = ["--allow-write", "--toolsets", "extra"];
+export const ALL_TOOLS = ["--allow-write", "--toolsets", "all"];
 
 /** Arguments of a good call of each of its tools, but for those that fail or make mistakes. */
 export const GOOD_CALLS: Readonly<Record<string, Fields>> = {

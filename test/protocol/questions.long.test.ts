@@ -26,7 +26,7 @@ const didWork = (reply: Fields): boolean => "content" in reply && reply.isError 
 describe.each(REVISIONS)("%s, questions to the client", (revision) => {
   let answer: Answerer = likelyAnswer;
   const known = QUESTIONS.filter(({ first }) => revision >= first);
-  const talk = conversation(() => launch("--toolsets", "extra"), revision, {
+  const talk = conversation(() => launch("--toolsets", "all"), revision, {
     answer: (method, params) => answer(method, params),
   });
 
@@ -128,7 +128,7 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
   "%s, requests of the server",
   (revision) => {
     it("are answered with an error by some clients, and never by others", async () => {
-      const errors = new Recorder(launch("--toolsets", "extra"), revision, { answer: () => undefined });
+      const errors = new Recorder(launch("--toolsets", "all"), revision, { answer: () => undefined });
       await errors.open();
       const question = errors.find(({ method }) => method === "sampling/createMessage");
       const reply = errors.request("tools/call", { name: "probe_sample", arguments: {} });
@@ -147,7 +147,7 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
     it("end with the call that asked", async () => {
       const silent: Answerer = (method, params) =>
         method === "sampling/createMessage" ? undefined : likelyAnswer(method, params);
-      const recorder = new Recorder(launch("--toolsets", "extra"), revision, { answer: silent });
+      const recorder = new Recorder(launch("--toolsets", "all"), revision, { answer: silent });
       await recorder.open();
       const call = recorder.message("tools/call", { name: "probe_sample", arguments: {} });
       recorder.expect(call);
@@ -162,7 +162,7 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
     });
 
     it("are made again when the roots change", async () => {
-      const recorder = new Recorder(launch("--toolsets", "extra"), revision);
+      const recorder = new Recorder(launch("--toolsets", "all"), revision);
       await recorder.open();
       const first = await recorder.find(({ method }) => method === "roots/list");
       const second = recorder.next(({ method }) => method === "roots/list");

@@ -6,7 +6,7 @@ import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Resource } from "../define/resource.ts";
-import type { Servable } from "../define/server.ts";
+import type { AnyServable, Servable } from "../define/server.ts";
 import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
 import type { Log } from "../log.ts";
 import { Seal } from "../protocol/seal.ts";
@@ -57,7 +57,7 @@ export class Runtime<Context, Table extends OptionTable> {
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
     this.roots = asksForRoots ? new ClientRoots(parts.bound, parts.log) : NO_ROOTS;
     this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
-    this.tools = [...definition.tools].filter((tool) => isEnabled(tool, parts.options));
+    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options);
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
     this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
@@ -117,14 +117,37 @@ export class Runtime<Context, Table extends OptionTable> {
   }
 }
 
-/** Whether a tool exists under these options: `--read-only`, its flag, `--tools`, `--exclude-tools`, its toolset. */
-export function isEnabled(
-  tool: Pick<ToolFacts, "name" | "effect" | "toolset" | "needs">,
+/**
+ * The tools that exist under these options. `--toolsets`, `--slim` and `--tools` add up, and without any of them the default
+ * tools are offered; `--exclude-tools`, `--read-only` and a missing flag (`needs`) take away from whatever was chosen.
+ */
+export function offeredTools<Facts extends ToolFacts>(
+  {
+    toolsets = {},
+    slim,
+    tools,
+  }: Pick<AnyServable, "toolsets" | "slim"> & { readonly tools: readonly Facts[] },
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
-): boolean {
-  if (options.readOnly && !isReading(tool.effect)) return false;
-  if (tool.needs !== undefined && options[tool.needs] !== true) return false;
-  if (options.excludeTools.includes(tool.name)) return false;
-  if (options.tools.length > 0) return options.tools.includes(tool.name);
-  return tool.toolset === undefined || options.toolsets.includes(tool.toolset);
+): Facts[] {
+  const sets =
+    options.toolsets.length + options.tools.length === 0 && !options.slim ? ["default"] : options.toolsets;
+  const isDefault = ({ toolset }: Facts) => toolset === undefined || toolsets[toolset]?.default === true;
+  const isChosen = (tool: Facts) =>
+    sets.includes("all") ||
+    (sets.includes("default") && isDefault(tool)) ||
+    (tool.toolset !== undefined && sets.includes(tool.toolset)) ||
+    (options.slim && (slim?.includes(tool.name) ?? isDefault(tool))) ||
+    isNamed(tool, options.tools);
+  return tools.filter(
+    (tool) =>
+      isChosen(tool) &&
+      !isNamed(tool, options.excludeTools) &&
+      !(options.readOnly && !isReading(tool.effect)) &&
+      (tool.needs === undefined || options[tool.needs] === true),
+  );
+}
+
+/** Whether a list names a tool, by its name or an older one. */
+function isNamed({ name, aliases = [] }: ToolFacts, names: readonly string[]): boolean {
+  return names.includes(name) || aliases.some((alias) => names.includes(alias));
 }

@@ -81,12 +81,29 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       ["--exclude-tools", "probe_fail,probe_slow,probe_link,probe_wipe"],
       ["probe_count", "probe_echo"],
     ],
-    [["--allow-write", "--toolsets", "extra", "--exclude-tools", "probe_fail"], undefined],
+    [["--toolsets", "extra"], ["probe_extra"]],
+    [
+      ["--allow-write", "--toolsets", "extra", "--tools", "probe_write"],
+      ["probe_extra", "probe_write"],
+    ],
+    [["--toolsets", "extra", "--tools", "probe_write"], ["probe_extra"]],
+    [["--slim"], ["probe_echo", "probe_slow"]],
+    [
+      ["--slim", "--toolsets", "extra", "--exclude-tools", "probe_say"],
+      ["probe_extra", "probe_slow"],
+    ],
+    [
+      ["--allow-write", "--toolsets", "default,extra", "--exclude-tools", "probe_link,probe_slow,probe_wipe"],
+      ["probe_count", "probe_echo", "probe_extra", "probe_fail", "probe_write"],
+    ],
+    [["--read-only", "--toolsets", "all", "--tools", "probe_say"], undefined],
+    [["--tools", "probe_say"], ["probe_echo"]],
   ])("offers with %j what the options allow", async (args, expected) => {
     const { client } = await connect({ era, args });
     const names = (await client.listTools()).tools.map((tool) => tool.name);
-    if (expected === undefined) expect(names).toEqual(expect.arrayContaining(["probe_write", "probe_extra"]));
-    else expect(names).toEqual(expected);
+    expect(names).toEqual(
+      expected ?? ["probe_echo", "probe_extra", "probe_fail", "probe_link", "probe_slow"],
+    );
   });
 
   it("runs a text tool, fills in defaults, takes null for a left-out argument, and an older name", async () => {
@@ -386,7 +403,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
 
   it("hands the client's roots to a call", async () => {
     const roots = [{ uri: "file:///tmp", name: "tmp" }];
-    const { client } = await connect({ era, roots, args: ["--toolsets", "extra"] });
+    const { client } = await connect({ era, roots, args: ["--toolsets", "all"] });
     const result = await client.callTool({ name: "probe_extra", arguments: {} });
     expect(result.content).toEqual([{ type: "text", text: JSON.stringify(roots) }]);
   });

@@ -54,8 +54,17 @@ export const commonOptions = {
     },
   }),
   ...under("Tools", {
-    tools: { type: "string", list: true, valueName: "LIST", description: "Offer only these tools." },
+    tools: {
+      type: "string",
+      list: true,
+      valueName: "LIST",
+      description: "Offer only these tools, or, with --toolsets or --slim, these in addition.",
+    },
     excludeTools: { type: "string", list: true, valueName: "LIST", description: "Do not offer these tools." },
+    slim: {
+      type: "flag",
+      description: "Offer only the few tools that do most of the work, to save the model's context.",
+    },
   }),
   ...under("Limits", {
     timeoutMs: {
@@ -176,7 +185,7 @@ export const commonOptions = {
   }),
 };
 
-/** The parsed common options. The lists are empty where a server has no directories or toolsets. */
+/** The parsed common options. `directories` is empty where a server touches none. */
 export interface CommonOptionValues
   extends OptionValues<typeof commonOptions>,
     OptionValues<typeof directoryOptions> {

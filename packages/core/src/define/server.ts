@@ -54,6 +54,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    */
   readonly directories?: { readonly fallback?: "working directory"; readonly readOnly?: string };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
+  /** The names of the few tools that `--slim` leaves. Default: the default tools. */
+  readonly slim?: readonly string[];
   /** Extensions of the protocol that it speaks, with their settings (`capabilities.extensions`), by their identifiers. */
   readonly extensions?: Record<string, Record<string, unknown>>;
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */

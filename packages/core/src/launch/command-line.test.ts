@@ -47,11 +47,11 @@ describe("parseCommandLine", () => {
     ]);
   });
 
-  it("gives a server without directories or toolsets empty ones, and refuses their flags", () => {
+  it("gives a server without directories none, and refuses their flags", () => {
     const command = parse([], {}, fetches);
     expect(command).toMatchObject({
       kind: "serve",
-      options: { directories: [], clientRoots: "off", toolsets: [] },
+      options: { directories: [], clientRoots: "off" },
     });
     expect(parse(["--root", "/a"], {}, fetches)).toMatchObject({ kind: "error" });
     expect(parse(["--toolsets", "read"], {}, fetches)).toMatchObject({ kind: "error" });

@@ -39,8 +39,8 @@ export function parseCommandLine<Table extends OptionTable>(
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   const given = parseOptions(all.server, all.table, invocation);
   if (!given.ok) return { kind: "error", message: given.message };
-  // What a server without directories or toolsets lacks, so that every server's options look alike.
-  const absent = { directories: [], clientRoots: "off", toolsets: [] };
+  // What a server without directories lacks, so that every server's options look alike.
+  const absent = { directories: [], clientRoots: "off" };
   // `serverOptions` joined the two tables at run time; only here do their types meet again.
   const values: unknown = { ...absent, ...given.values };
   const options = values as OptionValues<Table> & CommonOptionValues;

@@ -14,7 +14,7 @@ export async function describeServer<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
   table: OptionTable,
 ) {
-  const { name, packageName, title, version, description, instructions, toolsets = {} } = definition;
+  const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
   const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
     name,
@@ -24,6 +24,7 @@ export async function describeServer<Context, Table extends OptionTable>(
     description,
     instructions,
     toolsets,
+    slim,
     optionTable: renderOptionTable(name, table),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)

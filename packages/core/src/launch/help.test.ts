@@ -77,11 +77,14 @@ describe("renderHelp", () => {
                                     refuses. (default ask)
 
       Tools
-        --tools LIST                Offer only these tools. (comma-separated)
-        --exclude-tools LIST        Do not offer these tools. (comma-separated)
         --toolsets LIST             Offer the tools of these sets instead of the
-                                    default ones: read, danger. (comma-separated;
-                                    default read)
+                                    default ones: all, default (read), read, danger.
+                                    (comma-separated)
+        --tools LIST                Offer only these tools, or, with --toolsets or
+                                    --slim, these in addition. (comma-separated)
+        --exclude-tools LIST        Do not offer these tools. (comma-separated)
+        --slim                      Offer only the few tools that do most of the work,
+                                    to save the model's context.
 
       Limits
         --timeout-ms MS             Longest time of one call, in milliseconds; many
@@ -172,7 +175,7 @@ describe("renderHelp", () => {
     );
     expect(text).toContain("--url SECRET The database. (also DATABASE_URL)");
     expect(text).toContain("--db NAME=URL A database by a name of your own. (repeatable)");
-    expect(text).toContain("--tools LIST Offer only these tools. (comma-separated)");
+    expect(text).toContain("--exclude-tools LIST Do not offer these tools. (comma-separated)");
     expect(text).toContain("--hooks off|run Whether hooks run. (default off)");
     expect(text).toContain("read Reads and searches. (default)");
     expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");

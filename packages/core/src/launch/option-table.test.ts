@@ -86,19 +86,22 @@ describe("the common options", () => {
 describe("serverOptions", () => {
   it("adds to the server's own what applies to it", () => {
     const plain = Object.keys(serverOptions({ name: "fetch", options: own }).table);
-    expect(plain).toEqual(["maxReadChars", ...Object.keys(commonOptions)]);
+    expect(plain.toSorted()).toEqual(["maxReadChars", "toolsets", ...Object.keys(commonOptions)].toSorted());
     const full = Object.keys(serverOptions({ name: "git", options: own, directories: {}, toolsets }).table);
-    expect(full.filter((key) => !plain.includes(key))).toEqual(["directories", "clientRoots", "toolsets"]);
+    expect(full.filter((key) => !plain.includes(key))).toEqual(["directories", "clientRoots"]);
   });
 
-  it("offers the server's toolsets, with its defaults", () => {
+  it("offers the server's toolsets, and all or the default ones in every server", () => {
     expect(serverOptions({ name: "git", options: {}, toolsets }).table.toolsets).toMatchObject({
       type: "enum",
       list: true,
-      values: ["read", "danger"],
-      default: ["read"],
+      values: ["all", "default", "read", "danger"],
+      description:
+        "Offer the tools of these sets instead of the default ones: all, default (read), read, danger.",
     });
-    expect(serverOptions({ name: "git", options: {}, toolsets: {} }).table).not.toHaveProperty("toolsets");
+    expect(serverOptions({ name: "fetch", options: {} }).table.toolsets).toMatchObject({
+      values: ["all", "default"],
+    });
   });
 
   it("refuses a table that takes a common option or is badly made", () => {

@@ -23,28 +23,26 @@ export interface ServerOptions<Table extends OptionTable> {
  */
 export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
   const { name, options, directories, toolsets = {} } = owner;
-  const { readOnly, confirm, tools, excludeTools, ...rest } = commonOptions;
+  const { readOnly, confirm, tools, ...rest } = commonOptions;
   const before: OptionTable = directories === undefined ? {} : directoryOptions;
-  const after: OptionTable = { readOnly, confirm, tools, excludeTools, ...toolsetOption(toolsets), ...rest };
+  const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(toolsets), tools, ...rest };
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is a common option already.`);
   return { server: name, table: { ...before, ...options, ...after }, own: options };
 }
 
-function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): OptionTable {
+function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): Option {
   const names = Object.keys(toolsets);
-  if (names.length === 0) return {};
+  const preset = names.filter((name) => toolsets[name]?.default === true);
+  const known = ["all", preset.length === 0 ? "default" : `default (${preset.join(", ")})`, ...names];
   return {
-    toolsets: {
-      type: "enum",
-      list: true,
-      values: names,
-      default: names.filter((name) => toolsets[name]?.default === true),
-      valueName: "LIST",
-      heading: "Tools",
-      description: `Offer the tools of these sets instead of the default ones: ${names.join(", ")}.`,
-    },
+    type: "enum",
+    list: true,
+    values: ["all", "default", ...names],
+    valueName: "LIST",
+    heading: "Tools",
+    description: `Offer the tools of these sets instead of the default ones: ${known.join(", ")}.`,
   };
 }
 

@@ -4,6 +4,7 @@ import { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable, ServerDefinition } from "../define/server.ts";
+import type { ToolFacts } from "../define/tool.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { parseCommandLine } from "./command-line.ts";
@@ -112,12 +113,12 @@ async function httpSettings(
 
 /** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
 async function unknownToolNames(
-  definition: { readonly tools: readonly { readonly name: string }[] },
+  definition: { readonly tools: readonly Pick<ToolFacts, "name" | "aliases">[] },
   options: CommonOptionValues,
 ): Promise<string | undefined> {
   if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
   const { unknownNames } = await import("./option-errors.ts");
-  const known = definition.tools.map((tool) => tool.name);
+  const known = definition.tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   return (
     unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")

@@ -126,6 +126,12 @@ export function contract(options: ContractOptions): void {
       expect(rest.instructions?.length ?? 0).toBeLessThanOrEqual(1_500);
     });
 
+    it("leaves with --slim the tools that it names, at most eight", () => {
+      const { slim = [] } = server;
+      expect(slim.length).toBeLessThanOrEqual(8);
+      expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
+    });
+
     it("describes every prompt, argument and resource", () => {
       for (const prompt of rest.prompts) {
         expect(prompt.description, prompt.name).toBeTruthy();
