@@ -86,9 +86,16 @@ describe("an error answer", () => {
 
   it("names an argument that is nested deeply as what it is, and __proto__ as unknown", async () => {
     let log = "";
-    const prepared = await prepare(probeServer(), [], {}, (line) => {
-      log += line;
-    });
+    const prepared = await prepare(
+      probeServer(),
+      [],
+      {},
+      {
+        writeLog: (line) => {
+          log += line;
+        },
+      },
+    );
     if (prepared.kind !== "run") throw new Error("not running");
     const wire = new Wire({}, bind(prepared.runtime));
     wire.send(initialize());

@@ -52,7 +52,7 @@ describe("renderHelp", () => {
 
       Reads, searches and changes files below the directories that you name.
 
-      Usage: refmcp-server-filesystem [options] [DIR...]
+      Usage: refmcp-server-filesystem [options] [DIR...] [command]
 
       Directories
         DIR, --root DIR             A directory that the server may touch, with all
@@ -142,6 +142,12 @@ describe("renderHelp", () => {
         read    Reads and searches. (default)
         danger  Loses things for good.
 
+      Commands
+        call TOOL [arguments]       Call a tool; call TOOL --help shows its arguments.
+        tools [TOOL]                List the tools, or show the arguments of one.
+        read URI                    Print a resource.
+        completion SHELL            Print the completions of bash, zsh or fish.
+
       Every option that takes effect while serving can also be set in the environment,
       as REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories
       are separated there as in PATH. The command line wins.
@@ -191,7 +197,7 @@ describe("renderHelp", () => {
 
   it("shows no operand where the server takes none", () => {
     const text = renderHelp(facts({ all: serverOptions({ name: "fetch", options: {} }) }));
-    expect(text).toContain("Usage: refmcp-server-filesystem [options]\n");
+    expect(text).toContain("Usage: refmcp-server-filesystem [options] [command]\n");
     expect(text).not.toContain("~/work");
   });
 });

@@ -50,9 +50,12 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     "",
     ...wrap(facts.description, width),
     "",
-    `Usage: ${program} [options]${operand}`,
+    `Usage: ${program} [options]${operand} [command]`,
     ...optionSections(entries, width),
     ...toolsetSection(facts.toolsets ?? {}, width),
+    "",
+    "Commands",
+    ...twoColumns(COMMANDS, Math.min(26, Math.floor(width / 3)), width),
     "",
     ...wrap(environmentNote(facts.all.server, entries), width),
     "",
@@ -65,6 +68,14 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** What runs once in a shell instead of serving a host. */
+const COMMANDS = [
+  ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
+  ["tools [TOOL]", "List the tools, or show the arguments of one."],
+  ["read URI", "Print a resource."],
+  ["completion SHELL", "Print the completions of bash, zsh or fish."],
+] as const;
 
 function optionSections(entries: readonly OptionEntry[], width: number): string[] {
   const left = leftWidth(entries.map(label), Math.min(26, Math.floor(width / 3)));

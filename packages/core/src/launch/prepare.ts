@@ -32,13 +32,17 @@ export type Prepared<Context, Table extends OptionTable> =
  * Turns a definition, a command line and an environment into a running server or a text (help, version, a host's
  * entry, a mistake in the options). Opens nothing and writes nothing but warnings.
  *
- * @param writeLog receives the log's lines. Default: stderr.
+ * @param how `writeLog` receives the log's lines, stderr by default; `inShell`: for one command of a person or a script,
+ *   who works in this directory.
  */
 export async function prepare<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  writeLog?: (line: string) => void,
+  {
+    writeLog,
+    inShell = false,
+  }: { readonly writeLog?: (line: string) => void; readonly inShell?: boolean } = {},
 ): Promise<Prepared<Context, Table>> {
   const all = serverOptions(definition);
   const command = parseCommandLine(all, { argv, env });
@@ -56,13 +60,20 @@ export async function prepare<Context, Table extends OptionTable>(
   }
   const http = await httpSettings(command.options, env);
   if (typeof http === "string") return refuse(http);
+  if (http !== undefined && inShell)
+    return refuse("--http serves until it is stopped; leave it out for a single command.");
   // A remote client's directories are not ours.
   const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.warnings) log.warning(warning);
   const mistake = await unknownToolNames(definition, options);
   if (mistake !== undefined) return refuse(mistake);
-  const bound = boundOf(definition.directories, options, command.source);
+  const declared = definition.directories;
+  const bound = boundOf(
+    inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
+    options,
+    command.source,
+  );
   const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");

@@ -3,13 +3,16 @@ import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 import { StdioServer } from "../transport/stdio/stdio.ts";
 import { protectStdout } from "../transport/stdio/stdout.ts";
+import { serverOptions } from "./option-table.ts";
 import { prepare } from "./prepare.ts";
+import { shellWords } from "./shell/words.ts";
 import { installShutdown } from "./shutdown.ts";
 
 /**
  * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
  * stdout until the client goes away or a signal comes, or with `--http` over HTTP until a signal comes. Its context
- * opens on the first call that needs it.
+ * opens on the first call that needs it. Where the command line ends in a command (`call git_log --max_count 5`), that
+ * runs instead, once.
  *
  * ```ts
  * await run(defineServer({ name: "hello", … }));
@@ -19,7 +22,10 @@ export async function run<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
 ): Promise<void> {
   const stdout = protectStdout();
-  const prepared = await prepare(definition, process.argv.slice(2), process.env);
+  const argv = process.argv.slice(2);
+  const words = shellWords(serverOptions(definition), argv);
+  const inShell = words !== undefined;
+  const prepared = await prepare(definition, words?.options ?? argv, process.env, { inShell });
   if (prepared.kind === "print") {
     process.stderr.write(prepared.stderr);
     stdout.write(prepared.stdout);
@@ -27,6 +33,10 @@ export async function run<Context, Table extends OptionTable>(
     return;
   }
   const { runtime, http } = prepared;
+  if (words !== undefined) {
+    const { runShell } = await import("./shell/shell.ts");
+    return runShell(runtime, words, stdout);
+  }
   if (http !== undefined) {
     const { runHttp } = await import("./run-http.ts");
     return runHttp(runtime, http);

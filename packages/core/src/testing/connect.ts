@@ -61,8 +61,10 @@ export interface Connected {
 /** Connects a client to a server in this process, through a pair of transports in memory. */
 export async function connectInMemory(server: AnyServable, options: ConnectOptions = {}): Promise<Connected> {
   let log = "";
-  const prepared = await prepare(server, options.args ?? [], options.env ?? {}, (line) => {
-    log += line;
+  const prepared = await prepare(server, options.args ?? [], options.env ?? {}, {
+    writeLog: (line) => {
+      log += line;
+    },
   });
   if (prepared.kind !== "run") throw new Error(prepared.stdout + prepared.stderr);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();

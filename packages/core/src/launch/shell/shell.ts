@@ -1,0 +1,247 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { listedTools } from "../../bind/listing.ts";
+import type { Runtime } from "../../bind/runtime.ts";
+import { bind } from "../../bind/server.ts";
+import type { OptionTable } from "../../define/options.ts";
+import { Connection } from "../../protocol/connection.ts";
+import { isObject } from "../../protocol/messages.ts";
+import { MODERN_VERSIONS } from "../../protocol/revisions.ts";
+import { type ListedTool, META } from "../../protocol/wire.ts";
+import { firstSentence, programName, renderToolTable } from "../help.ts";
+import { serverOptions } from "../option-table.ts";
+import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
+import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
+import { completionScript, SHELLS } from "./completion.ts";
+import { hasTerminal, Terminal } from "./terminal.ts";
+import type { ShellWords } from "./words.ts";
+
+/** Exit codes: the tool or resource answered an error; the command line is wrong; interrupted. */
+const FAILED = 1;
+const WRONG = 2;
+const INTERRUPTED = 130;
+/** How long closing may take before the process ends anyway. */
+const CLOSING_MS = 2_000;
+
+/** Runs one command of a server's command line in this process, and ends the process. */
+export async function runShell<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  words: ShellWords,
+  stdout: { write(data: string | Uint8Array, done: () => void): unknown },
+): Promise<never> {
+  let code = 0;
+  process.once("SIGINT", () => process.exit(INTERRUPTED));
+  try {
+    const { output, failed } = await new ShellClient(runtime).run(words);
+    if (failed) process.stderr.write(output);
+    else await new Promise<void>((resolve) => stdout.write(output, resolve));
+    code = failed ? FAILED : 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    code = WRONG;
+  }
+  await Promise.race([runtime.close(), wait(CLOSING_MS)]);
+  process.exit(code);
+}
+
+interface Outcome {
+  readonly output: string | Uint8Array;
+  readonly failed: boolean;
+}
+
+/** A client of the server in its own process, speaking the protocol as any other. */
+class ShellClient<Context> {
+  readonly #runtime: Runtime<Context, OptionTable>;
+  readonly #connection: Connection;
+  readonly #waiting = new Map<unknown, (answer: Readonly<Record<string, unknown>>) => void>();
+  readonly #terminal = new Terminal();
+  #lastId = 0;
+
+  constructor(runtime: Runtime<Context, OptionTable>) {
+    this.#runtime = runtime;
+    this.#connection = new Connection({
+      service: bind(runtime),
+      outlet: {
+        answer: (json) => this.#answered(json),
+        notify: (method, params) => showProgress(method, params),
+        ask: () => undefined,
+      },
+      dropped: () => undefined,
+    });
+  }
+
+  async run({ command, rest }: ShellWords): Promise<Outcome> {
+    switch (command) {
+      case "call":
+        return this.#call(rest);
+      case "read":
+        return this.#read(rest);
+      case "tools":
+        return { output: await this.#tools(rest), failed: false };
+      case "completion":
+        return { output: await this.#completion(rest), failed: false };
+    }
+  }
+
+  async #call([name, ...words]: readonly string[]): Promise<Outcome> {
+    if (name === undefined || name.startsWith("-"))
+      throw new UsageError(
+        `call needs a tool: ${this.#program} call TOOL [arguments]. ${this.#program} tools lists them.`,
+      );
+    const tool = await this.#tool(name);
+    const given = readArguments(tool.name, tool.inputSchema, words, () => readFileSync(0, "utf8"));
+    if (given.help) return { output: this.#usage(tool), failed: false };
+    const result = await this.#request(
+      "tools/call",
+      `"name":${JSON.stringify(tool.name)},"arguments":${given.json}`,
+    );
+    return { output: given.asJson ? pretty(result) : asText(result), failed: result.isError === true };
+  }
+
+  async #read([uri, ...words]: readonly string[]): Promise<Outcome> {
+    if (uri === undefined || words.some((word) => word !== "--json"))
+      throw new UsageError(`read needs the URI of a resource: ${this.#program} read URI [--json].`);
+    const result = await this.#request("resources/read", `"uri":${JSON.stringify(uri)}`);
+    if (words.length > 0) return { output: pretty(result), failed: false };
+    const parts: { text?: string; blob?: string }[] = Array.isArray(result.contents) ? result.contents : [];
+    const bytes = parts.map(({ text, blob }) =>
+      Buffer.from(text ?? blob ?? "", text === undefined ? "base64" : "utf8"),
+    );
+    return { output: Buffer.concat(bytes), failed: false };
+  }
+
+  async #tools([name, ...words]: readonly string[]): Promise<string> {
+    const tools = await listedTools(this.#runtime.tools);
+    if (name === "--json") return pretty(tools);
+    if (name === undefined) return renderToolTable(this.#runtime.tools, process.stdout.columns);
+    const tool = await this.#tool(name);
+    return words.includes("--json") ? pretty(tool) : this.#usage(tool);
+  }
+
+  async #completion([shell]: readonly string[]): Promise<string> {
+    const known = SHELLS.find((one) => one === shell);
+    if (known === undefined) throw new UsageError(`completion takes one of ${SHELLS.join(", ")}.`);
+    const options = serverOptions(this.#runtime.definition);
+    return completionScript(known, this.#program, options, await listedTools(this.#runtime.tools));
+  }
+
+  async #tool(name: string): Promise<ListedTool> {
+    const facts = this.#runtime.tools.find((one) => one.name === name || one.aliases?.includes(name));
+    const [listed] = facts === undefined ? [] : await listedTools([facts]);
+    if (listed !== undefined) return listed;
+    const { unknownNames } = await import("../option-errors.ts");
+    const known = this.#runtime.tools.map((one) => one.name);
+    throw new UsageError(
+      unknownNames("this command", "tool", [name], known, `${this.#program} tools`) ?? name,
+    );
+  }
+
+  get #program(): string {
+    return programName(this.#runtime.definition.packageName);
+  }
+
+  #usage(tool: ListedTool): string {
+    const width = usableColumns(process.stdout.columns);
+    const properties = propertiesOf(tool.inputSchema);
+    const required = properties.filter((property) => property.required).map(({ name }) => ` --${name} …`);
+    const rows = properties.map(({ name, schema, required: must }) => {
+      const facts = [must ? "required" : undefined, choices(schema), presetOf(schema)].filter(
+        (fact) => fact !== undefined,
+      );
+      return [
+        `--${name}`,
+        `${schema.description ?? ""}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`,
+      ] as const;
+    });
+    return `${[
+      ...wrap(tool.description ?? firstSentence(tool.name), width),
+      "",
+      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json]`,
+      ...(rows.length === 0
+        ? []
+        : [
+            "",
+            ...twoColumns(
+              rows,
+              leftWidth(
+                rows.map(([label]) => label),
+                26,
+              ),
+              width,
+            ),
+          ]),
+    ].join("\n")}\n`;
+  }
+
+  /** Sends a request and answers the server's questions at the terminal until there is a result. @throws UsageError */
+  async #request(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
+    let more = "";
+    for (;;) {
+      const answer = await this.#send(method, members + more);
+      if (isObject(answer.error)) throw new UsageError(String(answer.error.message));
+      const result = isObject(answer.result) ? answer.result : {};
+      if (result.resultType !== "input_required") return result;
+      const answers: Record<string, unknown> = {};
+      for (const [key, question] of Object.entries(Object(result.inputRequests)))
+        answers[key] = await this.#terminal.ask(isObject(question) ? question.params : undefined);
+      more = `,"requestState":${JSON.stringify(result.requestState)},"inputResponses":${JSON.stringify(answers)}`;
+    }
+  }
+
+  #send(method: string, members: string): Promise<Readonly<Record<string, unknown>>> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const meta = {
+      [META.version]: MODERN_VERSIONS[0],
+      [META.clientInfo]: { name: this.#program, version: this.#runtime.definition.version },
+      [META.capabilities]: hasTerminal() ? { elicitation: { form: {}, url: {} } } : {},
+      progressToken: id,
+    };
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#connection.take(
+        `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${members},"_meta":${JSON.stringify(meta)}}}`,
+      );
+    });
+  }
+
+  #answered(json: string | undefined): void {
+    const answer: unknown = JSON.parse(json ?? "null");
+    if (isObject(answer)) this.#waiting.get(answer.id)?.(answer);
+  }
+}
+
+/** What a result says to a person: its text, data as indented JSON, links by their URIs. */
+function asText(result: Readonly<Record<string, unknown>>): string {
+  const { content, structuredContent } = result;
+  const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  const texts = (Array.isArray(content) ? content : []).filter(isObject).map((block) => {
+    if (block.type === "resource_link") return `${block.uri}  ${block.title ?? block.name}`;
+    if (block.type !== "text") return `[${block.mimeType ?? block.type}; --json has its bytes]`;
+    const text = String(block.text);
+    return data !== undefined && text.endsWith(data)
+      ? text.slice(0, -data.length) + JSON.stringify(structuredContent, undefined, 2)
+      : text;
+  });
+  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
+}
+
+function pretty(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function choices({ enum: values, type, items }: Readonly<Record<string, unknown>>): string | undefined {
+  if (Array.isArray(values)) return values.join("|");
+  if (type === "array") return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
+  return type === "object" ? "JSON" : typeof type === "string" && type !== "string" ? type : undefined;
+}
+
+function presetOf({ default: preset }: Readonly<Record<string, unknown>>): string | undefined {
+  return preset === undefined ? undefined : `default ${JSON.stringify(preset)}`;
+}
+
+function showProgress(method: string, params: object): void {
+  if (method !== "notifications/progress" || !process.stderr.isTTY) return;
+  if ("message" in params) process.stderr.write(`${params.message}\n`);
+}

@@ -1,0 +1,146 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Bundle, bundleProbe } from "../protocol/fixtures/bundle.ts";
+import { SERVERS, serverBin } from "../servers.ts";
+
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+/** Runs a built server with these words in a directory, with `input` as its stdin. */
+function shell(file: string, words: readonly string[], { cwd = tmpdir(), input = "" } = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [file, ...words], { cwd }, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: child.exitCode }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+let probe: Bundle;
+beforeAll(async () => {
+  probe = await bundleProbe();
+});
+afterAll(() => probe?.remove());
+
+describe("call", () => {
+  it.each([
+    [["probe_echo", "--text", "ab", "--times=2", "--tone", "loud"], "ABAB\n"],
+    [["probe_say", "ab"], "ab\n"],
+    [["probe_echo", "--args", '{"text":"--odd"}'], "--odd\n"],
+    [["probe_echo", "--text", "7"], "7\n"],
+    [["probe_count", "--by", "3"], '{\n  "count": 3,\n  "inner": {\n    "kept": true\n  }\n}\n'],
+    [["probe_link"], "See it.\nprobe://count  count\n"],
+  ])("%j answers the tool's text on stdout", async (words, stdout) => {
+    expect(await shell(probe.file, ["call", ...words])).toEqual({ stdout, stderr: "", code: 0 });
+  });
+
+  it("reads the arguments from stdin, and answers the whole result as JSON", async () => {
+    const ended = await shell(probe.file, ["call", "probe_count", "--args", "-", "--json"], {
+      input: '{"by": 2}',
+    });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ structuredContent: { count: 2 } });
+  });
+
+  it.each([
+    [["call", "probe_fail", "--how", "error"], 1, "There is no such thing.\nMake one.\n"],
+    [["call", "probe_echo", "--text", "a", "--times", "9"], 1, "times: expected at most 5, got 9."],
+    [["call", "probe_echo", "--txt", "a"], 2, "probe_echo has no argument --txt. Did you mean --text?"],
+    [["call", "probe_echo", "--text"], 2, "--text needs a value."],
+    [["call", "probe_echo", "a", "b"], 2, 'Unexpected word "b"'],
+    [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
+    [["call", "probe_eco"], 2, 'Unknown tool "probe_eco" in this command. Did you mean probe_echo?'],
+    [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
+    [["call"], 2, "call needs a tool"],
+    [["read", "probe://nothing"], 2, "probe://nothing"],
+    [["completion", "csh"], 2, "completion takes one of bash, zsh, fish."],
+    [["--http", "0", "tools"], 2, "--http serves until it is stopped"],
+    [["--oops", "tools"], 2, "Unknown option --oops."],
+  ])("%j says on stderr what was wrong, and exits with %i", async (words, code, message) => {
+    const ended = await shell(probe.file, words);
+    expect(ended).toMatchObject({ stdout: "", code });
+    expect(ended.stderr).toContain(message);
+  });
+
+  it("takes the server's options before the command", async () => {
+    const ended = await shell(probe.file, ["--allow-write", "call", "probe_write", "--help"]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain("call probe_write");
+  });
+
+  it("refuses where nobody sits at a terminal, and asks there", async () => {
+    const alone = await shell(probe.file, ["call", "probe_wipe"]);
+    expect(alone).toMatchObject({ stdout: "", code: 1 });
+    expect(alone.stderr).toContain("needs the user's confirmation");
+    if (process.platform !== "linux") return;
+    const command = `${process.execPath} ${probe.file} call probe_wipe`;
+    const terminal = spawn("script", ["-qec", command, "/dev/null"], { stdio: "pipe" });
+    terminal.stdin.write("y\ntidying\n");
+    const seen = await text(terminal.stdout);
+    expect(seen).toContain("Lose the count of 0?");
+    expect(seen.replaceAll("\r", "")).toContain('{\n  "lost": 0,\n  "reason": "tidying"\n}\n');
+  });
+});
+
+describe("read", () => {
+  it("prints a resource", async () => {
+    expect(await shell(probe.file, ["read", "probe://count"])).toEqual({ stdout: "0", stderr: "", code: 0 });
+  });
+});
+
+describe("completion", () => {
+  /** What bash offers for a line. */
+  const offers = (script: string, line: string) =>
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        `${script}\nCOMP_WORDS=(${line} ""); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); $(complete -p | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
+      ],
+      { encoding: "utf8" },
+    )
+      .split("\n")
+      .filter((word) => word !== "");
+
+  it("offers commands, tools, arguments and their values in bash", async () => {
+    const { stdout } = await shell(probe.file, ["completion", "bash"]);
+    expect(offers(stdout, "probe")).toEqual(expect.arrayContaining(["call", "tools", "--read-only"]));
+    expect(offers(stdout, "probe --read-only call")).toContain("probe_echo");
+    expect(offers(stdout, "probe call probe_echo")).toEqual(
+      expect.arrayContaining(["--text", "--tone", "--json"]),
+    );
+    expect(offers(stdout, "probe call probe_echo --tone")).toEqual(["plain", "loud"]);
+    expect(offers(stdout, "probe completion")).toEqual(["bash", "zsh", "fish"]);
+  });
+});
+
+describe.each(SERVERS)("the %s server in a shell", (name) => {
+  it("lists its tools and shows the arguments of each", async () => {
+    const listed = await shell(serverBin(name), ["tools", "--json"]);
+    const tools: { name: string }[] = JSON.parse(listed.stdout);
+    expect(tools.length).toBeGreaterThan(0);
+    const first = tools[0]?.name ?? "";
+    expect((await shell(serverBin(name), ["tools", first])).stdout).toContain(`call ${first}`);
+  });
+});
+
+describe("the filesystem server in a shell", () => {
+  it("stays below the working directory where none is named", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "refmcp-shell-"));
+    try {
+      writeFileSync(join(folder, "a.txt"), "found\n");
+      const read = (path: string) =>
+        shell(serverBin("filesystem"), ["call", "read_text_file", path], { cwd: folder });
+      expect((await read("a.txt")).stdout).toContain("found");
+      expect(await read("/etc/hostname")).toMatchObject({ stdout: "", code: 1 });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
