@@ -21,6 +21,7 @@ export async function readmeParts(server, state) {
     tools: toolsPart(server),
     resources: resourcesPart(server),
     prompts: promptsPart(server),
+    skills: skillsPart(server),
     compared: await comparedPart(server),
   };
 }
@@ -152,4 +153,14 @@ function promptsPart({ prompts }) {
     (one.arguments ?? []).map(({ name, required }) => (required ? `**${name}**` : name)).join(", "),
   ]);
   return table(["Prompt", "What it asks for", "Arguments (**required**)"], rows);
+}
+
+function skillsPart({ packageName, skills }) {
+  return [
+    `Instructions for whole tasks ([Agent Skills](https://agentskills.io)), for hosts that load skills from servers (${code("skills/list")}) or from disk: copy a folder of ${code(`node_modules/${packageName}/skills`)} to where your host keeps skills, for example ${code(".claude/skills")}.`,
+    table(
+      ["Skill", "What it is for"],
+      skills.map(({ name, description }) => [code(name), description]),
+    ),
+  ].join("\n\n");
 }

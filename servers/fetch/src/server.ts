@@ -20,6 +20,7 @@ export const server = defineServer({
     "A page that is marked needs_javascript shows its text only in a browser, for example with the playwright server.",
   ].join("\n"),
   options,
+  skills: import.meta.url,
   slim: ["fetch"],
   tools,
   resources,

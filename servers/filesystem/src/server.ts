@@ -27,6 +27,7 @@ export const server = defineServer({
     write: { description: "Create, change, move, copy and delete.", default: true },
     journal: { description: "Review changes and take them back.", default: true },
   },
+  skills: import.meta.url,
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
   tools,
   resources,

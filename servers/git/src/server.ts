@@ -33,6 +33,7 @@ export const server = defineServer({
     remote: { description: "Clone, fetch, pull and push.", default: false },
     danger: { description: "Whatever loses something; each asks first.", default: false },
   },
+  skills: import.meta.url,
   slim: ["git_status", "git_diff", "git_log", "git_show", "git_add", "git_commit"],
   tools,
   resources,

@@ -23,6 +23,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: {},
+  skills: import.meta.url,
   slim: ["search_nodes", "open_nodes", "create_entities", "add_observations"],
   tools,
   resources,

@@ -22,6 +22,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: {},
+  skills: import.meta.url,
   slim: ["pw_run_test", "pw_inspect_page", "pw_view_artifact"],
   tools,
   resources,

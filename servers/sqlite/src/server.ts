@@ -20,6 +20,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: {},
+  skills: import.meta.url,
   slim: ["describe_tables", "read_query", "write_query"],
   tools,
   resources,

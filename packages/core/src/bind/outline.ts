@@ -2,13 +2,24 @@ import type { AnyServer } from "../define/server.ts";
 import type { ToolFacts } from "../define/tool.ts";
 import type { Outline, ResourceOutline } from "./lazy.ts";
 import { listedPrompt } from "./listing.ts";
+import { readSkills } from "./read-skills.ts";
 import { schemasOf } from "./schema.ts";
 
 /** The outline of a server, for its bundle; it survives JSON. */
 export function outlineOf(server: AnyServer): Outline<never> {
-  const { options: _, open: _open, close: _close, tools, resources = [], prompts = [], ...facts } = server;
+  const {
+    options: _,
+    open: _open,
+    close: _close,
+    tools,
+    resources = [],
+    prompts = [],
+    skills,
+    ...facts
+  } = server;
   return {
     ...facts,
+    ...(skills === undefined ? {} : { skills: typeof skills === "string" ? readSkills(skills) : skills }),
     tools: tools.map(({ input, output, run: _run, ...tool }) => ({
       ...(tool satisfies ToolFacts),
       schemas: schemasOf({ input, output }),

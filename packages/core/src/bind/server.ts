@@ -6,11 +6,18 @@ import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { Handler, Service } from "../protocol/service.ts";
-import type { Implementation, ListedTool, Params, ServerCapabilities } from "../protocol/wire.ts";
+import type {
+  ClientCapabilities,
+  Implementation,
+  ListedTool,
+  Params,
+  ServerCapabilities,
+} from "../protocol/wire.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
 import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
+import { addSkills, SKILLS_EXTENSION } from "./skills.ts";
 import { callTool, ToolIndex, unknownName } from "./tool.ts";
 
 /** The protocol allows no more values in one completion (MCP, "Completion"). */
@@ -21,7 +28,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
   const tools = new ToolIndex(runtime.tools);
   const resources = new Resources(runtime.resources);
-  const hasResources = runtime.resources.length > 0;
+  const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
   let toolList: readonly ListedTool[] | undefined;
   const methods = new Map<string, Handler>();
@@ -66,6 +73,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
       getPrompt(runtime, await findPrompt(prompts, String(request.params.name)), request),
     );
   }
+  if (definition.skills !== undefined) addSkills(methods, definition.skills);
   if (hasResources || hasPrompts)
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
@@ -74,9 +82,9 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     instructions: definition.instructions,
     log,
     methods,
-    capabilities: (era) => ({
+    capabilities: (era, declared) => ({
       tools: {},
-      ...capabilitiesOf(definition, era),
+      ...capabilitiesOf(definition, era, declared),
       ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
@@ -93,14 +101,20 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   };
 }
 
-/** Logging is deprecated in 2026-07-28 and declared there only by a server that logs to its clients. */
+/**
+ * What depends on the definition and the client. Logging is deprecated in 2026-07-28 and declared there only by a server that
+ * logs to its clients; skills, which older revisions do not know, are declared there to clients that declare them too.
+ */
 function capabilitiesOf(
-  { logsToClient, extensions }: Pick<AnyServer, "logsToClient" | "extensions">,
+  { logsToClient, extensions = {}, skills }: Pick<AnyServer, "logsToClient" | "extensions" | "skills">,
   era: Revision["era"],
+  declared: ClientCapabilities | undefined,
 ): ServerCapabilities {
+  const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
+  const all = { ...extensions, ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}) };
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
-    ...(extensions === undefined ? {} : { extensions }),
+    ...(Object.keys(all).length === 0 ? {} : { extensions: all }),
   };
 }
 

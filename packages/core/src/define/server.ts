@@ -5,6 +5,7 @@ import type { Icon } from "./content.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 import type { LazyPrompt, Prompt } from "./prompt.ts";
 import type { Resource } from "./resource.ts";
+import type { Skill } from "./skill.ts";
 import type { Awaitable, LazyTool, Tool } from "./tool.ts";
 
 /** What `open` gets to build the server's context from. */
@@ -58,6 +59,11 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly slim?: readonly string[];
   /** Extensions of the protocol that it speaks, with their settings (`capabilities.extensions`), by their identifiers. */
   readonly extensions?: Record<string, Record<string, unknown>>;
+  /**
+   * The skills of its package, folders below `skills/` beside package.json: the `import.meta.url` of the module that defines the
+   * server, or, in a bundle, the skills themselves.
+   */
+  readonly skills?: string | readonly Skill[];
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;
   readonly tools: readonly Tool<Context>[];

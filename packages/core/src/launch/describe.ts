@@ -1,4 +1,5 @@
 import { listedPrompt, listedTools } from "../bind/listing.ts";
+import { loadSkills } from "../bind/skills.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 import { renderOptionTable } from "./help.ts";
@@ -15,6 +16,7 @@ export async function describeServer<Context, Table extends OptionTable>(
   table: OptionTable,
 ) {
   const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
+  const skills = definition.skills === undefined ? undefined : await loadSkills(definition.skills);
   const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
     name,
@@ -25,6 +27,7 @@ export async function describeServer<Context, Table extends OptionTable>(
     instructions,
     toolsets,
     slim,
+    skills: skills?.list().skills.map(({ frontmatter }) => frontmatter) ?? [],
     optionTable: renderOptionTable(name, table),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)

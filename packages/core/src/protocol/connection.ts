@@ -292,9 +292,12 @@ export class Connection implements Client {
         "initialize",
         ({ params }) => {
           const revision = agreedRevision(params.protocolVersion);
-          this.#declared = Object(params.capabilities);
+          const declared: ClientCapabilities = Object(params.capabilities);
+          this.#declared = declared;
           this.#gate.negotiated(revision);
-          return { protocolVersion: revision.version, capabilities: can, serverInfo: identity, instructions };
+          const { version: protocolVersion } = revision;
+          const shown = capabilities("legacy", declared);
+          return { protocolVersion, capabilities: shown, serverInfo: identity, instructions };
         },
       ],
       ["ping", () => ({})],

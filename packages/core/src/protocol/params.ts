@@ -122,6 +122,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   "resources/list": inBothEras(optional(string("cursor"))),
   "resources/templates/list": inBothEras(optional(string("cursor"))),
   "prompts/list": inBothEras(optional(string("cursor"))),
+  "skills/list": inBothEras(optional(string("cursor"))),
+  "skills/get": inBothEras(...uri("uri")),
   "tools/call": withRetry(
     string("name"),
     optional(object("arguments")),

@@ -66,6 +66,8 @@ const TTL_MS: Readonly<Record<string, number>> = {
   "tools/list": 600_000,
   "prompts/list": 600_000,
   "server/discover": 600_000,
+  "skills/list": 600_000,
+  "skills/get": 600_000,
   "resources/list": 0,
   "resources/templates/list": 0,
   "resources/read": 0,

@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientRequest } from "./request.ts";
 import type { Revision } from "./revisions.ts";
-import type { Implementation, ServerCapabilities } from "./wire.ts";
+import type { ClientCapabilities, Implementation, ServerCapabilities } from "./wire.ts";
 
 /** What a handler returns when it answers the request itself, later. */
 export const LATER = Symbol("answered later");
@@ -30,7 +30,8 @@ export interface Service {
   readonly identity: Implementation;
   readonly instructions: string;
   readonly log: Log;
-  capabilities(era: Revision["era"]): ServerCapabilities;
+  /** @param declared what the client declared, where that is known. */
+  capabilities(era: Revision["era"], declared?: ClientCapabilities): ServerCapabilities;
   /** The methods of both eras: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;
   readonly watch: StartWatching;

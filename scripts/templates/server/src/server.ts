@@ -18,6 +18,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: {},
+  skills: import.meta.url,
   tools,
   resources,
   prompts,

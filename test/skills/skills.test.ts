@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { SERVERS, serverBin, serverFolder } from "../servers.ts";
+
+const execute = promisify(execFile);
+
+interface Described {
+  readonly skills: readonly { readonly name: string; readonly description: string }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly inputSchema: { readonly properties?: object };
+  }[];
+}
+
+async function describedBy(server: string): Promise<Described> {
+  const { stdout } = await execute(process.execPath, [serverBin(server), "--describe"], {
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse(stdout);
+}
+
+describe.each(SERVERS)("the skills of the %s server", (server) => {
+  const folder = join(serverFolder(server), "skills");
+  const names = readdirSync(folder);
+  const texts = names.map((name) => [name, readFileSync(join(folder, name, "SKILL.md"), "utf8")] as const);
+
+  it("are one or two, and go into the package", () => {
+    expect([1, 2]).toContain(names.length);
+    const { files }: { files: string[] } = JSON.parse(
+      readFileSync(join(serverFolder(server), "package.json"), "utf8"),
+    );
+    expect(files).toContain("skills");
+  });
+
+  // Agent Skills specification, "Frontmatter": the limits of name and description.
+  it.each(texts)("%s is what the Agent Skills specification asks for", async (name, text) => {
+    const frontmatter = parse(/^---\n(.*?)\n---\n/s.exec(text)?.[1] ?? "");
+    expect((await describedBy(server)).skills).toContainEqual(frontmatter);
+    expect(frontmatter.name).toBe(name);
+    expect(name).toMatch(/^(?!.*--)[a-z0-9][a-z0-9-]{0,62}[a-z0-9]$/);
+    expect(frontmatter.description.length).toBeLessThanOrEqual(1_024);
+    expect(frontmatter.description).toContain("Use ");
+    expect(text.split("\n").length).toBeLessThan(500);
+  });
+
+  it.each(texts)("%s names only tools and arguments that there are", async (_name, text) => {
+    const { tools } = await describedBy(server);
+    const known = new Set([
+      ...tools.map((tool) => tool.name),
+      ...tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {})),
+    ]);
+    const named = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, word = ""]) => word);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((word) => !known.has(word))).toEqual([]);
+  });
+});
