@@ -6,6 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundledPackages, notices } from "./notices.mjs";
+import { buildViews } from "./views.mjs";
 
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
 // What stays a dependency is native or huge; npm installs it beside the bundle.
@@ -103,6 +104,7 @@ const thirdParty = await notices(owner, bundledPackages(metafile), comments);
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
+await buildViews(process.cwd());
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
 const door = `#!/usr/bin/env node

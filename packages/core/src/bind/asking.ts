@@ -27,6 +27,18 @@ export class InputRequired {
   }
 }
 
+/** Thrown where the user is asked by a card that the host shows with the answer (MCP Apps). */
+export class CardNeeded extends Error {
+  override readonly name = "CardNeeded";
+  /** The questions that the user has answered with yes when they agree to this one. */
+  readonly approved: ReadonlySet<string>;
+
+  constructor(message: string, approved: ReadonlySet<string>) {
+    super(message);
+    this.approved = approved;
+  }
+}
+
 /** The methods that may end with `input_required`. */
 const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 /** People answer: minutes, not seconds. */
@@ -60,6 +72,7 @@ export class Asking {
   readonly #confirm: "ask" | "never";
   readonly #seal: Seal;
   readonly #server: string;
+  readonly #approved: ReadonlySet<string> | undefined;
   #answers: Answers | undefined;
   #rounds = 0;
   /** The open questions by key: those that were asked before the first of them ended the run. */
@@ -67,18 +80,25 @@ export class Asking {
 
   /**
    * @param subject the call that the answers belong to: an approval of one call must not serve another.
+   * @param options `approved`: the questions that a card was answered for, where the host can show one.
    * @throws ProtocolError -32602 for a `requestState` that is not from here.
    */
   constructor(
     request: ClientRequest,
     subject: () => string,
-    options: { confirm: "ask" | "never"; seal: Seal; server: string },
+    options: {
+      confirm: "ask" | "never";
+      seal: Seal;
+      server: string;
+      approved?: ReadonlySet<string> | undefined;
+    },
   ) {
     this.#request = request;
     this.#subject = subject;
     this.#confirm = options.confirm;
     this.#seal = options.seal;
     this.#server = options.server;
+    this.#approved = options.approved;
     if (request.params.requestState !== undefined) this.#given();
   }
 
@@ -168,8 +188,19 @@ export class Asking {
     return this.isPossible ? capabilitiesIn(revision, client.capabilities) : undefined;
   }
 
+  /** Whether the client has forms; one that declares URLs alone has none. */
+  get #hasForms(): boolean {
+    const elicitation = this.#capabilities?.elicitation;
+    return elicitation !== undefined && (elicitation.url === undefined || elicitation.form !== undefined);
+  }
+
   async confirm(message: string): Promise<void> {
     if (this.#confirm === "never") return;
+    if (this.#approved !== undefined && !this.#hasForms) {
+      const key = digest(message);
+      if (this.#approved.has(key)) return;
+      throw new CardNeeded(message, new Set([...this.#approved, key]));
+    }
     const hint = "Start the server with --confirm never to allow it without asking.";
     const answer = this.#elicit(message, AGREEMENT, hint);
     if (!isObject(answer) || answer.confirm !== true) throw declined();
@@ -185,8 +216,7 @@ export class Asking {
 
   /** What the user filled in. */
   #elicit(message: string, requestedSchema: object, hint: string, key?: string): unknown {
-    const elicitation = this.#capabilities?.elicitation;
-    if (elicitation === undefined || (elicitation.url !== undefined && elicitation.form === undefined)) {
+    if (!this.#hasForms) {
       throw new ToolError(
         "denied",
         `This needs the user's confirmation, and this client cannot ask for it: ${message}`,

@@ -13,6 +13,7 @@ import type { Runtime } from "./runtime.ts";
  * Where the handler asks the client something, it runs again with the answers.
  *
  * @param subject what the client's answers belong to: the call with its arguments.
+ * @param approved what the user agreed to by a card, where the host can show one.
  * @throws what the handler throws; ToolError `timeout` or `cancelled` at the early end.
  */
 export async function runHandler<Context, Value>(
@@ -20,11 +21,13 @@ export async function runHandler<Context, Value>(
   request: ClientRequest,
   subject: () => string,
   handler: (context: Context, call: Call) => Awaitable<Value>,
+  approved?: ReadonlySet<string>,
 ): Promise<Value | InputRequired> {
   const asking = new Asking(request, subject, {
     confirm: runtime.options.confirm,
     seal: runtime.seal,
     server: runtime.definition.name,
+    approved,
   });
   for (;;) {
     try {

@@ -15,6 +15,7 @@ export function outlineOf(server: AnyServer): Outline<never> {
     resources = [],
     prompts = [],
     skills,
+    views: _views,
     ...facts
   } = server;
   return {

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Skill } from "../define/skill.ts";
+import { packageFolder } from "./package-folder.ts";
 
 /**
  * Reads the skills of a package: the folders of `skills/` beside its package.json.
@@ -8,18 +9,11 @@ import type { Skill } from "../define/skill.ts";
  * @param module the `import.meta.url` of one of its modules.
  */
 export function readSkills(module: string): Skill[] {
-  const folder = new URL("skills/", packageOf(new URL(".", module)));
+  const folder = new URL("skills/", packageFolder(module));
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => ({ name, files: filesOf(new URL(`${name}/`, folder)) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function packageOf(folder: URL): URL {
-  if (existsSync(new URL("package.json", folder))) return folder;
-  const parent = new URL("..", folder);
-  if (parent.href === folder.href) throw new Error("The module lies in no package.");
-  return packageOf(parent);
 }
 
 function filesOf(folder: URL): Skill["files"] {

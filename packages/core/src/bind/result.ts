@@ -68,7 +68,7 @@ function checkLength(tool: Tool<unknown>, length: number): void {
  * An error → a tool result that the agent can act on, within the hard limit. A `ToolError` is shown unchanged; anything
  * else is a fault of the server: the agent gets an id, stderr gets the id and the stack.
  */
-export function errorResult(tool: Tool<unknown>, error: unknown, log: Log): CallToolResult {
+export function errorResult(tool: { readonly name: string }, error: unknown, log: Log): CallToolResult {
   const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);
   if (shown.cause !== undefined) log.debug(`${tool.name}: ${shown.message}: ${describeError(shown.cause)}`);
   const text = shown.hint === undefined ? shown.message : `${shown.message}\n${shown.hint}`;

@@ -13,6 +13,8 @@ import type {
   Params,
   ServerCapabilities,
 } from "../protocol/wire.ts";
+import type { Apps } from "./apps.ts";
+import { APPS_EXTENSION, addApps, hasApps, showsApps } from "./apps-extension.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
 import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
@@ -42,7 +44,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     if (definition.warm === true) runtime.warm();
     return toolList === undefined ? listed() : { tools: toolList };
   });
-  methods.set("tools/call", (request) => {
+  const call = (request: ClientRequest, apps?: Apps<Context>) => {
     const name = String(request.params.name);
     const tool = tools.find(name);
     if (tool === undefined)
@@ -51,9 +53,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
         name,
         runtime.tools.map((one) => one.name),
       );
-    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request));
-    return callTool(runtime, tool, request);
-  });
+    if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request, apps));
+    return callTool(runtime, tool, request, apps);
+  };
+  methods.set("tools/call", (request) => call(request));
   if (hasResources) {
     methods.set("resources/list", (request) =>
       resources.list(textOf(request.params.cursor), (list) => runAlone(runtime, request, list)),
@@ -74,6 +77,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     );
   }
   if (definition.skills !== undefined) addSkills(methods, definition.skills);
+  if (hasApps(runtime.tools)) addApps(methods, runtime, call);
   if (hasResources || hasPrompts)
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
@@ -84,7 +88,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     methods,
     capabilities: (era, declared) => ({
       tools: {},
-      ...capabilitiesOf(definition, era, declared),
+      ...capabilitiesOf(runtime, era, declared),
       ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
       ...(hasPrompts ? { prompts: {} } : {}),
       ...(hasResources || hasPrompts ? { completions: {} } : {}),
@@ -103,15 +107,21 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
 
 /**
  * What depends on the definition and the client. Logging is deprecated in 2026-07-28 and declared there only by a server that
- * logs to its clients; skills, which older revisions do not know, are declared there to clients that declare them too.
+ * logs to its clients. MCP Apps are declared to clients that have them; skills also to every client of the modern era, whose
+ * `skills/list` asks for them.
  */
-function capabilitiesOf(
-  { logsToClient, extensions = {}, skills }: Pick<AnyServer, "logsToClient" | "extensions" | "skills">,
+function capabilitiesOf<Context>(
+  { definition, tools }: Runtime<Context, OptionTable>,
   era: Revision["era"],
   declared: ClientCapabilities | undefined,
 ): ServerCapabilities {
+  const { logsToClient, extensions = {}, skills } = definition;
   const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
-  const all = { ...extensions, ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}) };
+  const all = {
+    ...extensions,
+    ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
+    ...(showsApps(declared) && hasApps(tools) ? { [APPS_EXTENSION]: {} } : {}),
+  };
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
     ...(Object.keys(all).length === 0 ? {} : { extensions: all }),

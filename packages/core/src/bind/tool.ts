@@ -1,11 +1,13 @@
 import { nearest } from "../answer/errors.ts";
+import type { Call } from "../define/call.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Awaitable, LazyTool, Tool } from "../define/tool.ts";
+import type { Awaitable, LazyTool, Tool, ToolFacts } from "../define/tool.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject, show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { CallToolResult } from "../protocol/wire.ts";
-import { InputRequired } from "./asking.ts";
+import type { Apps } from "./apps.ts";
+import { CardNeeded, InputRequired } from "./asking.ts";
 import { runHandler } from "./call.ts";
 import { parseArguments } from "./input.ts";
 import { errorResult, resultFor, resultOf } from "./result.ts";
@@ -38,24 +40,69 @@ export function unknownName(kind: "tool" | "prompt", name: string, known: readon
   return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
 }
 
-/** Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read. */
-export async function callTool<Context>(
+/** Whether a tool's questions may be asked by a card: its view has to be declared before the call, for every call. */
+export function hasCard({ effect, view }: ToolFacts): boolean {
+  return effect === "destroy" && view === undefined;
+}
+
+/** A call with its arguments, and the questions that a card was answered for. */
+export interface ApprovedCall<Context> {
+  readonly tool: Tool<Context>;
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly approved: ReadonlySet<string>;
+}
+
+/**
+ * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
+ *
+ * @param apps what shows the user a card, where the client can.
+ */
+export function callTool<Context>(
   runtime: Runtime<Context, OptionTable>,
   tool: Tool<Context>,
   request: ClientRequest,
+  apps?: Apps<Context>,
 ): Promise<CallToolResult | InputRequired> {
   const given = isObject(request.params.arguments) ? request.params.arguments : {};
+  return runTool(runtime, { tool, given, approved: new Set() }, request, apps);
+}
+
+/** Runs the call that the user agreed to by a card (MCP Apps), or says that they declined. */
+export async function answerCard<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  request: ClientRequest,
+  apps: Apps<Context>,
+): Promise<CallToolResult | InputRequired> {
+  try {
+    const call = apps.answered(request);
+    if (call !== undefined) return await runTool(runtime, call, request, apps);
+    const content = [{ type: "text" as const, text: "The user declined. Nothing was changed." }];
+    return resultFor(request.revision, { content });
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    return resultFor(request.revision, errorResult({ name: apps.confirmName }, error, runtime.log));
+  }
+}
+
+async function runTool<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  { tool, given, approved }: ApprovedCall<Context>,
+  request: ClientRequest,
+  apps: Apps<Context> | undefined,
+): Promise<CallToolResult | InputRequired> {
   try {
     const input = parseArguments(tool.name, tool.input, given);
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
-    const returned = await runHandler(runtime, request, subject, (context, call) =>
-      tool.run(input, context, call),
-    );
+    const handler = (context: Context, call: Call) => tool.run(input, context, call);
+    const cards = apps !== undefined && hasCard(tool) ? approved : undefined;
+    const returned = await runHandler(runtime, request, subject, handler, cards);
     return returned instanceof InputRequired
       ? returned
       : resultFor(request.revision, resultOf(tool, returned));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
+    if (error instanceof CardNeeded && apps !== undefined)
+      return apps.card({ tool, given, approved: error.approved }, error.message, request);
     return resultFor(request.revision, errorResult(tool, error, runtime.log));
   }
 }

@@ -64,6 +64,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    * server, or, in a bundle, the skills themselves.
    */
   readonly skills?: string | readonly Skill[];
+  /** Where the views of its tools are, folders below `views/` beside package.json: `import.meta.url`, as for skills. */
+  readonly views?: string;
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;
   readonly tools: readonly Tool<Context>[];

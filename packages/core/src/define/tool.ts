@@ -64,6 +64,8 @@ export interface ToolFacts {
   readonly toolset?: string;
   /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
   readonly needs?: string;
+  /** The view that shows its answers in hosts with MCP Apps: a folder of the package's `views/`. */
+  readonly view?: string;
   /** Its `_meta` in `tools/list`: what extensions of the protocol say of it. */
   readonly meta?: Meta;
 }

@@ -410,12 +410,14 @@ export function modernMethods(service: Service, streams: Streams): ReadonlyMap<s
   const { instructions, capabilities, methods } = service;
   const discovered = {
     supportedVersions: MODERN_VERSIONS,
-    capabilities: capabilities("modern"),
     instructions,
   };
   return new Map<string, Handler>([
     ...methods,
-    ["server/discover", () => discovered],
+    [
+      "server/discover",
+      ({ client }) => ({ ...discovered, capabilities: capabilities("modern", client.capabilities) }),
+    ],
     ["subscriptions/listen", (request) => streams.open(request)],
   ]);
 }

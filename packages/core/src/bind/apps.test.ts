@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
+import { probeServer } from "../../test/fixtures/probe.ts";
+import { type Reply, Wire } from "../../test/fixtures/wire.ts";
+import { prepare } from "../launch/prepare.ts";
+import { bind } from "./server.ts";
+
+const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
+
+async function wire(args: readonly string[] = []): Promise<Wire> {
+  const prepared = await prepare(probeServer(), args, {});
+  if (prepared.kind !== "run") throw new Error("not running");
+  return new Wire({}, bind(prepared.runtime));
+}
+
+/** A connection of a client that shows views, in each era: how it calls a tool. */
+const ERAS = {
+  legacy: async (capabilities: object, args?: readonly string[]) => {
+    const peer = await wire(args);
+    await peer.answer(initialize("2025-11-25", { ...capabilities }));
+    let id = 1;
+    return {
+      peer,
+      ask: (method: string, params = {}) => {
+        id += 1;
+        return peer.answer(
+          method === "tools/call" ? call(id, ...named(params)) : request(id, method, params),
+        );
+      },
+    };
+  },
+  modern: async (capabilities: object, args?: readonly string[]) => {
+    const peer = await wire(args);
+    let id = 0;
+    return {
+      peer,
+      ask: (method: string, params = {}) => {
+        id += 1;
+        const message = modern(id, method, params);
+        Object.assign(Object(message.params)._meta, { "io.modelcontextprotocol/clientCapabilities": capabilities });
+        return peer.answer(message);
+      },
+    };
+  },
+};
+
+function named(params: object): [string, Record<string, unknown>] {
+  const { name, arguments: given }: { name: string; arguments: Record<string, unknown> } = Object(params);
+  return [name, given];
+}
+
+const wipe = { name: "probe_wipe", arguments: {} };
+const count = { name: "probe_count", arguments: { by: 1 } };
+const text = ({ result }: Reply) => Object(Object(result).content?.[0]).text;
+const cardOf = ({ result }: Reply): { token: string; message: string } =>
+  Object(Object(result)._meta)["io.github.refmcp/confirmation"];
+const answer = (token: unknown, accept: unknown) => ({
+  name: "probe_confirm",
+  arguments: { token, accept },
+});
+
+describe.each(["legacy", "modern"] as const)("the confirmation card in the %s era", (era) => {
+  it("stands in for a form that the client does not have, and answers for this loss alone", async () => {
+    const { peer, ask } = await ERAS[era](APPS);
+    const first = await ask("tools/call", wipe);
+    expect(cardOf(first)).toMatchObject({
+      message: "Lose the count of 0?",
+      tool: "probe_confirm",
+      title: "Wipe",
+    });
+    expect(Object(first.result).isError).toBeUndefined();
+    expect(text(first)).not.toContain(cardOf(first).token);
+    await ask("tools/call", count);
+    const second = await ask("tools/call", answer(cardOf(first).token, true));
+    expect(cardOf(second).message).toBe("Lose the count of 1?");
+    // The tool's second question is a form, which this client does not have.
+    const third = await ask("tools/call", answer(cardOf(second).token, true));
+    expect(text(third)).toContain("this client cannot ask for it: Why?");
+    expect(text(await ask("tools/call", answer(cardOf(second).token, true)))).toContain("answered before");
+    await peer.handle.close();
+  });
+
+  it.each([false, undefined, "true", 1])("takes %j for no", async (accept) => {
+    const { peer, ask } = await ERAS[era](APPS);
+    const { token } = cardOf(await ask("tools/call", wipe));
+    expect(text(await ask("tools/call", answer(token, accept)))).toBe(
+      "The user declined. Nothing was changed.",
+    );
+    expect(text(await ask("tools/call", answer(token, true)))).toContain("answered before");
+    await peer.handle.close();
+  });
+
+  it("forgets the oldest of too many", async () => {
+    const { peer, ask } = await ERAS[era](APPS);
+    const tokens: string[] = [];
+    for (let index = 0; index < 51; index++) tokens.push(cardOf(await ask("tools/call", wipe)).token);
+    expect(text(await ask("tools/call", answer(tokens[0], false)))).toContain("answered before");
+    expect(text(await ask("tools/call", answer(tokens[1], false)))).toContain("declined");
+    await peer.handle.close();
+  });
+
+  it.each([
+    ["has forms", { ...APPS, elicitation: {} }],
+    ["shows no views", {}],
+    ["shows other views", { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/plain"] } } }],
+    ["says nothing of their type", { extensions: { "io.modelcontextprotocol/ui": {} } }],
+  ])("is not shown to a client that %s", async (_what, capabilities) => {
+    const { peer, ask } = await ERAS[era](capabilities);
+    const reply =
+      era === "legacy" && "elicitation" in capabilities ? undefined : await ask("tools/call", wipe);
+    if (reply !== undefined) expect(cardOf(reply)).toBeUndefined();
+    await peer.handle.close();
+  });
+
+  it("is not asked with --confirm never", async () => {
+    const { peer, ask } = await ERAS[era](APPS, ["--confirm", "never"]);
+    expect(text(await ask("tools/call", wipe))).toContain("cannot ask for it: Why?");
+    await peer.handle.close();
+  });
+
+  it("is listed with its tool, which has no schema of an answer, and with its page", async () => {
+    const { peer, ask } = await ERAS[era](APPS);
+    const { tools }: { tools: Record<string, unknown>[] } = Object((await ask("tools/list")).result);
+    const find = (name: string) => tools.find((tool) => tool.name === name);
+    expect(find("probe_wipe")).toMatchObject({ _meta: { ui: { resourceUri: "ui://probe/confirm.html" } } });
+    expect(find("probe_wipe")).not.toHaveProperty("outputSchema");
+    expect(find("probe_count")).toHaveProperty("outputSchema");
+    expect(find("probe_confirm")).toMatchObject({ _meta: { ui: { visibility: ["app"] } } });
+    const { result } = await ask("resources/read", { uri: "ui://probe/confirm.html" });
+    expect(result).toMatchObject({ contents: [{ mimeType: "text/html;profile=mcp-app" }] });
+    expect(await ask("resources/read", { uri: "ui://probe/other.html" })).toMatchObject({
+      error: { code: -32602 },
+    });
+    expect(await ask("resources/read", { uri: "probe://count" })).toMatchObject({ result: {} });
+    await peer.handle.close();
+  });
+
+  it("is off the wire for a client that shows no views", async () => {
+    const { peer, ask } = await ERAS[era]({});
+    expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
+    expect(await ask("tools/call", answer("x", true))).toMatchObject({ error: { code: -32602 } });
+    expect(await ask("resources/read", { uri: "ui://probe/confirm.html" })).toMatchObject({
+      error: { code: -32602 },
+    });
+    await peer.handle.close();
+  });
+});

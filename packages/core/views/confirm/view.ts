@@ -1,0 +1,53 @@
+// The confirmation card: shows exactly what would be lost, and calls the server's card tool with the user's answer. Where the
+// call needed no confirmation there is nothing to show.
+import "../view.css";
+import "./view.css";
+import { element, Host, type ToolResult } from "../host.ts";
+
+interface Confirmation {
+  readonly token: string;
+  readonly message: string;
+  readonly title: string;
+  readonly tool: string;
+}
+
+const host = new Host();
+
+function show({ token, message, title, tool }: Confirmation): void {
+  const cancel = element("button", { type: "button" }, "Cancel");
+  const go = element("button", { type: "button", class: "go" }, "Yes, do this");
+  const buttons = element("div", { class: "buttons" }, cancel, go);
+  const outcome = element("p", { class: "outcome", role: "status" });
+  const card = element(
+    "main",
+    { class: "card", "aria-labelledby": "title", "aria-describedby": "loss" },
+    element("h1", { id: "title" }, `${title}: confirm`),
+    element("p", { class: "loss", id: "loss", tabindex: "0" }, message),
+    buttons,
+    outcome,
+  );
+  const answer = async (event: Event, accept: boolean) => {
+    // Only a person's click counts, and only one.
+    if (!event.isTrusted || cancel.disabled) return;
+    cancel.disabled = true;
+    go.disabled = true;
+    outcome.textContent = accept ? "Working …" : "";
+    const said = await host.callTool(tool, { token, accept }).then(textOf, (error: Error) => error.message);
+    buttons.remove();
+    outcome.textContent = said;
+    await host.tellModel(`${accept ? "The user confirmed" : "The user declined"}: ${message}\n${said}`);
+  };
+  cancel.addEventListener("click", (event) => void answer(event, false));
+  go.addEventListener("click", (event) => void answer(event, true));
+  document.body.replaceChildren(card);
+}
+
+function textOf({ content = [] }: ToolResult): string {
+  return content.map(({ text }) => text ?? "").join("\n");
+}
+
+host.onResult = ({ _meta }) => {
+  const confirmation = _meta?.["io.github.refmcp/confirmation"] as Confirmation | undefined;
+  if (confirmation !== undefined) show(confirmation);
+};
+void host.connect("refmcp-confirm");

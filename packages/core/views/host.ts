@@ -1,0 +1,125 @@
+/** What a tool answered, as the host passes it on. */
+export interface ToolResult {
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: boolean;
+  readonly _meta?: Record<string, unknown>;
+}
+
+interface HostContext {
+  readonly theme?: "light" | "dark";
+  readonly styles?: { readonly variables?: Readonly<Record<string, string | undefined>> };
+}
+
+interface Initialized {
+  readonly hostCapabilities?: { readonly updateModelContext?: object; readonly message?: object };
+  readonly hostContext?: HostContext;
+}
+
+type Message = {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: unknown;
+  readonly error?: { readonly message?: string };
+};
+
+/** A view's connection to the host that shows it: JSON-RPC over postMessage (MCP Apps, 2026-01-26). */
+export class Host {
+  /** Called with the arguments of the call, then with its result. */
+  onInput: (given: Record<string, unknown>) => void = () => undefined;
+  onResult: (result: ToolResult) => void = () => undefined;
+  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #lastId = 0;
+  #capabilities: Initialized["hostCapabilities"] = {};
+
+  constructor() {
+    addEventListener("message", (event: MessageEvent<Message>) => {
+      if (event.source === parent && typeof event.data === "object" && event.data !== null)
+        this.#take(event.data);
+    });
+  }
+
+  /** Opens the connection: set the handlers before. */
+  async connect(name: string): Promise<void> {
+    const params = { appInfo: { name, version: "1" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
+    const result = await this.request("ui/initialize", params);
+    const { hostCapabilities, hostContext } = result as Initialized;
+    this.#capabilities = hostCapabilities ?? {};
+    dress(hostContext);
+    this.#notify("ui/notifications/initialized", {});
+    new ResizeObserver(() => this.#tellSize()).observe(document.body);
+  }
+
+  /** Calls a tool of the server that the view belongs to. */
+  async callTool(name: string, given: Record<string, unknown>): Promise<ToolResult> {
+    return (await this.request("tools/call", { name, arguments: given })) as ToolResult;
+  }
+
+  /** Tells the model what happened in the view, as far as the host lets it. */
+  async tellModel(text: string): Promise<void> {
+    const content = [{ type: "text", text }];
+    if (this.#capabilities?.updateModelContext !== undefined)
+      await this.request("ui/update-model-context", { content });
+    else if (this.#capabilities?.message !== undefined)
+      await this.request("ui/message", { role: "user", content });
+  }
+
+  request(method: string, params: object): Promise<unknown> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#send({ id, method, params });
+    });
+  }
+
+  #take({ id, method, params = {}, result, error }: Message): void {
+    if (method === undefined) {
+      const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
+      if (typeof id === "number") this.#waiting.delete(id);
+      if (error === undefined) waiting?.resolve(result);
+      else waiting?.reject(new Error(error.message));
+      return;
+    }
+    if (method === "ui/notifications/tool-input")
+      this.onInput((params.arguments ?? {}) as Record<string, unknown>);
+    if (method === "ui/notifications/tool-result") this.onResult(params as ToolResult);
+    if (method === "ui/notifications/host-context-changed") dress(params as HostContext);
+    if (id !== undefined) this.#send({ id, result: {} });
+  }
+
+  #tellSize(): void {
+    const { scrollHeight, scrollWidth } = document.documentElement;
+    const height = document.body.childElementCount === 0 ? 0 : scrollHeight;
+    this.#notify("ui/notifications/size-changed", { width: scrollWidth, height });
+  }
+
+  #notify(method: string, params: object): void {
+    this.#send({ method, params });
+  }
+
+  #send(message: object): void {
+    parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  }
+}
+
+/** Takes on the host's theme and colours. */
+function dress({ theme, styles }: HostContext = {}): void {
+  const { style } = document.documentElement;
+  if (theme !== undefined) style.colorScheme = theme;
+  for (const [name, value] of Object.entries(styles?.variables ?? {}))
+    if (name.startsWith("--") && value !== undefined) style.setProperty(name, value);
+}
+
+/** An element with attributes and children; text is never markup. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}

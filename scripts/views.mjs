@@ -1,0 +1,52 @@
+// Builds the views of the package in the current directory, and those of core: dist/views/NAME.html, each a page of its own that
+// loads nothing, for hosts with MCP Apps.
+import { existsSync } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const CORE = fileURLToPath(new URL("../packages/core", import.meta.url));
+/** Larger pages are slow to show, and hosts may refuse them. */
+const MAX_BYTES = 60_000;
+/** Nothing is loaded and nothing is sent; what stands in the page itself may run. */
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'";
+
+/**
+ * Writes the pages of a package's views below its dist/.
+ *
+ * @param {string} folder the package
+ */
+export async function buildViews(folder) {
+  for (const root of new Set([join(CORE, "views"), join(folder, "views")])) {
+    if (!existsSync(root)) continue;
+    for (const entry of await readdir(root, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue;
+      const page = await pageOf(join(root, entry.name), entry.name);
+      if (Buffer.byteLength(page) > MAX_BYTES)
+        throw new Error(`The view ${entry.name} has more than ${MAX_BYTES} bytes.`);
+      await mkdir(join(folder, "dist", "views"), { recursive: true });
+      await writeFile(join(folder, "dist", "views", `${entry.name}.html`), page);
+    }
+  }
+}
+
+async function pageOf(folder, name) {
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, "view.ts")],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    outdir: folder,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const text = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
+  const script = text(".js").replaceAll("</script", "<\\/script");
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>${name}</title><style>${text(".css")}</style></head><body><script>${script}</script></body></html>\n`;
+}
+
+if (import.meta.filename === process.argv[1]) await buildViews(process.cwd());

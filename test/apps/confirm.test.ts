@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { serverBin } from "../servers.ts";
+import { APPS, connectApps, useViews } from "./host.ts";
+
+const show = useViews();
+let folder = "";
+let client: Client;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "refmcp-apps-"));
+  writeFileSync(join(folder, "a.txt"), "kept\n");
+  client = await connectApps(serverBin("filesystem"), ["--no-journal", folder]);
+});
+afterEach(async () => {
+  await client.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const call = { name: "delete_file", arguments: { path: "a.txt" } };
+const file = () => join(folder, "a.txt");
+
+describe("the confirmation card", () => {
+  it("is declared on the tools that may ask, and its own tool is for views only", async () => {
+    expect(client.getServerCapabilities()?.extensions).toMatchObject({ "io.modelcontextprotocol/ui": {} });
+    const { tools } = await client.listTools();
+    const meta = (name: string) => tools.find((tool) => tool.name === name)?._meta;
+    expect(meta("delete_file")).toEqual({ ui: { resourceUri: "ui://filesystem/confirm.html" } });
+    expect(meta("read_text_file")).toBeUndefined();
+    expect(meta("filesystem_confirm")).toEqual({ ui: { visibility: ["app"] } });
+  });
+
+  it("shows the loss, and what the user clicks is done, once, and told to the model", async () => {
+    const result = await client.callTool(call);
+    const asked = JSON.stringify(result.content);
+    const { token }: { token: string } = Object(result._meta?.["io.github.refmcp/confirmation"]);
+    expect(asked).toContain("Nothing has been done yet.");
+    expect(asked).not.toContain(token);
+    expect(result.structuredContent).toBeUndefined();
+    expect(existsSync(file())).toBe(true);
+
+    const shown = await show(client, call, result);
+    await shown.view.getByText("a.txt").waitFor();
+    // A click that a script makes is nobody's word.
+    for (const name of ["Yes, do this", "Cancel"])
+      await shown.view
+        .getByRole("button", { name })
+        .evaluate((button) => Reflect.get(button, "click").call(button));
+    expect(shown.asked).toEqual([]);
+    await shown.view.getByRole("button", { name: "Yes, do this" }).click();
+    await shown.view
+      .getByRole("status")
+      .filter({ hasText: /Deleted|deleted/ })
+      .waitFor();
+    expect(existsSync(file())).toBe(false);
+    expect(shown.asked.map(({ method }) => method)).toEqual(["tools/call", "ui/update-model-context"]);
+    expect(JSON.stringify(shown.asked[1]?.params)).toContain("The user confirmed");
+    expect(shown.loaded).toEqual([]);
+    expect(
+      await client.callTool({ name: "filesystem_confirm", arguments: { token, accept: true } }),
+    ).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("answered before") }],
+    });
+    await shown.page.close();
+  });
+
+  it("is worked by the keyboard, and Cancel changes nothing", async () => {
+    const shown = await show(client, call, await client.callTool(call), "dark");
+    await shown.view.getByRole("button", { name: "Cancel" }).focus();
+    await shown.page.keyboard.press("Enter");
+    await shown.view
+      .getByRole("status")
+      .filter({ hasText: "The user declined. Nothing was changed." })
+      .waitFor();
+    expect(existsSync(file())).toBe(true);
+    expect(JSON.stringify(shown.asked[1]?.params)).toContain("The user declined");
+    await shown.page.close();
+  });
+
+  it("is nothing to see where nothing had to be asked", async () => {
+    await client.close();
+    client = await connectApps(serverBin("filesystem"), [folder]);
+    const result = await client.callTool(call);
+    expect(existsSync(file())).toBe(false);
+    const shown = await show(client, call, result);
+    await shown.page.locator("iframe[data-sized]").waitFor({ state: "attached" });
+    expect(await shown.page.locator("iframe").evaluate((frame) => frame.clientHeight)).toBe(0);
+    await shown.page.close();
+  });
+
+  it.each(["0".repeat(32), ""])("refuses the made-up token %j", async (token) => {
+    await client.callTool(call);
+    const answer = await client.callTool({ name: "filesystem_confirm", arguments: { token, accept: true } });
+    expect(answer.isError).toBe(true);
+    expect(existsSync(file())).toBe(true);
+  });
+
+  it("is not there for a client that shows no views: no tool, no page, no difference", async () => {
+    const plain = await connectApps(serverBin("filesystem"), ["--no-journal", folder], {});
+    expect(plain.getServerCapabilities()?.extensions ?? {}).not.toHaveProperty("io.modelcontextprotocol/ui");
+    const { tools } = await plain.listTools();
+    expect(JSON.stringify(tools)).not.toMatch(/"ui"|filesystem_confirm/);
+    await expect(plain.callTool({ name: "filesystem_confirm", arguments: {} })).rejects.toThrow(
+      "Unknown tool",
+    );
+    await expect(plain.readResource({ uri: "ui://filesystem/confirm.html" })).rejects.toThrow();
+    expect(await plain.callTool(call)).toMatchObject({ isError: true });
+    await plain.close();
+    expect(Object.keys(APPS)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { build } from "esbuild";
+import { type Browser, chromium, type FrameLocator, type Page } from "playwright";
+import { afterAll, beforeAll } from "vitest";
+import { bringBrowser } from "../../servers/playwright/test/browser.mjs";
+
+/** What a client declares that shows views. */
+export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
+
+/** A client of a built server, of a host that shows views and has no forms. */
+export async function connectApps(
+  bin: string,
+  args: readonly string[],
+  extensions: typeof APPS | Record<string, never> = APPS,
+): Promise<Client> {
+  const client = new Client({ name: "test-host", version: "1" }, { capabilities: { extensions } });
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [bin, ...args], stderr: "ignore" }),
+  );
+  return client;
+}
+
+/** A view in its host, with what it asked the host for. */
+export interface ShownView {
+  readonly view: FrameLocator;
+  readonly page: Page;
+  /** The methods and parameters of the view's requests. */
+  readonly asked: { readonly method: string; readonly params: Record<string, unknown> }[];
+  /** What the page loaded, the host page itself left out. */
+  readonly loaded: string[];
+}
+
+/** Shows views in a real browser, inside a frame as hosts have it. */
+export function useViews(): (
+  client: Client,
+  call: { name: string; arguments: Record<string, unknown> },
+  result: object,
+  theme?: "light" | "dark",
+) => Promise<ShownView> {
+  let browser: Browser | undefined;
+  let script = "";
+  beforeAll(async () => {
+    const { executablePath } = await bringBrowser();
+    browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL("page/host-page.ts", import.meta.url))],
+      bundle: true,
+      write: false,
+      format: "iife",
+      logLevel: "warning",
+    });
+    script = outputFiles[0]?.text ?? "";
+  });
+  afterAll(() => browser?.close());
+  return async (client, call, result, theme = "light") => {
+    if (browser === undefined) throw new Error("The browser is not there yet.");
+    const page = await browser.newPage({ viewport: { width: 700, height: 600 }, colorScheme: theme });
+    const asked: ShownView["asked"] = [];
+    const loaded: string[] = [];
+    page.on("request", (request) => void (request.url().startsWith("data:") || loaded.push(request.url())));
+    await page.exposeFunction("fromView", async (method: string, params: Record<string, unknown>) => {
+      asked.push({ method, params });
+      if (method === "tools/call") return client.callTool(params as never);
+      if (method === "resources/read") return client.readResource(params as never);
+      return {};
+    });
+    await page.addScriptTag({ content: script });
+    const { tools } = await client.listTools();
+    const { ui }: { ui?: { resourceUri: string } } = Object(
+      tools.find(({ name }) => name === call.name)?._meta,
+    );
+    if (ui === undefined) throw new Error(`${call.name} has no view`);
+    const { contents } = await client.readResource({ uri: ui.resourceUri });
+    const [html] = contents;
+    if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is no page`);
+    const shown = [html.text, theme, call.arguments, result].map((value) => JSON.stringify(value));
+    await page.evaluate(`showView(${shown.join(", ")})`);
+    return { view: page.frameLocator("iframe"), page, asked, loaded };
+  };
+}

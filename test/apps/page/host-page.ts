@@ -1,0 +1,46 @@
+// The host's side of a page with a view: ext-apps' own bridge, as hosts use it. Bundled for the browser by host.ts.
+import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
+
+declare global {
+  interface Window {
+    /** Puts a request of the view to the test. */
+    fromView(method: string, params: unknown): Promise<object>;
+    showView(html: string, theme: "light" | "dark", given: object, result: object): Promise<void>;
+  }
+}
+
+window.showView = async (html, theme, given, result) => {
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.style.cssText = "width:640px;height:0;border:0";
+  document.body.replaceChildren(frame);
+  document.documentElement.style.cssText = `color-scheme:${theme};background:${theme === "dark" ? "#181818" : "#fff"}`;
+  const target = frame.contentWindow;
+  if (target === null) throw new Error("no frame");
+  const capabilities = {
+    serverTools: {},
+    serverResources: {},
+    updateModelContext: { text: {} },
+    openLinks: {},
+  };
+  const bridge = new AppBridge(null, { name: "test-host", version: "1" }, capabilities, {
+    hostContext: { theme, displayMode: "inline" },
+  });
+  bridge.oncalltool = async (params) => (await window.fromView("tools/call", params)) as never;
+  bridge.onreadresource = async (params) => (await window.fromView("resources/read", params)) as never;
+  bridge.onupdatemodelcontext = async (params) =>
+    (await window.fromView("ui/update-model-context", params)) as never;
+  bridge.onopenlink = async (params) => (await window.fromView("ui/open-link", params)) as never;
+  bridge.onsizechange = ({ height }) => {
+    frame.style.height = `${height ?? 0}px`;
+    frame.dataset.sized = "";
+  };
+  const opened = new Promise<void>((resolve) => {
+    bridge.oninitialized = () => resolve();
+  });
+  await bridge.connect(new PostMessageTransport(target, target));
+  frame.srcdoc = html;
+  await opened;
+  await bridge.sendToolInput({ arguments: given as Record<string, unknown> });
+  await bridge.sendToolResult(result as never);
+};
