@@ -189,6 +189,25 @@ describe("an official file", () => {
     expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
   });
 
+  it("is offered to an empty space of another name, which does not import it by itself", async () => {
+    const official = join(folder, "memory.jsonl");
+    await writeFile(official, '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n');
+    const args = ["--file", official, "--space", "work"];
+    const [first, imported, graph] = await calls(
+      args,
+      ["memory_stats", {}],
+      ["import_graph", { path: official }],
+      ["read_graph", {}],
+    );
+    expect(JSON.parse(first?.text ?? "")).toMatchObject({
+      total: { entities: 0 },
+      notice: expect.stringContaining(`${official} was not imported`),
+    });
+    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1 });
+    expect(JSON.parse(graph?.text ?? "")).toMatchObject({ entities: [{ name: "Ada" }] });
+    expect((await calls(args, ["memory_stats", {}]))[0]?.text).not.toContain("notice");
+  });
+
   it("at the official default place is offered to an empty memory, and can be imported from there", async () => {
     const place = join(folder, "_npx", "abc", "node_modules/@modelcontextprotocol/server-memory/dist");
     await mkdir(place, { recursive: true });

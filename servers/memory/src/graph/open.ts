@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { open, readdir, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
@@ -6,7 +7,7 @@ import { prune } from "./change-log.ts";
 import type { Model } from "./embeddings/model.ts";
 import { type Imported, importMemory } from "./import.ts";
 import { rejectsFile } from "./jsonl.ts";
-import type { Place } from "./place.ts";
+import { DEFAULT_SPACE, type Place } from "./place.ts";
 import { openPostgresStore } from "./postgres/store.ts";
 import { counted } from "./remove.ts";
 import { LARGEST_IMPORT, tooLarge } from "./sqlite/failures.ts";
@@ -42,22 +43,18 @@ export async function openStore(place: Place): Promise<OpenedStore> {
       await prune(store, place.historyDays).catch((error: unknown) => {
         if (!(error instanceof ToolError)) throw error;
       });
-    if (place.kind === "postgres") return { store, notice: "" };
-    if (place.importFrom !== undefined)
-      return {
-        store,
-        notice: await importOnce(store, place.importFrom, place.file),
-        official: place.importFrom,
-      };
-    const isNew =
-      place.isDefault && (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
-    const official = isNew ? await defaultOfficialFile() : undefined;
-    if (official === undefined) return { store, notice: "" };
-    return {
-      store,
-      notice: `This memory is empty, and the official memory server has left one at ${official}. To take it over, call import_graph with that path.`,
-      official,
-    };
+    const named = place.official;
+    if (named !== undefined && place.kind === "sqlite" && place.space === DEFAULT_SPACE)
+      return { store, notice: await importOnce(store, named, place.file), official: named };
+    const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
+    const isOffered = place.kind === "sqlite" && place.isDefault && isNew;
+    const official = named ?? (isOffered ? await defaultOfficialFile() : undefined);
+    if (!isNew || official === undefined || !existsSync(official)) return { store, notice: "", official };
+    const what =
+      named === undefined
+        ? `and the official memory server has left one at ${official}. To take it over`
+        : `and ${named} was not imported: only the default space in SQLite imports by itself. To import it`;
+    return { store, notice: `This memory is empty, ${what}, call import_graph with that path.`, official };
   } catch (error) {
     await store.close();
     throw error;

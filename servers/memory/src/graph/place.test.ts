@@ -34,7 +34,7 @@ describe("placeOf", () => {
       isDefault: false,
       space: "default",
       file: resolve("/x/memory.db"),
-      importFrom: file,
+      official: file,
     });
     expect(placeOf({ ...base, file: resolve("/x/old.JSON") })).toMatchObject({ file: resolve("/x/old.db") });
     expect(placeOf({ ...base, file: resolve("/x/graph.sqlite") })).toEqual({
@@ -53,6 +53,11 @@ describe("placeOf", () => {
       space: "work",
       file: join(resolve("/x"), "memory.work.db"),
     });
+    const official = resolve("/x/old.jsonl");
+    expect(placeOf({ ...base, file: official, space: "work" })).toMatchObject({
+      file: join(resolve("/x"), "old.work.db"),
+      official,
+    });
     const auto = placeOf({ ...base, file, space: "auto" });
     expect(auto.space).toMatch(/^my_project_[0-9a-f]{8}$/);
     expect(spaceProblem(auto.space)).toBeUndefined();
@@ -69,6 +74,7 @@ describe("placeOf", () => {
       kind: "postgres",
       space: "default",
       url: store,
+      official: "/x/memory.jsonl",
     });
     for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
       expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL address/);

@@ -10,11 +10,12 @@ export type Place = {
   readonly historyDays?: number | undefined;
   /** Directory of an embedding model, an absolute path. */
   readonly embeddings?: string | undefined;
+  /** The file of the official server that the user named. */
+  readonly official?: string;
 } & (
   | {
       readonly kind: "sqlite";
       readonly file: string;
-      readonly importFrom?: string;
       /** Whether the user named no file. */
       readonly isDefault: boolean;
     }
@@ -24,7 +25,7 @@ export type Place = {
 export const DEFAULT_SPACE = "default";
 
 /**
- * @param file an absolute path; a `.jsonl` or `.json` file is imported into a database beside it.
+ * @param file an absolute path; for a `.jsonl` or `.json` file of the official server, the database is next to it.
  * @param store a `postgres://` URL, which goes before `file`.
  * @param space a name, or `auto` for one made from the project's directory.
  * @param project the directory that `auto` stands for.
@@ -37,26 +38,16 @@ export function placeOf(options: {
   project: string;
   historyDays?: number | undefined;
 }): Place {
-  const { historyDays } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
-  if (options.store !== undefined)
-    return { kind: "postgres", space, historyDays, url: postgresUrl(options.store) };
   const file = options.file ?? defaultFile();
-  const isOfficial = [".jsonl", ".json"].includes(extname(file).toLowerCase());
-  const stem = isOfficial ? file.slice(0, -extname(file).length) : file;
-  const database = isOfficial ? `${stem}.db` : file;
-  if (space === DEFAULT_SPACE)
-    return {
-      kind: "sqlite",
-      space,
-      historyDays,
-      isDefault: options.file === undefined,
-      file: database,
-      ...(isOfficial ? { importFrom: file } : {}),
-    };
-  const ending = extname(database);
-  const named = `${basename(database, ending)}.${space}${ending}`;
-  return { kind: "sqlite", space, historyDays, isDefault: false, file: join(dirname(database), named) };
+  const ending = extname(file);
+  const isOfficial = [".jsonl", ".json"].includes(ending.toLowerCase());
+  const common = { space, historyDays: options.historyDays, ...(isOfficial ? { official: file } : {}) };
+  if (options.store !== undefined) return { ...common, kind: "postgres", url: postgresUrl(options.store) };
+  const isDefaultSpace = space === DEFAULT_SPACE;
+  const named = `${basename(file, ending)}${isDefaultSpace ? "" : `.${space}`}${isOfficial ? ".db" : ending}`;
+  const isDefault = isDefaultSpace && options.file === undefined;
+  return { ...common, kind: "sqlite", isDefault, file: join(dirname(file), named) };
 }
 
 /** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
