@@ -1,6 +1,8 @@
 import { connectInMemory, connectStdio } from "@refmcp/core/testing";
 import { startPostgres } from "@refmcp/test-postgres";
+import { Client } from "pg";
 import { describe, expect, it } from "vitest";
+import { Engine } from "../src/graph/engine.ts";
 import { server } from "../src/server.ts";
 import { BIN } from "./process.ts";
 
@@ -44,6 +46,49 @@ describe("PostgreSQL", () => {
     }
     const gone = await statsOf(postgres.url);
     expect(gone).toMatch(/cannot be reached \(ECONNREFUSED\)/);
+  });
+
+  it("ends the statements of cancelled calls, also where all its connections wait for a lock", async () => {
+    const postgres = await startPostgres();
+    const engine = new Engine({ kind: "postgres", space: "s", url: postgres.url });
+    // Two connections: a transaction sees pg_stat_activity as it was at first.
+    const locking = new Client({ connectionString: postgres.url });
+    const watching = new Client({ connectionString: postgres.url });
+    try {
+      await locking.connect();
+      await watching.connect();
+      const stats = () => engine.run("memoryStats", ["s"]);
+      await stats();
+      const waiting = async () =>
+        (
+          await watching.query(
+            "SELECT 1 FROM pg_stat_activity WHERE application_name = 'refmcp-memory' AND wait_event_type = 'Lock'",
+          )
+        ).rowCount;
+      await locking.query("BEGIN; LOCK TABLE refmcp_memory_s.entities IN ACCESS EXCLUSIVE MODE");
+      const controller = new AbortController();
+      const entities = fact("never").entities;
+      const calls = [
+        engine.run("createEntities", [entities, { onConflict: "skip", action: "create_entities" }], {
+          signal: controller.signal,
+        }),
+        ...["a", "b", "c"].map((name) => engine.run("entityRecord", [name], { signal: controller.signal })),
+      ];
+      const ended = Promise.allSettled(calls);
+      await expect.poll(waiting).toBe(calls.length);
+      controller.abort();
+      // The lock is still held: only the cancelling can end them.
+      for (const result of await ended)
+        expect(result).toMatchObject({ status: "rejected", reason: { kind: "cancelled" } });
+      expect(await waiting()).toBe(0);
+      await locking.query("ROLLBACK");
+      expect(await stats()).toMatchObject({ total: { entities: 0 } });
+    } finally {
+      await locking.end();
+      await watching.end();
+      await engine.close();
+      await postgres.stop();
+    }
   });
 
   it("refuses an address that is none without repeating it", async () => {

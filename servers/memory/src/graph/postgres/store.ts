@@ -18,20 +18,21 @@ const INT8 = 20;
  * @throws ToolError `unavailable` where the server cannot be reached or refuses, `denied` without the right to create.
  */
 export async function openPostgresStore(url: string, space: string): Promise<Store> {
-  const { Pool, types } = (await import("pg")).default;
+  const { Client, Pool, types } = (await import("pg")).default;
   const { host, pathname } = new URL(url);
   const location = `postgres://${host}${pathname}`;
-  const pool = new Pool({
+  const config = {
     connectionString: url,
-    max: 4,
     application_name: "refmcp-memory",
     connectionTimeoutMillis: 10_000,
     statement_timeout: 60_000,
     types: {
       // Ids and times are far below 2^53.
-      getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === INT8 ? Number : types.getTypeParser(oid, format),
     },
-  });
+  };
+  const pool = new Pool({ ...config, max: 4 });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
   const schema = `refmcp_memory_${space}`;
@@ -46,7 +47,18 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
     await pool.end();
     throw explained(error, location);
   }
-  return new PostgresStore(pool, location, schema);
+  // On a connection of its own: those of the pool may all be waiting for what is to be cancelled.
+  const cancel = async (pid: number) => {
+    const client = new Client(config);
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      await client.query("SELECT pg_cancel_backend($1)", [pid]);
+    } finally {
+      await client.end();
+    }
+  };
+  return new PostgresStore(pool, cancel, location, schema);
 }
 
 /** A graph in one schema of a PostgreSQL database, shared by any number of machines. */
@@ -55,10 +67,12 @@ class PostgresStore implements Store {
   readonly location: string;
   model: Model | undefined;
   readonly #pool: Pool;
+  readonly #cancel: (pid: number) => Promise<void>;
   readonly #schema: string;
 
-  constructor(pool: Pool, location: string, schema: string) {
+  constructor(pool: Pool, cancel: (pid: number) => Promise<void>, location: string, schema: string) {
     this.#pool = pool;
+    this.#cancel = cancel;
     this.location = `${location} (schema ${schema})`;
     this.#schema = schema;
   }
@@ -85,7 +99,7 @@ class PostgresStore implements Store {
     });
   }
 
-  /** A stop cancels the statement that is running. */
+  /** A stop cancels the statement that is running. Its connection is not used again: the cancelling may arrive late. */
   async #transaction<Value>(
     begin: string,
     stop: Stop | undefined,
@@ -101,18 +115,19 @@ class PostgresStore implements Store {
         if (stop?.whenStopped !== undefined) {
           const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
           stop.whenStopped(() => {
-            if (!isOver)
-              this.#pool.query("SELECT pg_cancel_backend($1)", [rows[0]?.pid]).catch(() => undefined);
+            if (isOver) return;
+            broken = true;
+            // Where it cannot be sent, statement_timeout ends the statement.
+            this.#cancel(rows[0]?.pid ?? 0).catch(() => undefined);
           });
         }
         const value = await work(client);
         await client.query("COMMIT");
         return value;
       } catch (error) {
-        broken = await client.query("ROLLBACK").then(
-          () => false,
-          () => true,
-        );
+        await client.query("ROLLBACK").catch(() => {
+          broken = true;
+        });
         stop?.throwIfAborted();
         throw error;
       } finally {
