@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadModel } from "../src/graph/embeddings/model.ts";
+import { nearestEntities } from "../src/graph/embeddings/vectors.ts";
 import { deleteObservations } from "../src/graph/remove.ts";
 import { searchNodes } from "../src/graph/search.ts";
 import { openSqliteStore } from "../src/graph/sqlite/store.ts";
@@ -86,6 +87,19 @@ describe("searching by meaning", () => {
     expect(await search("drilled")).not.toContain("Monday");
     const left = await store.read((reader) => reader.vectors(0, 10));
     expect(left).toHaveLength(4);
+    await store.close();
+  });
+
+  it("keeps first what matches more words, though another is nearer by its meaning", async () => {
+    const store = await openSqliteStore(join(folder, "memory.db"));
+    await create(store, [entity("A", "day", ["caries"]), entity("B", "day", ["invoice for caries"])]);
+    const model = await loadModel(folder);
+    store.model = model;
+    const query = "drilled molar caries invoice";
+    const found = await searchNodes(store, { query, limit: 10, cursor: undefined, budget });
+    expect(found.entities.map(({ name }) => name)).toEqual(["B", "A"]);
+    const nearest = await store.read((reader) => nearestEntities(reader, model, query));
+    expect([...nearest.keys()]).toEqual([1, 2]);
     await store.close();
   });
 

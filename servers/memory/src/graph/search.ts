@@ -73,7 +73,7 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
         ? byWords
         : {
             ...byWords,
-            ids: await fused(reader, search, byWords.ids, await nearestEntities(reader, model, query)),
+            ids: await fused(reader, search, byWords, await nearestEntities(reader, model, query)),
           };
     const chosen = ranked.ids.slice(offset, offset + limit);
     const rows = await reader.entitiesById(chosen);
@@ -183,6 +183,8 @@ async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[])
 
 interface Ranked {
   readonly ids: number[];
+  /** Scores by the words, where there are any. */
+  readonly scores: ReadonlyMap<number, number>;
   /** Whether there may be more that were not looked at. */
   readonly isMinimum: boolean;
   /** Whether any has all words of the query. */
@@ -191,7 +193,7 @@ interface Ranked {
 
 async function newest(reader: Reader, { since, until, types }: SearchQuery, limit: number): Promise<Ranked> {
   const rows = await reader.recentEntities({ since, until, types, before: undefined, limit });
-  return { ids: idsOf(rows), isMinimum: rows.length === limit, hasAll: true };
+  return { ids: idsOf(rows), scores: new Map(), isMinimum: rows.length === limit, hasAll: true };
 }
 
 async function rank(
@@ -211,34 +213,29 @@ async function rank(
   const exact = idsOf(named).filter((id) => good.some((match) => match.id === id));
   return {
     ids: [...new Set([...exact, ...idsOf(good)])],
+    scores: new Map(good.map(({ id, score }) => [id, score])),
     isMinimum: good.length === limit,
     hasAll: unknown.length === 0 && replaced.size === 0 && matches.some(({ words }) => words === all),
   };
 }
 
-/** The usual constant of reciprocal rank fusion (Cormack and others, 2009). */
-const RANK_OFFSET = 60;
+/** What an entity whose meaning stands out by one standard deviation gets, where the best match by words has 1. */
+const MEANING_WEIGHT = 0.1;
 
-/** Two rankings as one: an entity's places in both count. */
+/**
+ * Two rankings as one: the sum of their scores, those by words as parts of the best one. Adding normalized scores keeps
+ * a clear match by words first, which ranks alone would not (Bruch and others, 2023).
+ */
 async function fused(
   reader: Reader,
   { since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
-  byWords: readonly number[],
-  byMeaning: readonly number[],
+  byWords: Ranked,
+  byMeaning: ReadonlyMap<number, number>,
 ): Promise<number[]> {
-  const rows = await reader.entitiesById(byMeaning);
-  const within = byMeaning.filter((id) => {
-    const row = rows.get(id);
-    return (
-      row !== undefined &&
-      row.updatedAt >= since &&
-      row.updatedAt <= until &&
-      types?.includes(row.type) !== false
-    );
-  });
-  const scores = new Map<number, number>();
-  for (const ids of [byWords, within])
-    for (const [place, id] of ids.entries())
-      scores.set(id, (scores.get(id) ?? 0) + 1 / (RANK_OFFSET + place));
-  return [...scores].sort(([a, x], [b, y]) => y - x || a - b).map(([id]) => id);
+  const best = Math.max(...byWords.scores.values());
+  const scores = new Map(byWords.ids.map((id) => [id, (byWords.scores.get(id) ?? 0) / best]));
+  for (const { id, type, updatedAt } of (await reader.entitiesById([...byMeaning.keys()])).values())
+    if (updatedAt >= since && updatedAt <= until && types?.includes(type) !== false)
+      scores.set(id, (scores.get(id) ?? 0) + MEANING_WEIGHT * (byMeaning.get(id) ?? 0));
+  return [...scores].sort(([, x], [, y]) => y - x).map(([id]) => id);
 }

@@ -7,9 +7,11 @@ const MODEL = "embedding_model";
 const BATCH = 500;
 const SCANNED_AT_ONCE = 2_000;
 /** Entities that meaning alone may bring into an answer. */
-const MAX_NEAREST = 10;
-/** The least cosine of two texts that count as near. */
-const MIN_COSINE = 0.4;
+const MAX_NEAREST = 5;
+/** By how many standard deviations a cosine stands out from the others to count as near, and how many count at most. */
+const [MIN_DEVIATIONS, MAX_DEVIATIONS] = [2, 6];
+/** What cosines are taken to be before there are many: so few that stand out mean little. */
+const PRIOR = { count: 30, deviation: 0.2 } as const;
 
 /**
  * Gives each observation that has none yet its vector; those of another model are dropped first.
@@ -42,23 +44,40 @@ async function embed(store: Store, model: Model): Promise<void> {
   }
 }
 
-/** The entities with an observation whose meaning is nearest to that of a text, nearest first. */
-export async function nearestEntities(reader: Reader, model: Model, text: string): Promise<number[]> {
+/**
+ * The entities with an observation whose meaning is nearest to that of a text, nearest first, and by how many standard
+ * deviations it is nearer than most. Cosines of one model are all near 0 and those of another all near 0.7, so only
+ * what stands out says anything.
+ */
+export async function nearestEntities(
+  reader: Reader,
+  model: Model,
+  text: string,
+): Promise<ReadonlyMap<number, number>> {
   const wanted = model.embed(text);
-  if (wanted === undefined) return [];
+  if (wanted === undefined) return new Map();
   const best = new Map<number, number>();
+  let [count, sum, squares] = [PRIOR.count, 0, PRIOR.count * PRIOR.deviation ** 2];
   for (let after = 0; ; ) {
     const rows = await reader.vectors(after, SCANNED_AT_ONCE);
     const last = rows.at(-1);
     if (last === undefined) break;
     for (const { entityId, vector } of rows) {
       const near = cosine(wanted, vector);
-      if (near >= MIN_COSINE && near > (best.get(entityId) ?? 0)) best.set(entityId, near);
+      count += 1;
+      sum += near;
+      squares += near * near;
+      if (near > (best.get(entityId) ?? 0)) best.set(entityId, near);
     }
     after = last.id;
   }
-  const order = [...best].sort(([a, x], [b, y]) => y - x || a - b);
-  return order.slice(0, MAX_NEAREST).map(([id]) => id);
+  const mean = sum / count;
+  const deviation = Math.sqrt(squares / count - mean ** 2);
+  const standing = [...best].map(
+    ([id, near]) => [id, Math.min((near - mean) / deviation, MAX_DEVIATIONS)] as const,
+  );
+  const order = standing.filter(([, by]) => by >= MIN_DEVIATIONS).sort(([a, x], [b, y]) => y - x || a - b);
+  return new Map(order.slice(0, MAX_NEAREST));
 }
 
 function cosine(left: Int8Array, right: Int8Array): number {
