@@ -50,9 +50,7 @@ export async function diffSomewhere(
   signal?: AbortSignal,
 ): Promise<Diff> {
   if (work.before.length + work.after.length <= MAX_INLINE_BYTES) return diffTexts(work);
-  const answer = await threads.run({ kind: "diff", diff: work }, signal);
-  if ("diff" in answer) return answer.diff;
-  throw new Error("The thread gave the answer to another request.");
+  return threads.run("diff", work, signal);
 }
 
 async function readText(

@@ -5,7 +5,7 @@ import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf } from "../read/source.ts";
 import { decodesBack, formOfText } from "../read/text-encoding.ts";
-import { type EditedBytes, type EditWork, editBytes } from "./edit-bytes.ts";
+import { type EditedBytes, editBytes } from "./edit-bytes.ts";
 import type { Edit } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is held in memory, several times over. */
@@ -56,7 +56,7 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
   const { edits, replaceAll, maxChars, signal } = request;
   const work = { path, bytes, form, edits, replaceAll, maxChars };
   const { after, ...outcome } =
-    bytes.length <= MAX_INLINE_BYTES ? editBytes(work) : await editInThread(context, work, signal);
+    bytes.length <= MAX_INLINE_BYTES ? editBytes(work) : await context.threads.run("edit", work, signal);
   if (after === undefined) return { path, ...outcome, hash: hashOf(bytes), receipt: undefined };
   if (request.dryRun) return { path, ...outcome, hash: hashOf(after), receipt: undefined };
   const { hash, ...receipt } = await replaceContent(context, {
@@ -68,16 +68,6 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
     signal,
   });
   return { path, ...outcome, hash, receipt };
-}
-
-async function editInThread(
-  { threads }: ChangeContext,
-  edit: EditWork,
-  signal: AbortSignal | undefined,
-): Promise<EditedBytes> {
-  const answer = await threads.run({ kind: "edit", edit }, signal);
-  if ("edited" in answer) return answer.edited;
-  throw new Error("The thread gave the answer to another request.");
 }
 
 async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {

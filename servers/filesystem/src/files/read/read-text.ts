@@ -139,11 +139,7 @@ async function readPdf(
       { hint: "Ask the user for a smaller file, or for its text." },
     );
   }
-  const answer = await threads.run(
-    { kind: "pdf", path: file.path, bytes: await source.read(0, source.size) },
-    signal,
-  );
-  return "pdf" in answer ? answer.pdf : undefined;
+  return threads.run("pdf", { path: file.path, bytes: await source.read(0, source.size) }, signal);
 }
 
 type Part = Omit<TextPart, "path" | "size" | "hash" | "pages" | keyof TextForm>;

@@ -100,13 +100,9 @@ class Counter {
   async #count(paths: readonly string[]): Promise<void> {
     const { root, pattern, signal } = this.#request;
     const { realPath } = root;
-    const answer = await this.#pool.run(
-      { kind: "count", pattern, at: root.entry(""), realPath, paths },
-      signal,
-    );
-    if (!("counts" in answer)) return;
+    const counts = await this.#pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
     for (const [index, path] of paths.entries()) {
-      const lines = answer.counts[index] ?? 0;
+      const lines = counts[index] ?? 0;
       if (lines > 0) this.#found({ path, lines });
     }
   }

@@ -108,10 +108,10 @@ export class TextPages {
 
   async #read(path: string, most: number): Promise<Read> {
     const { mode, context } = this.#request;
-    const extract = await this.#withFile(path, async ({ handle: { fd } }) => {
-      const answer = await this.#place.pool.run(
+    const extract = await this.#withFile(path, ({ handle: { fd } }) =>
+      this.#place.pool.run(
+        "extract",
         {
-          kind: "extract",
           pattern: this.#pattern,
           fd,
           extract: {
@@ -123,9 +123,8 @@ export class TextPages {
           },
         },
         this.#signal,
-      );
-      return "extract" in answer ? answer.extract : undefined;
-    });
+      ),
+    );
     const { lines: matches, more, total } = extract ?? { lines: [], more: false, total: 0 };
     this.total += total;
     return { lines: mode === "counts" ? total : matches.length, matches, more };

@@ -4,14 +4,74 @@
  */
 import { closeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
-import { type ExtractRequest, extractLines } from "../search/line-extract.ts";
+import { type ErrorKind, ToolError } from "@refmcp/core/answer";
+import type { DiffWork } from "../edit/diff.ts";
+import type { EditWork } from "../edit/edit-bytes.ts";
+import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import { type LineMatcher, lineMatcher } from "../search/line-matcher.ts";
 import { openScanned } from "../search/open-scanned.ts";
 import type { TextPattern } from "../search/text-pattern.ts";
-import type { ThreadAnswer, ThreadRequest } from "./protocol.ts";
 
 const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: true };
+
+interface CountWork {
+  readonly pattern: TextPattern;
+  /** A path for fs calls on the directory, kept open by the asker. */
+  readonly at: string;
+  readonly realPath: string;
+  /** Below the directory, with `/` between components. */
+  readonly paths: readonly string[];
+}
+
+interface ExtractWork {
+  readonly pattern: TextPattern;
+  /** Descriptors belong to the process; the asker keeps it open until the answer. */
+  readonly fd: number;
+  readonly extract: ExtractRequest;
+}
+
+/** What a thread can do. Work and answers are plain data. */
+const kinds = {
+  /** The matching lines of each of many files below a directory. */
+  count({ pattern, at, realPath, paths }: CountWork): number[] {
+    const matcher = matcherOf(pattern);
+    return paths.map((path) => {
+      const fd = openScanned(at, realPath, path);
+      if (fd === undefined) return 0;
+      try {
+        return extract(fd, matcher, COUNT).total;
+      } finally {
+        closeSync(fd);
+      }
+    });
+  },
+  extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
+  edit: async (work: EditWork) => (await import("../edit/edit-bytes.ts")).editBytes(work),
+  diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
+  pdf: async ({ path, bytes }: { path: string; bytes: Uint8Array }) =>
+    (await import("../read/pdf-text.ts")).pdfText(path, bytes),
+};
+
+type Kinds = typeof kinds;
+export type Kind = keyof Kinds;
+export type Work<K extends Kind> = Parameters<Kinds[K]>[0];
+export type Answer<K extends Kind> = Awaited<ReturnType<Kinds[K]>>;
+
+export interface ThreadRequest {
+  readonly kind: Kind;
+  readonly work: Work<Kind>;
+}
+
+/** `refusal` is a ToolError as plain data. */
+export type ThreadAnswer =
+  | { readonly value: Answer<Kind> }
+  | {
+      readonly refusal: {
+        readonly kind: ErrorKind;
+        readonly message: string;
+        readonly hint: string | undefined;
+      };
+    };
 
 let last: { key: string; matcher: LineMatcher } | undefined;
 
@@ -21,39 +81,8 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   return last.matcher;
 }
 
-async function answer(request: ThreadRequest): Promise<ThreadAnswer> {
-  if (request.kind === "edit") {
-    const { editBytes } = await import("../edit/edit-bytes.ts");
-    return { edited: editBytes(request.edit) };
-  }
-  if (request.kind === "pdf") {
-    const { pdfText } = await import("../read/pdf-text.ts");
-    return { pdf: await pdfText(request.path, request.bytes) };
-  }
-  if (request.kind === "diff") {
-    const { diffTexts } = await import("../edit/diff.ts");
-    return { diff: diffTexts(request.diff) };
-  }
-  const matcher = matcherOf(request.pattern);
-  if (request.kind === "extract") {
-    return { extract: extract(request.fd, matcher, request.extract) };
-  }
-  const { at, realPath, paths } = request;
-  return { counts: paths.map((path) => countAt(at, realPath, path, matcher)) };
-}
-
-function countAt(at: string, realPath: string, path: string, matcher: LineMatcher): number {
-  const fd = openScanned(at, realPath, path);
-  if (fd === undefined) return 0;
-  try {
-    return extract(fd, matcher, COUNT).total;
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Nothing where the system fails to read the file. */
-function extract(fd: number, matcher: LineMatcher, request: ExtractRequest) {
+function extract(fd: number, matcher: LineMatcher, request: ExtractRequest): Extract {
   try {
     return extractLines(fd, matcher, request);
   } catch (error) {
@@ -62,14 +91,17 @@ function extract(fd: number, matcher: LineMatcher, request: ExtractRequest) {
   }
 }
 
-function refusal(error: unknown): ThreadAnswer {
-  if (!(error instanceof ToolError)) throw error;
-  const { kind, message, hint } = error;
-  return { refusal: { kind, message, hint } };
+async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {
+  try {
+    // The asker gave this kind its own work.
+    return { value: await (kinds[kind] as (work: Work<Kind>) => Answer<Kind>)(work) };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const { kind, message, hint } = error;
+    return { refusal: { kind, message, hint } };
+  }
 }
 
 parentPort?.on("message", (request: ThreadRequest) => {
-  void answer(request)
-    .catch(refusal)
-    .then((reply) => parentPort?.postMessage(reply));
+  void answer(request).then((reply) => parentPort?.postMessage(reply));
 });

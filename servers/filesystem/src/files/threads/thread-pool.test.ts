@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeTree } from "../../../test/tree.ts";
 import { textPattern } from "../search/text-pattern.ts";
-import type { ThreadRequest } from "./protocol.ts";
 import { ThreadPool } from "./thread-pool.ts";
 
 /** Enough work for an hour: the same file over and over. */
@@ -25,14 +24,9 @@ async function poolWith(files: Record<string, string>, regex: string) {
   const pool = new ThreadPool();
   onTestFinished(() => pool.close());
   const pattern = textPattern(regex, { literal: false, ignoreCase: false });
-  const request = (paths: string[]): ThreadRequest => ({
-    kind: "count",
-    pattern,
-    at: tree.root,
-    realPath: tree.root,
-    paths,
-  });
-  return { tree, pool, request };
+  const count = (paths: string[], signal: AbortSignal) =>
+    pool.run("count", { pattern, at: tree.root, realPath: tree.root, paths }, signal);
+  return { tree, pool, count };
 }
 
 /** Patterns that would keep a backtracking engine busy for good, and a text that they nearly match. */
@@ -50,17 +44,17 @@ const BOMBS = [
 describe("ThreadPool", () => {
   it("counts in many requests at once and in their order", async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]));
-    const { pool, request } = await poolWith(files, "x");
+    const { count } = await poolWith(files, "x");
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => pool.run(request([`f${i}`, "missing"]), never)),
+      Array.from({ length: 40 }, (_, i) => count([`f${i}`, "missing"], never)),
     );
-    expect(answers).toEqual(Array.from({ length: 40 }, (_, i) => ({ counts: [i, 0] })));
+    expect(answers).toEqual(Array.from({ length: 40 }, (_, i) => [i, 0]));
   });
 
   it.each(BOMBS)("leaves the event loop free while %s is matched", async (bomb) => {
-    const { pool, request } = await poolWith({ large: `${"a".repeat(200_000)}\n`.repeat(5) }, bomb);
+    const { count } = await poolWith({ large: `${"a".repeat(200_000)}\n`.repeat(5) }, bomb);
     const controller = new AbortController();
-    const running = pool.run(request(forever), controller.signal);
+    const running = count(forever, controller.signal);
     const ended = expect(running).rejects.toThrow("taken back");
     await worked(300);
     controller.abort(new Error("taken back"));
@@ -68,12 +62,10 @@ describe("ThreadPool", () => {
   });
 
   it("ends a thread by force when the caller gives up, and goes on with another", async () => {
-    const { tree, pool, request } = await poolWith({ small: "x" }, "(x+x+)+y");
+    const { tree, pool, count } = await poolWith({ small: "x" }, "(x+x+)+y");
     await writeFile(tree.at("large"), "x".repeat(400_000));
     const controller = new AbortController();
-    const running = Array.from({ length: pool.width + 2 }, () =>
-      pool.run(request(forever), controller.signal),
-    );
+    const running = Array.from({ length: pool.width + 2 }, () => count(forever, controller.signal));
     const ended = Promise.allSettled(running);
     await worked(300);
     controller.abort(new Error("taken back"));
@@ -81,16 +73,14 @@ describe("ThreadPool", () => {
     expect(
       results.map((result) => (result.status === "rejected" ? result.reason.message : "answered")),
     ).toEqual(running.map(() => "taken back"));
-    expect(await pool.run(request(["small"]), never)).toEqual({ counts: [0] });
-    await expect(pool.run(request(["small"]), AbortSignal.abort(new Error("too late")))).rejects.toThrow(
-      "too late",
-    );
+    expect(await count(["small"], never)).toEqual([0]);
+    await expect(count(["small"], AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
   });
 
   it("fails what waits when it is closed", async () => {
-    const { tree, pool, request } = await poolWith({}, "(x+x+)+y");
+    const { tree, pool, count } = await poolWith({}, "(x+x+)+y");
     await writeFile(tree.at("large"), "x".repeat(400_000));
-    const running = expect(pool.run(request(forever), never)).rejects.toThrow("ended");
+    const running = expect(count(forever, never)).rejects.toThrow("ended");
     await worked(300);
     await pool.close();
     await running;

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
-import type { ThreadAnswer, ThreadRequest } from "./protocol.ts";
+import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 
 /** Threads at most; reading files does not get faster with more. */
 const MOST_WORKERS = Math.min(4, availableParallelism());
@@ -37,15 +37,15 @@ export class ThreadPool {
   /**
    * @throws the signal's reason as soon as it aborts; a thread in the middle of the work is ended by force.
    */
-  run(request: ThreadRequest, signal: AbortSignal = NEVER): Promise<ThreadAnswer> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      this.#waiting.push({ request, signal, resolve, reject });
+  async run<K extends Kind>(kind: K, work: Work<K>, signal: AbortSignal = NEVER): Promise<Answer<K>> {
+    signal.throwIfAborted();
+    const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
+      this.#waiting.push({ request: { kind, work }, signal, resolve, reject });
       this.#next();
     });
+    // The thread answers the request that it was given.
+    if ("value" in answer) return answer.value as Answer<K>;
+    throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
   }
 
   /** Ends all threads, also those that are working; what waits for them fails. */
@@ -67,11 +67,7 @@ export class ThreadPool {
     this.#waiting.shift();
     void thread
       .run(job)
-      .then((answer) => {
-        if (!("refusal" in answer)) return job.resolve(answer);
-        const { kind, message, hint } = answer.refusal;
-        job.reject(new ToolError(kind, message, hint === undefined ? {} : { hint }));
-      }, job.reject)
+      .then(job.resolve, job.reject)
       .finally(() => {
         if (thread.alive) this.#idle.push(thread);
         this.#next();
