@@ -104,8 +104,8 @@ export class Files {
     });
   }
 
-  readMedia(path: string): Promise<Media> {
-    return readMedia(this.guard, path);
+  readMedia(path: string, signal?: AbortSignal): Promise<Media> {
+    return readMedia(this.#context, path, signal);
   }
 
   info(path: string, signal?: AbortSignal): Promise<FileInfo> {

@@ -22,7 +22,7 @@ it("shows an image, links to what is too large, and points text elsewhere", asyn
     },
     {
       type: "text",
-      text: `[A link only: image/png, 3.8 MiB, more than the 3.6 MiB that are shown. file://${at("large.png")}]`,
+      text: `[A link only: image/png, 3.8 MiB, too large, and damaged, so it was not scaled. file://${at("large.png")}]`,
     },
   ]);
   await put("a.txt", "text");

@@ -85,7 +85,7 @@ describe("readMedia", () => {
     const { files, put } = await scratch();
     const media = await files.readMedia(await put("picture.txt", PNG));
     expect(media).toMatchObject({ kind: "image", mime: "image/png" });
-    expect(media.kind === "image" && media.bytes.equals(PNG)).toBe(true);
+    expect(media.kind === "image" && Buffer.from(media.bytes).equals(PNG)).toBe(true);
     const wav = Buffer.concat([Buffer.from("RIFF\x24\x00\x00\x00WAVEfmt "), Buffer.alloc(28)]);
     expect(await files.readMedia(await put("sound", wav))).toMatchObject({
       kind: "audio",

@@ -1,19 +1,47 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { type GuardedFile, type PathGuard, startDeadline } from "@refmcp/core/boundary";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
 /** The largest image or sound that goes into an answer, in bytes: 5 MB as base64, what models take of an image. */
 export const MOST_MEDIA_BYTES = 3_750_000;
 
+/** Models refuse pictures with a longer side, in pixels. */
+const MAX_SIDE = 8_000;
+/** A larger picture is not decoded, whatever the size of its file: each pixel takes four bytes and more. */
+const MAX_PIXELS = 64_000_000;
+/** The largest file of a picture that is scaled, in bytes. */
+const MAX_SCALED_BYTES = 64 * 1024 * 1024;
+/** How long scaling may take, in milliseconds. */
+const SCALE_MS = 40_000;
+
 /** The largest SVG that is shown as a whole, in bytes. */
 const MAX_SVG_BYTES = 60_000;
 
-/** A binary file: its content, or where it is not an image or sound of a fitting size, a link to it. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What a picture was before it was scaled, and is now. */
+export interface Scaling {
+  readonly from: PictureSize & { readonly size: number };
+  readonly to: PictureSize;
+}
+
+/** A binary file: its content, or where that cannot be shown, a link to it. */
 export type Media =
-  | { readonly kind: "image" | "audio"; readonly path: string; readonly mime: string; readonly bytes: Buffer }
+  | {
+      readonly kind: "image" | "audio";
+      readonly path: string;
+      readonly mime: string;
+      readonly bytes: Uint8Array;
+      /** Undefined where the bytes are those of the file. */
+      readonly scaled?: Scaling | undefined;
+    }
   /** A picture that is text itself. */
   | { readonly kind: "svg"; readonly path: string; readonly text: string }
   | {
@@ -24,14 +52,20 @@ export type Media =
       readonly mime: string;
       /** Bytes. */
       readonly size: number;
+      /** Why it is a link only. */
+      readonly why: string;
     };
 
 /**
- * Reads an image, a sound or another binary file.
+ * Reads an image, a sound or another binary file. A JPEG or PNG that is too large for an answer is scaled, in a thread.
  *
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
-export async function readMedia(guard: PathGuard, path: string): Promise<Media> {
+export async function readMedia(
+  { guard, threads }: { guard: PathGuard; threads: ThreadPool },
+  path: string,
+  signal?: AbortSignal,
+): Promise<Media> {
   const file = await guard.openFile(path);
   try {
     const { mime, text } = await typeOf(file);
@@ -51,13 +85,59 @@ export async function readMedia(guard: PathGuard, path: string): Promise<Media> 
     }
     const { size } = file.stat;
     const kind = /^(image|audio)\//.exec(mime)?.[1];
-    if ((kind === "image" || kind === "audio") && size <= MOST_MEDIA_BYTES) {
-      return { kind, path: file.path, mime, bytes: await readAt(file, 0, size) };
+    const link = (why: string): Media => {
+      const uri = pathToFileURL(file.path).href;
+      return { kind: "link", path: file.path, name: basename(file.path), uri, mime, size, why };
+    };
+    if (kind !== "image" && kind !== "audio") return link("neither image nor sound");
+    const isScalable = mime === "image/jpeg" || mime === "image/png";
+    if (size > (isScalable ? MAX_SCALED_BYTES : MOST_MEDIA_BYTES)) {
+      const most = isScalable ? MAX_SCALED_BYTES : MOST_MEDIA_BYTES;
+      return link(`more than the ${sized(most)} that are ${isScalable ? "scaled" : "shown"}`);
     }
-    const uri = pathToFileURL(file.path).href;
-    return { kind: "link", path: file.path, name: basename(file.path), uri, mime, size };
+    const bytes = await readAt(file, 0, size);
+    const from = isScalable ? await pictureSize(bytes) : undefined;
+    if (size <= MOST_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
+      return { kind, path: file.path, mime, bytes };
+    }
+    if (from === undefined) return link("its size in pixels cannot be read, so it was not scaled");
+    if (from.width * from.height > MAX_PIXELS) {
+      const pixels = `${grouped(from.width)} × ${grouped(from.height)} pixels`;
+      return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that are decoded`);
+    }
+    // Its decoder unpacks those without a limit.
+    if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
+    const scaled = await scale(threads, bytes, signal);
+    if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
+    const { width, height, ...picture } = scaled;
+    return { kind, path: file.path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
   } finally {
     await file.handle.close();
+  }
+}
+
+async function scale(threads: ThreadPool, bytes: Buffer, signal: AbortSignal | undefined) {
+  const late = () =>
+    new ToolError("timeout", `The picture was not scaled within ${SCALE_MS / 1000} s.`, {
+      hint: "Ask the user for a smaller copy.",
+    });
+  const deadline = startDeadline(SCALE_MS, signal, late);
+  try {
+    const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MOST_MEDIA_BYTES };
+    return await threads.run("picture", work, deadline.signal);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** By the header alone, as it is shown; undefined where it is damaged. */
+async function pictureSize(bytes: Buffer): Promise<PictureSize | undefined> {
+  const { imageSize } = await import("image-size");
+  try {
+    const { width, height, orientation = 1 } = imageSize(bytes);
+    return orientation > 4 ? { width: height, height: width } : { width, height };
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { parentPort } from "node:worker_threads";
 import { type ErrorKind, ToolError } from "@refmcp/core/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-bytes.ts";
+import type { PictureWork } from "../read/scale-picture.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import { type LineMatcher, lineMatcher } from "../search/line-matcher.ts";
 import { openScanned } from "../search/open-scanned.ts";
@@ -50,6 +51,7 @@ const kinds = {
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   pdf: async ({ path, bytes }: { path: string; bytes: Uint8Array }) =>
     (await import("../read/pdf-text.ts")).pdfText(path, bytes),
+  picture: async (work: PictureWork) => (await import("../read/scale-picture.ts")).scalePicture(work),
 };
 
 type Kinds = typeof kinds;
