@@ -1,4 +1,4 @@
-import { globSource } from "./glob-source.ts";
+import { globSource, HAS_FORMS } from "./glob-source.ts";
 import { type LinearRegex, linearRegex } from "./linear-regex.ts";
 
 /** One line of a `.gitignore`, taken apart as gitignore(5) says. */
@@ -13,10 +13,13 @@ export interface IgnoreLine {
   readonly pattern: string;
 }
 
-/** The lines of a `.gitignore` or `.ignore` that say something. */
+/** The lines of a `.gitignore` or `.ignore` that say something, in NFC. */
 export function parseIgnoreLines(text: string): IgnoreLine[] {
   const lines: IgnoreLine[] = [];
-  for (const raw of text.replace(/^\uFEFF/, "").split("\n")) {
+  for (const raw of text
+    .replace(/^\uFEFF/, "")
+    .normalize("NFC")
+    .split("\n")) {
     const line = parseLine(raw.replace(/\r$/, ""));
     if (line !== undefined) lines.push(line);
   }
@@ -86,7 +89,7 @@ async function positionsAfter(
         if (component === "**") next.add(at);
         else {
           const regex = await patternRegex(component);
-          if (regex?.test(name)) next.add(at + 1);
+          if (regex?.test(name.normalize("NFC"))) next.add(at + 1);
           break;
         }
       }
@@ -114,7 +117,8 @@ interface Rule {
 /** The rules of one ignore file. */
 export interface IgnoreRules {
   /**
-   * What the last matching rule says: true for hidden, false for shown (`!`), undefined where none matches.
+   * What the last matching rule says: true for hidden, false for shown (`!`), undefined where none matches. The
+   * Unicode form of names (NFC, NFD) does not count, as with git on macOS (core.precomposeUnicode).
    *
    * @param path below the file's directory, with `/` between components.
    */
@@ -141,8 +145,11 @@ export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<
     }
   }
   rules.reverse();
+  const hasForms = lines.some(({ pattern }) => HAS_FORMS.test(pattern));
   return {
-    verdict(path, name, isDirectory) {
+    verdict(storedPath, storedName, isDirectory) {
+      const path = hasForms ? storedPath.normalize("NFC") : storedPath;
+      const name = hasForms ? storedName.normalize("NFC") : storedName;
       let last = Math.max(names.of(name, isDirectory), paths.of(path, isDirectory));
       for (const rule of rules) {
         if (rule.index < last) break;

@@ -8,6 +8,12 @@ export interface GlobDialect {
   readonly groups: boolean;
 }
 
+/**
+ * A pattern that can tell whether letters with marks are stored composed (NFC) or decomposed (NFD, as macOS does): one
+ * that holds such letters or counts characters. Texts are matched with it in NFC.
+ */
+export const HAS_FORMS = /[^\0-\x7f]|[?[]/;
+
 /** The most characters that a translated pattern may have; brace ranges can multiply it. */
 const MOST_SOURCE = 50_000;
 /** The most values of one `{1..9}` range. */

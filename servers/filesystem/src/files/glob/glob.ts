@@ -1,4 +1,4 @@
-import { globSource, invalidGlob } from "./glob-source.ts";
+import { globSource, HAS_FORMS, invalidGlob } from "./glob-source.ts";
 import { linearRegex } from "./linear-regex.ts";
 
 /** The longest glob that is accepted, in characters. */
@@ -74,8 +74,7 @@ async function compile(
   try {
     const source = globSource(pattern.normalize("NFC"), { groups: true });
     const regex = await linearRegex(source, { dotAll: true });
-    // Letters with marks are stored composed or decomposed (macOS); only what counts characters can tell.
-    const hasForms = /[^\0-\x7f]|[?[]/.test(pattern);
+    const hasForms = HAS_FORMS.test(pattern);
     const matches = (text: string) => regex.test(hasForms ? text.normalize("NFC") : text);
     return { matches, hasSlash, directoriesOnly };
   } catch (error) {

@@ -205,6 +205,34 @@ describe("IgnoreScope", () => {
     expect(await shown(tree)).toEqual([".rgignore", "a", "b"]);
   });
 
+  it.each(["NFC", "NFD"] as const)("does not tell %s names from the other form", async (form) => {
+    const other = form === "NFC" ? "NFD" : "NFC";
+    const rules = ["café", "*.ärger", "na?ve", "/Straße/é*", "!/Straße/é.keep", "é[ñ]o"]
+      .join("\n")
+      .normalize(other);
+    const tree = await makeTree({
+      ".gitignore": rules,
+      "repo/.gitignore": "/déjà/vu\n".normalize(other),
+      ...Object.fromEntries(
+        [
+          "café",
+          "a.ärger",
+          "naïve",
+          "éño",
+          "Straße/é.log",
+          "Straße/é.keep",
+          "repo/déjà/vu",
+          "repo/déjà/x",
+        ].map((path) => [path.normalize(form), ""]),
+      ),
+    });
+    const paths = await shown(tree);
+    expect(paths.filter((path) => !path.endsWith("ignore"))).toEqual(
+      ["Straße/é.keep", "repo/déjà/x"].map((path) => path.normalize(form)),
+    );
+    expect(await shown(tree, tree.at("repo/déjà".normalize(form)))).toEqual(["x"]);
+  });
+
   it("is not kept busy by a repository's pattern bombs", async () => {
     const bombs = [`${"**/a/".repeat(200)}b`, `${"*a".repeat(200)}b`, `${"a/**/".repeat(200)}c`];
     const path = `${"a/".repeat(1000)}x`;
