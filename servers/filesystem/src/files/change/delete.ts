@@ -91,13 +91,10 @@ export async function deletePlanned(
       const recording = await Recording.start(context.journal, { action: "delete", path: plan.path });
       const image = recording.imageFor(plan.bytes);
       await recording.write({ kind: "removed", path: plan.path }, { before: plan.bytes });
-      try {
-        const leftover = await takeAway(context.guard, plan.path, image, signal);
-        return { plan, receipt: recording.receipt(), leftover };
-      } catch (error) {
-        await recording.drop();
-        throw error;
-      }
+      const leftover = await recording.made(() =>
+        recording.withRoom(() => takeAway(context.guard, plan.path, image, signal)),
+      );
+      return { plan, receipt: recording.receipt(), leftover };
     },
     signal,
   );

@@ -33,6 +33,10 @@ const DAY_MS = 86_400_000;
 const ORPHAN_MS = 3_600_000;
 /** The directory is looked through for what is too much once in so many entries. */
 const PRUNE_EVERY = 20;
+/** A change younger than this may still be in the making, here or in another process, and makes no room. */
+const RECENT_MS = 60_000;
+/** What an entry takes on a disk besides its image. */
+const ENTRY_BYTES = 4_096;
 
 /** An entry by its file's name. */
 interface Listed {
@@ -82,8 +86,8 @@ export class Journal {
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!this.#sincePrune.has(directory)) {
-        const text = JSON.stringify({ path: owner, days: this.#days });
-        await writeFile(join(directory, OWNER_NAME), text, { mode: 0o600 });
+        // Never a half-written one, without which all of the journal would be invisible.
+        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#days }));
         this.#sincePrune.set(directory, PRUNE_EVERY);
       }
     } catch (error) {
@@ -125,15 +129,59 @@ export class Journal {
   async write(directory: string, change: Change, bytes: number): Promise<void> {
     const undoes = change.undoes === undefined ? "" : `.${change.undoes}`;
     const name = `${change.id}.${bytes}${undoes}.json`;
-    const draft = join(directory, `${name}.tmp`);
-    await writeFile(draft, JSON.stringify(change), { mode: 0o600, flag: "wx" });
-    await rename(draft, join(directory, name));
+    await this.#put(directory, name, JSON.stringify(change), change.undoes);
     this.#cache.set(change.id, change);
     for (const listener of this.#listeners) listener();
     const since = (this.#sincePrune.get(directory) ?? 0) + 1;
     const isDue = since > PRUNE_EVERY || bytes > this.#mostBytes / PRUNE_EVERY;
     this.#sincePrune.set(directory, isDue ? 0 : since);
     if (isDue) await this.#prune(directory, change.id);
+  }
+
+  /** Writes a file of a journal whole or not at all. */
+  async #put(directory: string, name: string, text: string, keep?: string): Promise<void> {
+    const draft = join(directory, `${this.newId()}.tmp`);
+    try {
+      await this.withRoom(directory, { bytes: text.length, keep }, () =>
+        writeFile(draft, text, { mode: 0o600 }),
+      );
+      await rename(draft, join(directory, name));
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * Does what needs room on the journal's disk. Where that is full, the oldest changes of this journal go until there is.
+   *
+   * @param need.keep a change that is needed now.
+   */
+  async withRoom<Value>(
+    directory: string,
+    { bytes, keep }: { bytes: number; keep?: string | undefined },
+    work: () => Promise<Value>,
+  ): Promise<Value> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const isFull = /^(?:ENOSPC|EDQUOT)$/i.test(errorCode(error) ?? "");
+        if (!isFull || !(await this.#makeRoom(directory, bytes, keep))) throw error;
+      }
+    }
+  }
+
+  async #makeRoom(directory: string, bytes: number, keep: string | undefined): Promise<boolean> {
+    const recent = idAt(Date.now() - RECENT_MS);
+    let freed = 0;
+    for (const entry of await listed(directory)) {
+      if (freed >= bytes || entry.id >= recent) break;
+      if (entry.id === keep) continue;
+      await this.#remove(entry);
+      freed += entry.bytes + ENTRY_BYTES;
+    }
+    return freed > 0;
   }
 
   /** Calls back after each entry of this process; returns a function that stops it. */

@@ -1,8 +1,7 @@
-import { createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
 import { sized } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
+import { chunksOf } from "../read/source.ts";
 import type { Action, Effect } from "./change-record.ts";
 import { type Journal, notJournaled } from "./journal.ts";
 
@@ -69,13 +68,15 @@ export class Recording {
   async keepFile(file: GuardedFile, signal?: AbortSignal): Promise<void> {
     const image = this.imageFor(file.stat.size);
     if (image === undefined) return;
-    await this.#guarded(copyTo(image, file, signal), signal);
+    const copy = () => writeFile(image, chunksOf(file, signal), { mode: 0o600 });
+    await this.#guarded(() => this.withRoom(copy), signal);
   }
 
   /** Keeps a content that is in memory. */
   async keepBytes(bytes: Uint8Array): Promise<void> {
     const image = this.imageFor(bytes.length);
-    if (image !== undefined) await this.#guarded(writeFile(image, bytes, { flag: "wx", mode: 0o600 }));
+    if (image === undefined) return;
+    await this.#guarded(() => this.withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
   }
 
   /** Writes the entry; from now on the change counts as made. */
@@ -83,12 +84,13 @@ export class Recording {
     effect: Effect,
     sizes: { before?: number | undefined; after?: number | undefined } = {},
   ): Promise<void> {
-    if (this.#directory === undefined) return;
+    const directory = this.#directory;
+    if (directory === undefined) return;
     const { undoes, ...subject } = this.#subject;
     this.#written = true;
-    await this.#guarded(
+    await this.#guarded(() =>
       this.#journal.write(
-        this.#directory,
+        directory,
         {
           id: this.id,
           time: new Date().toISOString(),
@@ -101,6 +103,26 @@ export class Recording {
         this.#imageBytes,
       ),
     );
+  }
+
+  /** Does what puts the image in its place, where need be with the room of older changes. */
+  withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#directory === undefined) return work();
+    return this.#journal.withRoom(
+      this.#directory,
+      { bytes: this.#imageBytes, keep: this.#subject.undoes },
+      work,
+    );
+  }
+
+  /** Makes the change, and forgets it where that fails. */
+  async made<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.drop();
+      throw error;
+    }
   }
 
   /** Forgets a change that was not made. */
@@ -119,9 +141,9 @@ export class Recording {
     return { changeId, final: this.#final, note: this.#journal.takeNote() };
   }
 
-  async #guarded(work: Promise<void>, signal?: AbortSignal): Promise<void> {
+  async #guarded(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
     try {
-      await work;
+      await work();
     } catch (error) {
       await this.drop().catch(() => {});
       // No fault of the journal's: the caller took the call back.
@@ -129,15 +151,6 @@ export class Recording {
       throw notJournaled(this.#directory ?? "the journal", error);
     }
   }
-}
-
-async function copyTo(
-  image: string,
-  { handle }: GuardedFile,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const content = handle.createReadStream({ start: 0, autoClose: false });
-  await pipeline(content, createWriteStream(image, { flags: "wx", mode: 0o600 }), { signal });
 }
 
 /** The sentence part about something that is too large for the journal. */

@@ -125,12 +125,7 @@ async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"c
       const image = recording.imageFor(bytes);
       if (image === undefined) throw notKept(path, recording.final ?? "");
       await recording.write({ kind: "removed", path }, { before: bytes });
-      try {
-        await takeAway(context.guard, path, image, signal);
-      } catch (error) {
-        await recording.drop();
-        throw error;
-      }
+      await recording.made(() => recording.withRoom(() => takeAway(context.guard, path, image, signal)));
       await removeEmpty(context.guard, parents);
       return { change, done: `${said(path)} was removed.`, receipt: recording.receipt() };
     },
@@ -149,16 +144,15 @@ async function undoRemoved(
     async () => {
       await demandImage(image, change);
       const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
-      await withParents(context.guard, path, true, async (parents) => {
-        const ready = async (folder: Folder, name: string) => {
-          const after = await stateOfEntry(folder, name, signal);
-          await recording.write({ kind: "created", path, after, parents });
-        };
-        await bringBack(context.guard, image, path, { ready, signal });
-      }).catch(async (error: unknown) => {
-        await recording.drop();
-        throw error;
-      });
+      await recording.made(() =>
+        withParents(context.guard, path, true, async (parents) => {
+          const ready = async (folder: Folder, name: string) => {
+            const after = await stateOfEntry(folder, name, signal);
+            await recording.write({ kind: "created", path, after, parents });
+          };
+          await bringBack(context.guard, image, path, { ready, signal });
+        }),
+      );
       return { change, done: `${said(path)} was restored.`, receipt: recording.receipt() };
     },
     signal,

@@ -80,11 +80,17 @@ export function sameHash(expected: string, hash: string): boolean {
 /** The hash of a whole file, read piece by piece. */
 export async function hashOfFile(file: Opened, signal?: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
+  for await (const bytes of chunksOf(file, signal)) hash.update(bytes);
+  return shortHash(hash);
+}
+
+/** The bytes of a file from its start to its end. */
+export async function* chunksOf(file: Opened, signal?: AbortSignal): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     signal?.throwIfAborted();
     const bytes = await readAt(file, position, CHUNK_BYTES);
-    if (bytes.length === 0) return shortHash(hash);
-    hash.update(bytes);
+    if (bytes.length === 0) return;
+    yield bytes;
     position += bytes.length;
   }
 }
