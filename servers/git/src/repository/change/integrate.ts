@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
@@ -182,6 +184,7 @@ export async function endOperation(
     return ended;
   }
   await refuseConflicts(repository);
+  await refusePrograms(repository, operation);
   const hooks = await decideHooks(git, repository, HOOKS.commit, confirm);
   const { options } = await signing(repository);
   const result = await repository.run([operation, "--continue"], {
@@ -193,6 +196,44 @@ export async function endOperation(
   const ended = await finish(repository, operation, result, "keep", before, budget);
   if (hooks.note !== undefined) ended.notes = [hooks.note];
   return ended;
+}
+
+/** What a rebase's list may hold (git-rebase(1)): all but `exec`. */
+const STEPS =
+  /^(pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b|#.*)?$/;
+/** git's own merge strategies; any other is a program called git-merge-NAME. */
+const STRATEGIES = /^(ort|recursive|resolve|octopus|ours|subtree)?$/;
+
+/**
+ * An operation that came with the repository, or that somebody began with `--exec`, can name programs.
+ *
+ * @throws ToolError `unsafe_operation`
+ */
+async function refusePrograms(repository: Repository, operation: string): Promise<void> {
+  const { gitDir } = repository.location;
+  const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
+  const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
+  const options = await repository.run([
+    "config",
+    "--no-includes",
+    "--file",
+    join(gitDir, "sequencer", "opts"),
+    "--get-all",
+    "options.strategy",
+  ]);
+  const strategies = [await read("rebase-merge/strategy"), ...options.stdout.toString("utf8").split("\n")];
+  const found =
+    list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
+    strategies.find((name) => !STRATEGIES.test(name.trim()));
+  if (found === undefined) return;
+  throw new ToolError(
+    "denied",
+    `The ${operation} under way would run a program: ${oneLine(found.slice(0, 200))}`,
+    {
+      code: "unsafe_operation",
+      hint: `Finish it in a terminal (git ${operation} --continue), or end it with action: abort.`,
+    },
+  );
 }
 
 /** After the command: abandon it on conflicts or report them, and say what has changed. */

@@ -178,8 +178,10 @@ export class Git {
     const worktree = await this.#worktreeOf(location, (key) => lastValue(entries, key));
     const base = worktree ?? location.gitDir;
     const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
+    const submodules = worktree === undefined ? [] : await repository.readIndex(entries);
     return {
       ...rest,
+      submodules,
       config: entries,
       overrides: this.overrides(entries, dormant),
       filters: filtersNotRun(entries, this.options.filters),

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import type { ConfigEntry } from "../run/config.ts";
+import { type ConfigEntry, lastValue } from "../run/config.ts";
 import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
 import { type FilterPolicy, standingOverrides } from "../run/safe-config.ts";
+import { submodulesInIndex } from "./index-file.ts";
 import type { Location } from "./locate.ts";
 import { type Configuration, readConfig } from "./read-config.ts";
 
@@ -26,6 +27,8 @@ export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly filters: ReadonlyMap<string, boolean>;
   /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
+  /** Paths of the index's submodules. */
+  readonly submodules: readonly string[];
   /** Whether a file that the configuration names may be read. */
   isInside(path: string): boolean;
 }
@@ -146,6 +149,15 @@ export class Repository {
     const { gitDir, commonDir, worktree } = this.location;
     const files = [join(commonDir, "config"), join(gitDir, "config.worktree")];
     return readConfig((args) => this.#spawn(args, {}, worktree, standingOverrides()), guard, files);
+  }
+
+  /** Checks the index and finds its submodules; `corrupt_index` where a path of it leads out of the working tree. */
+  readIndex(config: readonly ConfigEntry[]): Promise<string[]> {
+    const { gitDir, worktree } = this.location;
+    const oidBytes = lastValue(config, "extensions.objectformat") === "sha256" ? 32 : 20;
+    return submodulesInIndex(join(gitDir, "index"), oidBytes, () =>
+      this.#spawn(["ls-files", "--stage", "-z"], {}, worktree, standingOverrides()),
+    );
   }
 
   #spawn(

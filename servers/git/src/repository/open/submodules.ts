@@ -1,9 +1,8 @@
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { ConfigPair } from "../run/environment.ts";
 import { standingOverrides } from "../run/safe-config.ts";
-import { records } from "../run/text.ts";
 import type { Git } from "./git.ts";
 import { locate } from "./locate.ts";
 import { type Prepared, Repository } from "./repository.ts";
@@ -45,6 +44,7 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
           overrides: git.overrides(config, dormant),
           filters: new Map(),
           worktree: path,
+          submodules: await submodule.readIndex(config),
           isInside,
         };
       };
@@ -58,24 +58,8 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
 }
 
 async function checkedOutSubmodules(repository: Repository): Promise<string[]> {
-  const { worktree } = await repository.prepared();
-  if (worktree === undefined || !(await mayHoldSubmodules(repository))) return [];
-  const listing = await repository.run(["ls-files", "-s", "-z"]);
-  const paths: string[] = [];
-  if (!listing.stdout.includes("160000 ")) return paths;
-  for (const record of records(listing.stdout)) {
-    if (record.toString("latin1", 0, 7) !== "160000 ") continue;
-    const path = join(worktree, record.subarray(record.indexOf(9) + 1).toString("utf8"));
-    if ((await lstat(join(path, ".git")).catch(() => undefined)) !== undefined) paths.push(path);
-  }
-  return paths;
-}
-
-/** The mode of a submodule in an index, and extensions under which its entries are elsewhere (split and sparse index). */
-const SIGNS = [Buffer.from([0, 0, 0xe0, 0]), Buffer.from("link"), Buffer.from("sdir")];
-
-/** Whether the index can hold a submodule at all; by chance other bytes look alike, and then git lists it. */
-async function mayHoldSubmodules(repository: Repository): Promise<boolean> {
-  const index = await readFile(join(repository.location.gitDir, "index")).catch(() => undefined);
-  return index !== undefined && SIGNS.some((sign) => index.includes(sign));
+  const { worktree, submodules } = await repository.prepared();
+  const paths = submodules.map((path) => join(worktree ?? "", path));
+  const found = await Promise.all(paths.map((path) => lstat(join(path, ".git")).catch(() => undefined)));
+  return paths.filter((_, index) => found[index] !== undefined);
 }

@@ -31,6 +31,10 @@ const ALWAYS: readonly ConfigPair[] = [
   // These would move or delete more refs than the call says.
   ["rebase.updateRefs", "false"],
   ["rebase.autoSquash", "false"],
+  // A line break in it makes lines of the list of what to do, such as exec.
+  ["rebase.instructionFormat", "%s"],
+  // Recorded resolutions: MERGE_RR names the files that git copies into the repository.
+  ["rerere.enabled", "false"],
   ["fetch.pruneTags", "false"],
   // Packs from addresses that the remote names.
   ["fetch.uriProtocols", ""],

@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { GitResult } from "../run/run-git.ts";
+import { pathText, records } from "../run/text.ts";
+
+const GITLINK = 0o160000;
+/** Extensions under which the entries are elsewhere, or are read from elsewhere in the file. */
+const INDIRECT = ["link", "IEOT"].map((name) => Buffer.from(name));
+/** Paths that git itself never puts into an index, but follows out of the working tree (or into the git directory) in one. */
+const LEADS_OUT =
+  process.platform === "win32"
+    ? /^[/\\]|^[a-z]:|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i
+    : /^\/|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i;
+
+/** The path, each byte a character. */
+type Entry = readonly [mode: number, path: string];
+
+/**
+ * Checks the paths of an index, which may have come with the repository: git reads and writes the files that they name.
+ *
+ * @param file the index
+ * @param oidBytes 20, or 32 with SHA-256
+ * @param list asks git for the entries (`ls-files --stage -z`) where the file is not of the plain kind
+ * @returns the paths of its submodules
+ * @throws ToolError `denied`, code `corrupt_index`
+ */
+export async function submodulesInIndex(
+  file: string,
+  oidBytes: number,
+  list: () => Promise<GitResult>,
+): Promise<string[]> {
+  const bytes = await readFile(file).catch(() => undefined);
+  if (bytes === undefined) return [];
+  const entries = plainEntries(bytes, oidBytes) ?? listedEntries((await list()).stdout);
+  const submodules: string[] = [];
+  for (const [mode, path] of entries) {
+    if (LEADS_OUT.test(path)) throw leadsOut(Buffer.from(path, "latin1"));
+    if (mode === GITLINK) submodules.push(Buffer.from(path, "latin1").toString("utf8"));
+  }
+  return submodules;
+}
+
+/** The entries as gitformat-index(5) lays them out in versions 2 and 3; undefined for anything else. */
+function plainEntries(bytes: Buffer, oidBytes: number): Entry[] | undefined {
+  if (bytes.length < 12 || INDIRECT.some((name) => bytes.includes(name))) return undefined;
+  const [version, count] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8)];
+  if (version !== 2 && version !== 3) return undefined;
+  const entries: Entry[] = [];
+  for (let start = 12; entries.length < count; ) {
+    const flags = start + 40 + oidBytes;
+    if (flags + 4 > bytes.length) return undefined;
+    const path = flags + ((bytes.readUInt8(flags) & 0x40) === 0 ? 2 : 4);
+    const end = bytes.indexOf(0, path);
+    if (end === -1) return undefined;
+    entries.push([bytes.readUInt32BE(start + 24), bytes.toString("latin1", path, end)]);
+    // Filled with NUL to a multiple of eight bytes, at least one.
+    start += (end - start + 8) & ~7;
+  }
+  return entries;
+}
+
+/** The same from `git ls-files --stage -z`: mode, id, stage, a tab, the path. */
+function listedEntries(output: Buffer): Entry[] {
+  return records(output).map((record) => [
+    Number.parseInt(record.toString("latin1", 0, 6), 8),
+    record.toString("latin1", record.indexOf(9) + 1),
+  ]);
+}
+
+function leadsOut(path: Buffer): ToolError {
+  return new ToolError(
+    "denied",
+    `The repository's index names "${oneLine(pathText(path))}", which is no path inside the working tree.`,
+    {
+      code: "corrupt_index",
+      hint: "git never writes such an index. The user removes .git/index and runs git reset, or clones the repository again.",
+    },
+  );
+}
