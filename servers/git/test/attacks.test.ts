@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
@@ -151,16 +150,11 @@ describe("the trap repository", { timeout: 240_000 }, () => {
         expect(outcome, call).toMatch(/refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/);
   });
 
-  it("is described in the README as it is", () => {
-    const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
-    expect(readme).toContain(`A test sets ${VECTORS.length} traps`);
-    const [, list] = /<!-- traps -->\n([\s\S]*?)\.\n<!-- \/traps -->/.exec(readme) ?? [];
-    expect(list?.replaceAll("\n", " ")).toBe(VECTORS.map(({ name }) => name).join(", "));
-  });
-
   it("holds traps each of which plain git falls into", async () => {
     const missed: string[] = [];
-    for (const vector of VECTORS) {
+    const [version = ""] = /\d[\d.]*/.exec(git(ours.place.folder, "--version")) ?? [];
+    const isHere = ({ since = "" }: Vector) => since.localeCompare(version, "en", { numeric: true }) <= 0;
+    for (const vector of VECTORS.filter(isHere)) {
       const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("victim"), false);
       vector.setup?.(root);
       vector.plant(root, trapOf(vector).program);

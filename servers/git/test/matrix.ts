@@ -206,7 +206,9 @@ export async function matrix(): Promise<Matrix> {
 
 /** A linked worktree with a change in it, made where nothing of the repository runs. */
 function addLinked(folder: string): void {
-  const plain = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+  const plain = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "hook.evil.enabled=false"].flatMap(
+    (set) => ["-c", set],
+  );
   git(
     join(folder, "repo"),
     ...plain,

@@ -100,7 +100,7 @@ describe("the state of an operation", () => {
   const goOn = (root: string) =>
     codeOf(callTool(inside(), "git_merge", { repo_path: root, action: "continue" }));
 
-  it("executes no line of a rebase's list, and nothing of its format", async () => {
+  it("executes no line of a rebase's list", async () => {
     const root = diverged();
     const { program, log } = canary(place.path("in", "evil"));
     stopped(root, "rebase", "side");

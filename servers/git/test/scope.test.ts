@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -105,6 +106,25 @@ describe("a repository reaches nothing outside of the allowed directories", () =
       renameSync(join(dir, `${part}-own`), join(dir, part));
     }
     expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
+  });
+
+  it("by extensions.refStorage", async (ctx) => {
+    const { root, foreign, over } = insideAndOutside(place);
+    for (const store of [join(foreign, ".git"), "../../../out/repo/.git"]) {
+      git(place.folder, "config", "-f", join(root, ".git", "config"), "core.repositoryFormatVersion", "1");
+      git(
+        place.folder,
+        "config",
+        "-f",
+        join(root, ".git", "config"),
+        "extensions.refStorage",
+        `files://${store}`,
+      );
+      const branches = spawnSync("git", ["branch", "--list"], { cwd: root });
+      if (branches.status !== 0)
+        ctx.skip("this git keeps refs in the git directory only (2.54 is the first)");
+      expect(await codeOf(callTool(over, "git_branch", { repo_path: root })), store).toBe("outside_roots");
+    }
   });
 
   it("but alternates and worktrees inside are fine", async () => {

@@ -16,6 +16,8 @@ export interface Vector {
   setup?(root: string): void;
   /** What a person does in this repository, upon which plain git runs the program. */
   readonly springs: readonly (readonly string[])[];
+  /** The first version of git that has it; an older one cannot be shown to fall into it. */
+  readonly since?: string;
   /** Whether the tools that talk to the remote refuse this configuration instead. */
   readonly refusedRemote?: true;
   /** Whether the tools that would need the filter refuse that instead. */
@@ -380,6 +382,81 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["remote.origin.pushurl", `ext::${program} x`], ["protocol.ext.allow", "always"]),
     springs: [["push", "origin", "main"]],
     refusedRemote: true,
+  },
+  {
+    name: "pushRemote of the current branch as a command",
+    plant: (root, program) =>
+      set(root, ["branch.main.pushRemote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
+    springs: [["push"]],
+  },
+  {
+    name: "url.pushInsteadOf ext::",
+    plant: (root, program) =>
+      set(
+        root,
+        [`url.ext::${program} .pushInsteadOf`, "http://127.0.0.1:"],
+        ["protocol.ext.allow", "always"],
+      ),
+    springs: [["push", "origin", "main"]],
+    refusedRemote: true,
+  },
+  {
+    name: "group of remotes by a remote's name",
+    since: "2.56",
+    plant: (root, program) =>
+      set(
+        root,
+        ["remotes.origin", "evil"],
+        ["remote.evil.url", `ext::${program} x`],
+        ["protocol.ext.allow", "always"],
+      ),
+    springs: [["push", "origin", "main"]],
+    refusedRemote: true,
+  },
+  {
+    name: "URL of a remote that an empty one replaces",
+    since: "2.46",
+    plant(root, program) {
+      for (const url of ["", `ext::${program} x`]) git(root, "config", "--add", "remote.origin.url", url);
+      set(root, ["protocol.ext.allow", "always"]);
+    },
+    springs: [["fetch", "origin"]],
+    refusedRemote: true,
+  },
+  {
+    name: "hook of the configuration",
+    since: "2.54",
+    plant(root, program) {
+      set(root, ["hook.evil.command", program]);
+      for (const event of [
+        "pre-commit",
+        "post-commit",
+        "post-checkout",
+        "post-merge",
+        "reference-transaction",
+      ])
+        git(root, "config", "--add", "hook.evil.event", event);
+    },
+    springs: [["commit", "--allow-empty", "-m", "x"]],
+  },
+  {
+    name: "command of an alias",
+    since: "2.54",
+    plant: (root, program) => set(root, ["alias.own.command", `!${program}`]),
+    springs: [["own"]],
+  },
+  {
+    name: "core.fsmonitor through includeIf hasconfig",
+    plant(root, program) {
+      writeFileSync(join(root, ".git", "remotely"), `[core]\n\tfsmonitor = ${program}\n`);
+      set(root, ["includeIf.hasconfig:remote.*.url:**.path", "remotely"]);
+    },
+    springs: [["status"]],
+  },
+  {
+    name: "rebase.instructionFormat with a line exec",
+    plant: (root, program) => set(root, ["rebase.instructionFormat", `%s%nexec ${program}`]),
+    springs: [["rebase", "feature"]],
   },
   {
     name: "remote of a submodule as a command",

@@ -176,6 +176,10 @@ export class Git {
     const { location } = repository;
     const { entries, dormant, ...rest } = await repository.readConfig(this.guard);
     const worktree = await this.#worktreeOf(location, (key) => lastValue(entries, key));
+    // From git 2.54 on the refs may be elsewhere: reftable:///path.
+    const [, refs] = /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
+    if (refs !== undefined && !this.guard.contains(realOf(resolve(location.gitDir, refs))))
+      throw outside("ref storage (extensions.refStorage)", this.guard);
     const base = worktree ?? location.gitDir;
     const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
     const submodules = worktree === undefined ? [] : await repository.readIndex(entries);

@@ -16,7 +16,7 @@ const HARMLESS_HTTP =
   /^http\.(.*\.)?(extraheader|postbuffer|lowspeedlimit|lowspeedtime|version|useragent|maxrequests|noepsv)$/;
 const STAGES = ["Enumerating", "Counting", "Compressing", "Writing", "Receiving", "Resolving", "Updating"];
 
-/** The URLs of a configured remote. */
+/** The URLs of a configured remote that git may contact, to fetch or to push. */
 export function remoteUrls(config: readonly ConfigEntry[], remote: string, push: boolean): string[] {
   const names = new Set<string>();
   const urls: string[] = [];
@@ -29,7 +29,10 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
     if (variable === "url") urls.push(value);
     if (variable === "pushurl") pushUrls.push(value);
   }
-  const found = push && pushUrls.length > 0 ? pushUrls : urls;
+  // From git 2.46 on an empty URL takes back those before it, so any may be the one.
+  const all = [...urls, ...pushUrls];
+  const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
+  const found = all.includes("") ? all.filter(Boolean) : used;
   if (remote.startsWith("-") || found.length === 0) {
     const near = nearest(remote, names);
     throw new ToolError(
@@ -78,15 +81,20 @@ function lenders(config: readonly ConfigEntry[]): string[] {
     isTrue(lastValue(config, `remote.${name}.promisor`));
   return config.flatMap(({ key, value }) => {
     const [section, name, variable] = splitKey(key);
-    return section === "remote" && variable === "url" && isLender(name) ? [value] : [];
+    return section === "remote" && variable === "url" && value !== "" && isLender(name) ? [value] : [];
   });
 }
 
 /** A repository's own words on where its remotes really are: rewritten URLs, proxies, helpers. */
 function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
+  const remotes = new Set(
+    config.map(({ key }) => splitKey(key)).map(([section, name]) => section === "remote" && name),
+  );
   const found = config.find((entry) => {
     if (isOwn(entry)) return false;
     const [section, , variable] = splitKey(entry.key);
+    // A group, which git takes for the remote of that name.
+    if (section === "remotes") return remotes.has(entry.key.slice("remotes.".length));
     if (section === "url") return urls.some((url) => url.startsWith(entry.value));
     if (section === "remote") return variable === "vcs" || (variable === "proxy" && entry.value !== "");
     if (section === "http") return !HARMLESS_HTTP.test(entry.key);

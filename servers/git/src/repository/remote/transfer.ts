@@ -95,7 +95,7 @@ export async function fetch(
 ): Promise<{ remote: string; updated: MovedRef[]; count: number }> {
   const { config } = await repository.prepared();
   const { remote } = query;
-  const urls = remoteUrls(config, remote, false).slice(0, 1);
+  const urls = remoteUrls(config, remote, false);
   const options = await remoteOptions(git, config, urls, progress);
   if (query.branch !== undefined) await checkRefName(repository, "heads", query.branch);
   const branch = query.branch ?? "*";

@@ -51,8 +51,6 @@ const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
   [/^filter\..*\.required$/, "false"],
   [/^diff\.external$/, ""],
   [/^diff\..*\.(command|textconv)$/, ""],
-  // An empty name breaks every diff; an empty file does nothing.
-  [/^diff\.orderfile$/, "/dev/null"],
   [/^merge\..*\.driver$/, TEXT_MERGE],
   [/^(credential|credential\..*)\.helper$/, ""],
   [/^core\.alternaterefscommand$/, ""],
@@ -68,6 +66,10 @@ const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
   [/^pager\..*$/, "false"],
   [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
   [/^transfer\.bundleuri$/, "false"],
+  // What the remote does with a push is not the repository's to say.
+  [/^push\.pushoption$/, ""],
+  // Windows: variables that git withholds from what it starts, which could be these overrides.
+  [/^core\.unsetenvvars$/, "PERL5LIB"],
   // Other names would be programs called git-merge-<name>.
   [/^pull\.(twohead|octopus)$/, "ort"],
 ];
@@ -89,6 +91,8 @@ const OWN_FILES: ReadonlySet<string> = new Set([
   "gpg.ssh.allowedsignersfile",
   "gpg.ssh.revocationfile",
   "commit.template",
+  "diff.orderfile",
+  "fetch.fsck.skiplist",
 ]);
 
 /** Keys that say how a filter works; those of git-lfs name programs that it runs in its turn. */

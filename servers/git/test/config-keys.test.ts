@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../src/repository/run/config.ts";
+import { overridesFor } from "../src/repository/run/safe-config.ts";
+import { OVERRULED, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
+import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
+import { canary } from "./traps.ts";
+import { cloned, over, place, usePlace } from "./upstream.ts";
+import { VECTORS } from "./vectors.ts";
+
+usePlace();
+
+const keysIn = (text: string) => text.trim().split(/\s+/);
+/** A key of the table as a pattern: `*` and `<name>` stand for anything. */
+const patternOf = (key: string) =>
+  new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(/<[^>]+>|\*/g, ".+")}$`, "is");
+/** One key that the pattern stands for. */
+const exampleOf = (key: string) => key.replaceAll(/<[^>]+>/g, "origin");
+
+describe("the configuration keys that git documents", () => {
+  it("are classified, each of them: whether it names a program, a file, a URL or an address", () => {
+    const table = [...Object.values(TRAPPED), OVERRULED, REFUSED, ...Object.values(SAFE), PLAIN];
+    const known = table.flatMap(keysIn).map(patternOf);
+    const documented = git(place.folder, "help", "-c")
+      .split("\n")
+      .filter((line) => /^\w\S*$/.test(line));
+    expect(documented.length).toBeGreaterThan(700);
+    expect(documented.filter((key) => !known.some((pattern) => pattern.test(key)))).toEqual([]);
+  });
+
+  it.each(Object.entries(TRAPPED))("are set by the trap that is said to set them: %s", (name, keys) => {
+    const vector = VECTORS.find((one) => one.name === name);
+    const root = sampleRepository(place.path("repo"));
+    git(root, "remote", "set-url", "origin", "http://127.0.0.1/x.git");
+    git(root, "remote", "add", "login", "http://127.0.0.1/y.git");
+    vector?.plant(root, canary(place.path("evil")).program);
+    // hasconfig: is a condition in the name of another key.
+    const set = git(root, "config", "--local", "--list", "--name-only").split("\n");
+    for (const key of keysIn(keys)) {
+      const pattern = patternOf(key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key);
+      expect(
+        set.some((one) => pattern.test(one)),
+        key,
+      ).toBe(true);
+    }
+  });
+
+  it.each(keysIn(OVERRULED))("are overruled: %s", (key) => {
+    const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
+    const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
+    const pairs = overridesFor(parseConfig(Buffer.from(entry)));
+    const [, value = "/evil"] = pairs.find(([one]) => one.toLowerCase() === name.toLowerCase()) ?? [];
+    expect(value).not.toBe("/evil");
+  });
+
+  it("are refused by the tools that talk to remotes", async () => {
+    const { root, server } = await cloned();
+    const before = server.requests.length;
+    for (const key of keysIn(REFUSED).map(exampleOf)) {
+      git(root, "config", key, "x");
+      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe("unsafe_config");
+      git(root, "config", "--unset", key);
+    }
+    expect(server.requests.length).toBe(before);
+  });
+
+  it("are safe for reasons that a test proves, where one is named", () => {
+    for (const reason of Object.keys(SAFE)) {
+      const [, file, title] = /\(([\w-]+\.test\.ts): (.*)\)$/s.exec(reason) ?? [];
+      if (file === undefined || title === undefined) continue;
+      expect(readFileSync(join(import.meta.dirname, file), "utf8"), reason).toContain(`it("${title}"`);
+    }
+  });
+});

@@ -1,0 +1,157 @@
+/** Keys of git's configuration, as `git help -c` of git 2.39 and 2.55 prints them, blanks between them. */
+type Keys = string;
+
+/** Keys that a trap sets, by the trap's name. */
+export const TRAPPED: Readonly<Record<string, Keys>> = {
+  "pager and aliases": "alias.* core.pager interactive.diffFilter pager.<cmd>",
+  "command of an alias": "alias.*.command",
+  "branch.mergeOptions": "branch.<name>.mergeOptions",
+  "remote of the current branch as a command": "branch.<name>.remote",
+  "pushRemote of the current branch as a command": "branch.<name>.pushRemote",
+  "core.alternateRefsCommand": "core.alternateRefsCommand",
+  "core.askPass": "core.askPass",
+  "driver of an attributes file that the configuration names": "core.attributesFile",
+  "editor and sequence editor": "core.editor sequence.editor",
+  "core.fsmonitor": "core.fsmonitor",
+  "promisor remote with core.gitProxy": "core.gitProxy",
+  "core.hooksPath": "core.hooksPath",
+  "remote uploadpack, receivepack and ssh":
+    "core.sshCommand remote.<name>.receivepack remote.<name>.uploadpack",
+  "credential helper of a URL, named as a shell command": "credential.<url>.*",
+  "credential.helper": "credential.helper",
+  "diff driver command": "diff.<driver>.command",
+  textconv: "diff.<driver>.textconv",
+  "diff.external": "diff.external",
+  "clean and smudge filter": "filter.<driver>.clean filter.<driver>.smudge",
+  "housekeeping with a hook": "gc.recentObjectsHook",
+  "gpg.x509.program": "gpg.<format>.program",
+  "gpg.program with commit.gpgSign": "gpg.program",
+  "gpg.ssh.defaultKeyCommand": "gpg.ssh.defaultKeyCommand",
+  "hook of the configuration": "hook.<friendly-name>.command hook.<friendly-name>.event",
+  "core.fsmonitor through include.path": "include.path",
+  "filter through includeIf onbranch": "includeIf.<condition>.path",
+  "core.fsmonitor through includeIf hasconfig": "hasconfig:remote.*.url",
+  "merge driver": "merge.<driver>.driver",
+  "promisor remote over ext::": "protocol.<name>.allow protocol.allow",
+  "remote.vcs helper": "remote.<name>.vcs",
+  "URL of a remote that an empty one replaces": "remote.<name>.url",
+  "pushurl as a command": "remote.<name>.pushurl",
+  "promisor remote with uploadpack": "remote.<name>.promisor",
+  "remote.pushDefault as a command": "remote.pushDefault",
+  "group of remotes by a remote's name": "remotes.<group>",
+  "rebase.instructionFormat with a line exec": "rebase.instructionFormat",
+  "submodule.update command": "submodule.<name>.update submodule.<name>.url",
+  "trailer command": "trailer.<key-alias>.cmd trailer.<key-alias>.command",
+  "url.insteadOf ext::": "url.<base>.insteadOf",
+  "url.pushInsteadOf ext::": "url.<base>.pushInsteadOf",
+};
+
+/** Keys that are given another value whatever a repository says. */
+export const OVERRULED: Keys = `
+  commit.template core.excludesFile core.unsetenvvars diff.orderFile fetch.fsck.skipList gpg.ssh.allowedSignersFile
+  gpg.ssh.revocationFile mailmap.file pull.octopus pull.twohead push.pushOption rerere.enabled
+  submodule.<name>.ignore transfer.bundleURI uploadpack.packObjectsHook
+`;
+
+/** Keys for which the tools that talk to a remote refuse, where a repository sets them. */
+export const REFUSED: Keys = `
+  fetch.bundleURI http.cookieFile http.curloptResolve http.delegation http.emptyAuth http.followRedirects
+  http.keepAliveCount http.keepAliveIdle http.keepAliveInterval http.maxRetries http.maxRetryTime http.minSessions
+  http.pinnedPubkey http.proactiveAuth http.proxy http.proxyAuthMethod http.proxySSLCAInfo http.proxySSLCert
+  http.proxySSLCertPasswordProtected http.proxySSLKey http.retryAfter http.saveCookies http.schannelCheckRevoke
+  http.schannelUseSSLCAInfo http.sslBackend http.sslCAInfo http.sslCAPath http.sslCert http.sslCertPasswordProtected
+  http.sslCertType http.sslCipherList http.sslKey http.sslKeyType http.sslTry http.sslVerify http.sslVersion
+  remote.<name>.proxy
+`;
+
+/**
+ * Other keys that name a program, a file, a URL or an address, and whole sections that do nothing here, by the reason. A test in
+ * parentheses has the proof.
+ */
+export const SAFE: Readonly<Record<string, Keys>> = {
+  "Its command is never run":
+    "am.* bitmapPseudoMerge.* browser.* bundle.* completion.* credentialCache.* credentialStore.* difftool.* fastimport.unpackLimit format.* fsck.* gitcvs.* gitweb.* gui.* guitool.* help.* imap.* instaweb.* mailinfo.* man.* mergetool.* receive.* repack.* replay.* sendemail.* showBranch.* tar.* uploadarchive.* uploadpack.* uploadpackfilter.* web.* diff.guitool diff.tool merge.guitool merge.tool lsrefs.*",
+  "Housekeeping is off (gc.auto, maintenance.auto)": "gc.* maintenance.*",
+  "Git reads it from the user's own configuration only (git-config(1))": "safe.* trace2.*",
+  "Every run gives the template itself (remote.test.ts: executes nothing that comes along: no hooks, filters, submodules or templates)":
+    "init.*",
+  "No object is fetched later: GIT_NO_LAZY_FETCH (environment.test.ts: is reported and not fetched: no promisor, no transport)":
+    "promisor.*",
+  "The environment says GIT_SSH_VARIANT": "ssh.variant",
+  "Core.fsmonitor is off, and with it the daemon": "fsmonitor.* core.fsmonitorHookVersion",
+  "Refused unless inside (scope.test.ts: by a file that the configuration names (blame.ignoreRevsFile))":
+    "blame.ignoreRevsFile",
+  "Refused unless inside (scope.test.ts: by core.worktree, commondir, objects, alternates or links in the git directory)":
+    "core.worktree",
+  "Refused unless inside (scope.test.ts: by extensions.refStorage)": "extensions.*",
+  "Chooses among the user's own keys, and only where the user signs": "user.signingKey",
+  "No tool looks into a submodule that is not checked out": "submodule.<name>.gitdir",
+  "No file from outside is copied (planted.test.ts: copies no file from outside (MERGE_RR))":
+    "rerere.autoUpdate",
+};
+
+/** Keys that name none of these: switches, numbers, colors, refs, patterns, names and texts. */
+export const PLAIN: Keys = `
+  add.ignoreErrors add.interactive.useBuiltin advice.* apply.ignoreWhitespace apply.whitespace attr.tree
+  author.email author.name blame.blankBoundary blame.coloring blame.date blame.markIgnoredLines
+  blame.markUnblamableLines blame.showEmail blame.showRoot branch.<name>.deleteMerged branch.<name>.description
+  branch.<name>.merge branch.<name>.rebase branch.autoSetupMerge branch.autoSetupRebase branch.sort
+  checkout.defaultRemote checkout.guess checkout.thresholdForParallelism checkout.workers clean.requireForce
+  clone.defaultRemoteName clone.filterSubmodules clone.rejectShallow color.* column.* commit.cleanup commit.gpgSign
+  commit.status commit.verbose commitGraph.changedPaths commitGraph.changedPathsVersion
+  commitGraph.generationVersion commitGraph.maxNewFilters commitGraph.readChangedPaths committer.email
+  committer.name core.abbrev core.alternateRefsPrefixes core.autocrlf core.bare core.bigFileThreshold
+  core.checkRoundtripEncoding core.checkStat core.commentChar core.commentString core.commitGraph core.compression
+  core.configLockTimeout core.createObject core.deltaBaseCacheLimit core.eol core.fileMode core.filesRefLockTimeout
+  core.fsync core.fsyncMethod core.fsyncObjectFiles core.hideDotFiles core.ignoreCase core.ignoreStat
+  core.lockfilePid core.logAllRefUpdates core.looseCompression core.maxTreeDepth core.multiPackIndex core.notesRef
+  core.packedGitLimit core.packedGitWindowSize core.packedRefsTimeout core.precomposeUnicode core.preferSymlinkRefs
+  core.preloadIndex core.protectHFS core.protectNTFS core.quotePath core.repositoryFormatVersion
+  core.restrictinheritedhandles core.safecrlf core.sharedRepository core.sparseCheckout core.sparseCheckoutCone
+  core.splitIndex core.symlinks core.trustctime core.untrackedCache core.useReplaceRefs core.warnAmbiguousRefs
+  core.whitespace credential.interactive credential.protectProtocol credential.sanitizePrompt credential.useHttpPath
+  credential.username diff.<driver>.binary diff.<driver>.cachetextconv diff.<driver>.trustExitCode
+  diff.<driver>.wordRegex diff.<driver>.xfuncname diff.algorithm diff.autoRefreshIndex diff.colorMoved
+  diff.colorMovedWS diff.context diff.dirstat diff.dstPrefix diff.ignoreSubmodules diff.indentHeuristic
+  diff.interHunkContext diff.mnemonicPrefix diff.noPrefix diff.noprefix diff.relative diff.renameLimit diff.renames
+  diff.srcPrefix diff.statGraphWidth diff.statNameWidth diff.submodule diff.suppressBlankEmpty diff.trustExitCode
+  diff.wordRegex diff.wsErrorHighlight feature.* feature.experimental feature.manyFiles fetch.all
+  fetch.bundleCreationToken fetch.followRemoteHEAD fetch.fsck.<msg-id> fetch.fsckObjects fetch.negotiationAlgorithm
+  fetch.output fetch.parallel fetch.prune fetch.pruneTags fetch.recurseSubmodules fetch.showForcedUpdates
+  fetch.unpackLimit fetch.writeCommitGraph gpg.format gpg.minTrustLevel grep.column grep.extendedRegexp
+  grep.fallbackToNoIndex grep.fullName grep.lineNumber grep.patternType grep.threads hook.<event>.enabled
+  hook.<event>.jobs hook.<friendly-name>.enabled hook.<friendly-name>.parallel hook.jobs http.<url>.*
+  http.extraHeader http.lowSpeedLimit http.lowSpeedTime http.maxRequests http.noEPSV http.postBuffer http.userAgent
+  http.version i18n.commitEncoding i18n.logOutputEncoding index.recordEndOfIndexEntries index.recordOffsetTable
+  index.skipHash index.sparse index.threads index.version interactive.singleKey log.abbrevCommit log.date
+  log.decorate log.diffMerges log.excludeDecoration log.follow log.graphColors log.graphIndent
+  log.initialDecorationSet log.mailmap log.showRoot log.showSignature mailmap.blob merge.<driver>.name
+  merge.<driver>.recursive merge.autoStash merge.branchdesc merge.conflictStyle merge.defaultToUpstream
+  merge.directoryRenames merge.ff merge.log merge.renameLimit merge.renames merge.renormalize merge.stat
+  merge.suppressDest merge.verbosity merge.verifySignatures notes.<name>.mergeStrategy notes.displayRef
+  notes.mergeStrategy notes.rewrite.<command> notes.rewriteMode notes.rewriteRef pack.allowPackReuse
+  pack.compression pack.deltaCacheLimit pack.deltaCacheSize pack.depth pack.indexVersion pack.island pack.islandCore
+  pack.packSizeLimit pack.preferBitmapTips pack.readReverseIndex pack.threads pack.useBitmapBoundaryTraversal
+  pack.useBitmaps pack.usePathWalk pack.useSparse pack.window pack.windowMemory pack.writeBitmapHashCache
+  pack.writeBitmapLookupTable pack.writeReverseIndex pretty.<name> protocol.version pull.autoStash pull.ff
+  pull.rebase push.autoSetupRemote push.default push.followTags push.gpgSign push.negotiate push.recurseSubmodules
+  push.useBitmaps push.useForceIfIncludes rebase.abbreviateCommands rebase.autoSquash rebase.autoStash
+  rebase.backend rebase.forkPoint rebase.maxLabelLength rebase.missingCommitsCheck rebase.rebaseMerges
+  rebase.rescheduleFailedExec rebase.stat rebase.updateRefs reftable.blockSize reftable.geometricFactor
+  reftable.indexObjects reftable.lockTimeout reftable.restartInterval remote.<name>.advertisedAs remote.<name>.fetch
+  remote.<name>.followRemoteHEAD remote.<name>.mirror remote.<name>.negotiationInclude
+  remote.<name>.negotiationRestrict remote.<name>.partialclonefilter remote.<name>.proxyAuthMethod
+  remote.<name>.prune remote.<name>.pruneTags remote.<name>.push remote.<name>.serverOption
+  remote.<name>.skipDefaultUpdate remote.<name>.skipFetchAll remote.<name>.tagOpt revert.reference sideband.<url>.*
+  sideband.allowControlCharacters sparse.expectFilesOutsideOfPatterns splitIndex.maxPercentChange
+  splitIndex.sharedIndexExpire stash.index stash.showIncludeUntracked stash.showPatch stash.showStat
+  status.aheadBehind status.branch status.compareBranches status.displayCommentPrefix status.relativePaths
+  status.renameLimit status.renames status.short status.showStash status.showUntrackedFiles status.submoduleSummary
+  submodule.<name>.active submodule.<name>.branch submodule.<name>.fetchRecurseSubmodules submodule.active
+  submodule.alternateErrorStrategy submodule.alternateLocation submodule.fetchJobs submodule.propagateBranches
+  submodule.recurse tag.forceSignAnnotated tag.gpgSign tag.sort trailer.<key-alias>.ifexists
+  trailer.<key-alias>.ifmissing trailer.<key-alias>.key trailer.<key-alias>.where trailer.ifexists trailer.ifmissing
+  trailer.separators trailer.where transfer.advertiseObjectInfo transfer.advertiseSID transfer.credentialsInUrl
+  transfer.fsckObjects transfer.hideRefs transfer.unpackLimit user.email user.name user.useConfigOnly
+  versionsort.suffix worktree.guessRemote worktree.useRelativePaths
+`;
