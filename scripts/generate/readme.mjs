@@ -1,4 +1,7 @@
 // The generated parts of the READMEs: how to install a server, and what it offers.
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { hostEntries, hostNames, installLinks, printCommand } from "./launch.mjs";
 import { code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
@@ -23,6 +26,21 @@ export async function readmeParts(server, state) {
     prompts: promptsPart(server),
     skills: skillsPart(server),
     compared: await comparedPart(server),
+    ...(await safetyParts(server)),
+  };
+}
+
+/** What a server promises, from the file in which each promise names the tests that prove it. */
+async function safetyParts({ folder }) {
+  const file = join(folder, "test", "promises.json");
+  if (!existsSync(file)) return {};
+  const { promises, traps } = JSON.parse(await readFile(file, "utf8"));
+  const items = promises.map(
+    ({ promise, text }) => `- **${promise}** ${text.replace("{traps}", String(traps.length))}`,
+  );
+  return {
+    safety: items.join("\n"),
+    traps: `<details><summary>The traps</summary>\n\n${traps.join(", ")}.\n\n</details>`,
   };
 }
 
