@@ -1,16 +1,19 @@
 import { parentPort } from "node:worker_threads";
-import type { Work } from "./converter.ts";
+import type { Done, Work } from "./converter.ts";
+
+/** Converts what was asked for; each library is loaded on its first use, as most servers never see a document. */
+async function done(work: Work): Promise<Done> {
+  if ("html" in work) return { conversion: (await import("./extract.ts")).convertHtml(work.html) };
+  if ("pdf" in work) return { document: await (await import("./pdf.ts")).pdfText(work.pdf) };
+  const { officeDocument } = await import("./office/index.ts");
+  const { html, facts } = await officeDocument(work.office);
+  const { convertWhole } = await import("./extract.ts");
+  return { document: { ...facts, text: convertWhole(html, work.writing) } };
+}
 
 parentPort?.on("message", async (work: Work) => {
   try {
-    // Each on its first use: most servers never see a PDF.
-    if ("html" in work) {
-      const { convertHtml } = await import("./extract.ts");
-      parentPort?.postMessage({ conversion: convertHtml(work.html) });
-    } else {
-      const { pdfText } = await import("./pdf.ts");
-      parentPort?.postMessage({ pdfText: await pdfText(work.pdf) });
-    }
+    parentPort?.postMessage(await done(work));
   } catch (error) {
     parentPort?.postMessage({ failed: error instanceof Error ? error.message : String(error) });
   }

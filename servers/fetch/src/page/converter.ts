@@ -4,7 +4,8 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { Conversion, ConversionRequest } from "./extract.ts";
-import type { PdfRequest, PdfText } from "./pdf.ts";
+import type { Facts } from "./facts.ts";
+import type { Writing } from "./markdown.ts";
 import { withoutTags } from "./without-tags.ts";
 
 export interface ConverterOptions {
@@ -22,9 +23,19 @@ export interface GivenUp {
   readonly needsJavascript: false;
 }
 
+/** The text of a file that is no page. */
+export interface DocumentText extends Facts {
+  readonly text: string;
+  /** Pages of a PDF. */
+  readonly pages?: number;
+}
+
 /** What the thread is asked, and what it answers. */
-export type Work = { readonly html: ConversionRequest } | { readonly pdf: PdfRequest };
-type Done = { readonly conversion: Conversion } | { readonly pdfText: PdfText };
+export type Work = { readonly html: ConversionRequest } | DocumentWork;
+export type DocumentWork =
+  | { readonly pdf: Uint8Array }
+  | { readonly office: Uint8Array; readonly writing: Writing };
+export type Done = { readonly conversion: Conversion } | { readonly document: DocumentText };
 type Reply = Done | { readonly failed: string };
 
 /**
@@ -58,15 +69,16 @@ export class Converter {
   }
 
   /** @throws ToolError `unavailable` for what cannot be read; the signal's reason. */
-  async pdf(request: PdfRequest, signal: AbortSignal): Promise<PdfText> {
+  async document(work: DocumentWork, signal: AbortSignal): Promise<DocumentText> {
     try {
-      const done = await this.#inTurn({ pdf: request }, signal);
-      if ("pdfText" in done) return done.pdfText;
+      const done = await this.#inTurn(work, signal);
+      if ("document" in done) return done.document;
       throw new Failure("the answer was of another kind");
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      throw new ToolError("unavailable", `The PDF could not be read as text: ${error.message}.`, {
-        hint: "Its bytes are the resource that the answer of format metadata names.",
+      const what = "pdf" in work ? "PDF" : "document";
+      throw new ToolError("unavailable", `The ${what} could not be read as text: ${error.message}.`, {
+        hint: "Its bytes are the resource that format metadata names as snapshot, followed by /raw.",
       });
     }
   }

@@ -115,6 +115,13 @@ export function convertHtml(request: ConversionRequest): Conversion {
   return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
 }
 
+/** All of a document's HTML as markdown or text. */
+export function convertWhole(html: string, writing: Writing): string {
+  if (!isModest(html)) return written(html, withoutTags(html), writing);
+  const document = parsePage(html);
+  return contentOf(document.body, document, writing);
+}
+
 function contentOf(element: PageElement, document: PageDocument, writing: Writing): string {
   const text = element.textContent ?? "";
   simplify(element, document);

@@ -2,10 +2,10 @@ import type { PageDocument } from "./document.ts";
 
 /** What a page says of itself. */
 export interface Facts {
-  readonly title?: string;
-  readonly byline?: string;
+  readonly title?: string | undefined;
+  readonly byline?: string | undefined;
   readonly published?: string;
-  readonly modified?: string;
+  readonly modified?: string | undefined;
   readonly language?: string;
   readonly description?: string;
   /** The address that the page calls its own. */

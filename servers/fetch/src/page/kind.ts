@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from "file-type";
 
 /** What a body is, whatever its header says. */
-export type Kind = "html" | "json" | "text" | "image" | "pdf" | "binary";
+export type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
 
 export interface Body {
   readonly kind: Kind;
@@ -10,6 +10,9 @@ export interface Body {
 }
 
 const SNIFFED_BYTES = 4_100;
+/** Word, Excel and PowerPoint documents (ECMA-376), with macros or without; not Excel's binary ones. */
+const OFFICE =
+  /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
 
 /** Tells what a body is: by its first bytes where they have a signature, else by the header, else by a look at it. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
@@ -17,9 +20,10 @@ export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Bo
   // A mark of UTF-16 is also the beginning of a sound.
   const found = isUtf16(bytes)
     ? undefined
-    : (await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES)))?.mime;
+    : (await fileTypeFromBuffer(isZip(bytes) ? bytes : bytes.subarray(0, SNIFFED_BYTES)))?.mime;
   if (found !== undefined && !found.startsWith("text/") && found !== "application/xml") {
     if (found === "application/pdf") return { kind: "pdf", mimeType: found };
+    if (OFFICE.test(found)) return { kind: "office", mimeType: found };
     return { kind: found.startsWith("image/") ? "image" : "binary", mimeType: found };
   }
   if (/^(text\/html|application\/xhtml\+xml)$/.test(declared)) return textOr(bytes, "html", declared);
@@ -41,6 +45,9 @@ function textOr(bytes: Uint8Array, kind: Kind, mimeType: string): Body {
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+
+/** What is in an archive says what kind of document it is. */
+const isZip = ([first, second]: Uint8Array): boolean => first === 0x50 && second === 0x4b;
 
 /** Control characters are rare in text; NUL is in none, unless it is UTF-16 or calls itself text all the same. */
 function isText(bytes: Uint8Array, isDeclared = false): boolean {

@@ -87,6 +87,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const element of all("dd, details, dl")) renamed(element, "div");
   for (const image of all("img")) restoreImage(image);
   for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
+  for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]")) spread(cell, document);
   for (const part of all("th, td, tr, thead, tbody, tfoot, caption"))
     if (part.closest("table") === null) renamed(part, "div");
   for (const item of all("td li + li")) item.prepend("; ");
@@ -117,10 +118,28 @@ function restoreImage(image: PageElement): void {
   else image.replaceWith(image.getAttribute("alt") ?? "");
 }
 
+/** Cells that a wide or high one covers, at most; markdown has none, so that empty ones keep the others in their columns. */
+const MAX_SPAN = 30;
+
+function spread(cell: PageElement, document: PageDocument): void {
+  const span = (name: string): number =>
+    Math.min(MAX_SPAN, Math.max(1, Number(cell.getAttribute(name)) || 1));
+  const [wide, high] = [span("colspan"), span("rowspan")];
+  const row = cell.parentElement;
+  const column = row === null ? 0 : [...row.children].indexOf(cell);
+  let at = row;
+  for (let down = 0; down < high && at !== null; down++, at = at.nextElementSibling)
+    for (let right = down === 0 ? 1 : 0; right < wide; right++)
+      at.insertBefore(document.createElement("td"), at.children[column + right] ?? null);
+  cell.removeAttribute("colspan");
+  cell.removeAttribute("rowspan");
+}
+
 /** Tables that place things instead of saying which belong together: markdown has none. */
 function isLayout(table: PageElement): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
+  if (/^(?:table|grid)$/.test(table.getAttribute("role") ?? "")) return false;
   if (table.querySelector("th, caption, thead") !== null) return false;
   const rows = [...table.querySelectorAll("tr")];
   const widest = rows.reduce((most, { children }) => Math.max(most, children.length), 0);

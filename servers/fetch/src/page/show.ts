@@ -42,14 +42,13 @@ export async function fetchPage(web: Web, asked: Asked, { signal, budget }: Room
   const snapshot = await web.get(asked.url, { signal, ...age });
   const { format, include_links: includeLinks, selector, section } = asked;
   const fragment = selector === undefined ? fragmentOf(asked.url) : undefined;
-  const hasText = snapshot.isText || snapshot.body.kind === "pdf";
   if (format === "metadata") {
-    const page: Page | undefined = hasText
+    const page: Page | undefined = snapshot.isReadable
       ? await snapshot.page({ format: "auto", includeLinks, selector }, signal)
       : undefined;
     return { kind: "facts", facts: metadataOf(snapshot, page, budget) };
   }
-  if (!hasText) return { kind: "file", snapshot };
+  if (!snapshot.isReadable) return { kind: "file", snapshot };
   const page = await snapshot.page({ format, includeLinks, selector, section, fragment }, signal);
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS));
   const piece = pieceOf(snapshot, page, asked.start_index, most);

@@ -91,6 +91,11 @@ export class Snapshot {
     return this.answer.body.length + chars * 2;
   }
 
+  /** Whether it has text to read, which may take a conversion. */
+  get isReadable(): boolean {
+    return this.isText || this.body.kind === "pdf" || this.body.kind === "office";
+  }
+
   get isText(): boolean {
     return this.body.kind === "html" || this.body.kind === "json" || this.body.kind === "text";
   }
@@ -132,9 +137,14 @@ export class Snapshot {
           hint: "Leave selector out.",
         },
       );
-    if (kind === "pdf") {
-      const { text, pages } = await this.#converter.pdf({ bytes: this.answer.body }, signal);
-      return { ...asIs, text: cleanText(text).trim(), extractor: "text of the PDF", pages };
+    if (kind === "pdf" || kind === "office") {
+      const bytes = this.answer.body;
+      const format = view.format === "text" ? "text" : "markdown";
+      const writing = { format, base: this.answer.url.href, includeLinks: view.includeLinks } as const;
+      const work = kind === "pdf" ? { pdf: bytes } : { office: bytes, writing };
+      const { text, ...facts } = await this.#converter.document(work, signal);
+      const extractor = `text of the ${kind === "pdf" ? "PDF" : "document"}`;
+      return { ...asIs, ...facts, text: cleanText(text).trim(), extractor };
     }
     if (!this.isText)
       throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {

@@ -13,7 +13,7 @@ export default resource({
   list: (web) => ({
     resources: web.snapshots
       .all()
-      .filter(({ isText, body }) => isText || body.kind === "pdf")
+      .filter(({ isReadable }) => isReadable)
       .slice(0, 100)
       .map(({ uri, answer, body }) => ({
         uri,

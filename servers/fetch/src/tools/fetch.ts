@@ -6,8 +6,9 @@ export default tool({
   name: "fetch",
   title: "Fetch a page",
   description:
-    "Get a web page as clean markdown, an image, or the text of a PDF. Long pages come in pieces: the last line, in " +
-    "square brackets, says which start_index goes on. For several pages use fetch_many, for words in a page fetch_find.",
+    "Get a web page, PDF or Office document (docx, xlsx, pptx) as clean markdown, or an image. Long pages come in pieces: " +
+    "the last line, in square brackets, gives the start_index to continue from. For several pages use fetch_many, for " +
+    "words in a page fetch_find.",
   effect: "read",
   openWorld: true,
   input: z.strictObject({

@@ -1,0 +1,54 @@
+import { zipSync } from "fflate";
+import readSheets from "read-excel-file/universal";
+import { escaped, type Parts, tableOf } from "./parts.ts";
+
+type Cell = Awaited<ReturnType<typeof readSheets>>[number]["data"][number][number];
+
+/**
+ * A workbook as HTML: a heading for each sheet and a table for each block of rows, by read-excel-file, which reads an
+ * archive that is ours.
+ */
+export async function excelHtml(parts: Parts): Promise<string> {
+  const sheets = await readSheets(new Blob([Buffer.from(zipSync(parts, { level: 0 }))]));
+  // A sheet that is a chart has no data, whatever the types say.
+  return sheets
+    .map(
+      ({ sheet, data }) =>
+        `<h2>${escaped(sheet)}</h2>${blocksOf(data ?? [])
+          .map(tableOf)
+          .join("")}`,
+    )
+    .join("");
+}
+
+/** The rows between empty rows, as wide as their cells. */
+function blocksOf(rows: readonly (readonly Cell[])[]): string[][][] {
+  const blocks: string[][][] = [];
+  for (let at = 0; at < rows.length; at++) {
+    const from = at;
+    let left = Number.MAX_SAFE_INTEGER;
+    let right = 0;
+    for (let row = rows[at]; row?.some((cell) => cell !== null); row = rows[++at]) {
+      left = Math.min(
+        left,
+        row.findIndex((cell) => cell !== null),
+      );
+      right = Math.max(right, row.findLastIndex((cell) => cell !== null) + 1);
+    }
+    if (at > from)
+      blocks.push(
+        rows.slice(from, at).map((row) => row.slice(left, right).map((cell) => escaped(shown(cell)))),
+      );
+  }
+  return blocks;
+}
+
+/** A cell as a reader sees it; a date without its time where it has none. */
+function shown(cell: Cell): string {
+  if (cell instanceof Date)
+    return cell
+      .toISOString()
+      .replace(/T00:00:00\.000Z$|\.000Z$/, "")
+      .replace("T", " ");
+  return cell === null ? "" : String(cell);
+}

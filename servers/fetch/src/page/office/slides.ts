@@ -1,0 +1,178 @@
+import { all, escaped, first, type Parts, relationsOf, tableOf, type XmlElement, xmlOf } from "./parts.ts";
+
+/** Placeholders that every slide repeats: date, footer, number. */
+const REPEATED = ["dt", "ftr", "sldNum", "hdr", "sldImg"];
+const TITLES = ["title", "ctrTitle"];
+
+interface Slide {
+  /** Whether the texts of its body have bullets. */
+  readonly isList: boolean;
+  readonly parts: Parts;
+  readonly relations: ReturnType<typeof relationsOf>;
+}
+
+/**
+ * A presentation as HTML (ECMA-376, part 1, 19 and 20): for each slide its title as a heading, then texts, tables,
+ * charts, alternative texts of pictures and the speaker's notes, in the order of the slide.
+ */
+export function slidesHtml(parts: Parts): string {
+  const main = "ppt/presentation.xml";
+  const presentation = xmlOf(parts, main);
+  const relations = relationsOf(parts, main);
+  const names =
+    presentation && all(presentation, "p:sldId").map(({ attribs }) => relations.get(attribs["r:id"] ?? ""));
+  return (names ?? []).map((slide, index) => slideHtml(parts, slide?.target ?? "", index + 1)).join("");
+}
+
+function slideHtml(parts: Parts, name: string, number: number): string {
+  const body = treeHtml(parts, name, true);
+  const notes = [...relationsOf(parts, name).values()].find(({ type }) => type === "notesSlide");
+  const said = notes === undefined ? "" : treeHtml(parts, notes.target, false);
+  const title = body.includes("<h2>") ? "" : `<h2>Slide ${number}</h2>`;
+  return `${title}${body}${said === "" ? "" : `<h3>Notes</h3>${said}`}`;
+}
+
+function treeHtml(parts: Parts, name: string, isList: boolean): string {
+  const xml = xmlOf(parts, name);
+  const tree = xml && first(xml, "p:spTree");
+  return tree === undefined ? "" : shapesHtml(tree, { parts, relations: relationsOf(parts, name), isList });
+}
+
+function shapesHtml(tree: XmlElement, slide: Slide): string {
+  return elementsIn(tree)
+    .map((shape) => {
+      switch (shape.name) {
+        case "p:sp":
+          return textHtml(shape, slide);
+        case "p:pic":
+          return `<p>${escaped(first(shape, "p:cNvPr")?.attribs.descr ?? "")}</p>`;
+        case "p:graphicFrame":
+          return frameHtml(shape, slide);
+        case "p:grpSp":
+        case "mc:Choice":
+          return shapesHtml(shape, slide);
+        case "mc:AlternateContent":
+          // Each choice shows the same (ECMA-376, part 3).
+          return elementsIn(shape)
+            .slice(0, 1)
+            .map((choice) => shapesHtml(choice, slide))
+            .join("");
+        default:
+          return "";
+      }
+    })
+    .join("");
+}
+
+const elementsIn = (element: XmlElement): XmlElement[] =>
+  element.children.filter((child): child is XmlElement => child.type === "tag");
+
+function textHtml(shape: XmlElement, slide: Slide): string {
+  const place = first(shape, "p:ph");
+  const type = place && (place.attribs.type ?? "obj");
+  const paragraphs = first(shape, "p:txBody");
+  if (paragraphs === undefined || REPEATED.includes(type ?? "")) return "";
+  if (TITLES.includes(type ?? "")) {
+    const title = all(paragraphs, "a:p")
+      .map((one) => runsHtml(one, slide))
+      .join(" ")
+      .trim();
+    return title === "" ? "" : `<h2>${title}</h2>`;
+  }
+  return paragraphsHtml(paragraphs, slide.isList && (type === "obj" || type === "body"), slide);
+}
+
+/** Paragraphs, and lists where they have bullets of their own or those of the slide's body. */
+function paragraphsHtml(text: XmlElement, isBody: boolean, slide: Slide): string {
+  let html = "";
+  const lists: string[] = [];
+  for (const paragraph of all(text, "a:p")) {
+    const words = runsHtml(paragraph, slide);
+    if (words.trim() === "") continue;
+    const style = first(paragraph, "a:pPr");
+    const has = (name: string): boolean => style !== undefined && first(style, name) !== undefined;
+    const list = has("a:buAutoNum") ? "ol" : "ul";
+    const isItem = list === "ol" || has("a:buChar") || (isBody && !has("a:buNone"));
+    const depth = isItem ? Math.min(9, Number(style?.attribs.lvl) || 0) + 1 : 0;
+    while (lists.length > depth || (lists.length === depth && isItem && lists.at(-1) !== list))
+      html += `</li></${lists.pop()}>`;
+    if (isItem && lists.length === depth) html += "</li>";
+    while (lists.length < depth) {
+      lists.push(list);
+      html += lists.length < depth ? `<${list}><li>` : `<${list}>`;
+    }
+    html += isItem ? `<li>${words}` : `<p>${words}</p>`;
+  }
+  return (
+    html +
+    lists
+      .reverse()
+      .map((list) => `</li></${list}>`)
+      .join("")
+  );
+}
+
+function runsHtml(paragraph: XmlElement, { relations }: Slide): string {
+  return elementsIn(paragraph)
+    .map((run) => {
+      if (run.name === "a:br") return "<br>";
+      const text = [...all(run, "a:t"), ...all(run, "m:t")].map(textOf).join("");
+      const style = first(run, "a:rPr");
+      const link = style && relations.get(first(style, "a:hlinkClick")?.attribs["r:id"] ?? "")?.target;
+      const strong =
+        style?.attribs.b === "1" && text.trim() !== "" ? `<b>${escaped(text)}</b>` : escaped(text);
+      return link !== undefined && /^https?:/i.test(link)
+        ? `<a href="${escaped(link)}">${strong}</a>`
+        : strong;
+    })
+    .join("");
+}
+
+const textOf = (element: XmlElement): string =>
+  element.children.map((child) => ("data" in child ? String(child.data) : "")).join("");
+
+function frameHtml(frame: XmlElement, slide: Slide): string {
+  const table = first(frame, "a:tbl");
+  if (table !== undefined)
+    return tableOf(
+      all(table, "a:tr").map((row) =>
+        all(row, "a:tc").map((cell) =>
+          all(cell, "a:p")
+            .map((one) => runsHtml(one, slide))
+            .join(" "),
+        ),
+      ),
+    );
+  const partOf = (name: string, id: string) =>
+    xmlOf(slide.parts, slide.relations.get(first(frame, name)?.attribs[id] ?? "")?.target ?? "");
+  const chart = partOf("c:chart", "r:id");
+  if (chart !== undefined) return chartHtml(chart);
+  const diagram = partOf("dgm:relIds", "r:dm");
+  return diagram === undefined
+    ? ""
+    : all(diagram, "a:p")
+        .map((one) => `<p>${runsHtml(one, slide)}</p>`)
+        .join("");
+}
+
+/** A chart as its title and the table of its values. */
+function chartHtml(chart: NonNullable<ReturnType<typeof xmlOf>>): string {
+  const heading = first(chart, "c:title");
+  const title = heading === undefined ? "" : all(heading, "a:t").map(textOf).join("");
+  const series = all(chart, "c:ser");
+  const valuesIn = (one: XmlElement | undefined, ...names: string[]): string[] => {
+    const [values] = names.flatMap((name) => (one === undefined ? [] : all(one, name)));
+    const points = values === undefined ? [] : all(values, "c:pt");
+    const list: string[] = [];
+    for (const point of points.slice(0, 10_000))
+      list[Math.min(Number(point.attribs.idx) || 0, 10_000)] = all(point, "c:v").map(textOf).join("");
+    return list;
+  };
+  const columns = [
+    ["", ...valuesIn(series[0], "c:cat", "c:xVal")],
+    ...series.map((one) => [valuesIn(one, "c:tx").join(" "), ...valuesIn(one, "c:val", "c:yVal")]),
+  ];
+  const rows = Math.max(...columns.map(({ length }) => length));
+  const cells = Array.from({ length: rows }, (_, row) => columns.map((column) => escaped(column[row] ?? "")));
+  return `${title === "" ? "" : `<p>${escaped(title)}</p>`}${series.length === 0 ? "" : tableOf(cells)}`;
+}

@@ -1,0 +1,54 @@
+import { strFromU8, strToU8, zipSync } from "fflate";
+import mammoth from "mammoth";
+import type { Parts } from "./parts.ts";
+
+/** A text document as HTML, by mammoth, which reads the parts from an archive that is ours. */
+export async function wordHtml(parts: Parts): Promise<string> {
+  const fixed = Object.entries(parts).map(([name, part]) => {
+    return [name, name.startsWith("word/") ? strToU8(withFormulas(strFromU8(part))) : part];
+  });
+  const { value } = await mammoth.convertToHtml(
+    { buffer: Buffer.from(zipSync(Object.fromEntries(fixed), { level: 0 })) },
+    {
+      styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"],
+      // Pictures are read as their alternative text.
+      convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
+    },
+  );
+  return value
+    .replaceAll("<table>", '<table role="table">')
+    .replace(/<input type="checkbox"( checked="checked")? \/>/g, (_, checked) => (checked ? "☒ " : "☐ "));
+}
+
+/** Signs around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
+const FORMULA_SIGNS: Readonly<Record<string, string>> = {
+  "<m:num>": "(",
+  "</m:num>": ")/",
+  "<m:den>": "(",
+  "</m:den>": ")",
+  "<m:sup>": "^(",
+  "</m:sup>": ")",
+  "<m:sub>": "_(",
+  "</m:sub>": ")",
+  "<m:deg>": "√(",
+  "</m:deg>": ")",
+};
+
+/** Formulas as runs of text: mammoth leaves them out otherwise. */
+function withFormulas(xml: string): string {
+  if (!xml.includes("<m:oMath")) return xml;
+  const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);
+  const attributeOf = (tags: string, name: string): string | undefined =>
+    new RegExp(`<m:${name} m:val="([^"<>]*)"`).exec(tags)?.[1];
+  const ends: string[] = [];
+  return xml.replace(
+    /<m:d>(?:<m:dPr>[\s\S]{0,1000}?<\/m:dPr>)?|<(\/?)m:([a-z]+)[^<>]*>/gi,
+    (tags: string, close: string | undefined, name: string | undefined) => {
+      if (name === "r" || name === "t") return `<${close}w:${name}>`;
+      if (name === "d") return run(ends.pop() ?? "");
+      if (name !== undefined) return run(FORMULA_SIGNS[tags] ?? attributeOf(tags, "chr") ?? "");
+      ends.push(attributeOf(tags, "endChr") ?? ")");
+      return run(attributeOf(tags, "begChr") ?? "(");
+    },
+  );
+}
