@@ -1,7 +1,7 @@
 import { connect } from "node:net";
+import { ForwardProxy } from "@refmcp/core/forward-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NetworkPolicy } from "../src/browser/network/policy.ts";
-import { ForwardProxy } from "../src/browser/network/proxy.ts";
 import { openGate, page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";

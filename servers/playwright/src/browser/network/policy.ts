@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
-import { ToolError } from "@refmcp/core/answer";
+import { type Gate, gateOf } from "@refmcp/core/forward-proxy";
 import { createUrlGuard, portOf, type Resolve, type UrlGuard, type UrlRules } from "@refmcp/core/url-guard";
-import type { Gate } from "./gate.ts";
 
 export type NetworkRules = Pick<UrlRules, "allowHosts" | "denyHosts" | "allowPrivate">;
 
@@ -37,21 +36,6 @@ export class NetworkPolicy {
   publicGate(): Gate {
     return gateOf(this.#public);
   }
-}
-
-function gateOf(guard: UrlGuard): Gate {
-  return {
-    connect: (host, port) => guard.connect(host, port),
-    isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
-    async check(url) {
-      // Credentials in a URL are for the page; the guard looks at where it leads.
-      const place = new URL(url);
-      place.username = "";
-      place.password = "";
-      guard.check(place);
-      await guard.place(place.hostname, portOf(place));
-    },
-  };
 }
 
 function isLoopback(address: string): boolean {

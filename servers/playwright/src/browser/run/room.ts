@@ -1,8 +1,7 @@
+import { ForwardProxy, type Gate } from "@refmcp/core/forward-proxy";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright";
 import type { Keeper, Lease } from "../launch/keeper.ts";
 import type { Launched } from "../launch/launch.ts";
-import type { Gate } from "../network/gate.ts";
-import { ForwardProxy } from "../network/proxy.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
 
 /** A browser context of one run: its page, its proxy, and nothing that another run left. */

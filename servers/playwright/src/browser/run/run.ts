@@ -1,8 +1,8 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import type { Gate } from "@refmcp/core/forward-proxy";
 import type { Locator } from "playwright";
 import type { Assertion } from "../language/ast.ts";
 import { type Script, secretsOf } from "../language/script.ts";
-import type { Gate } from "../network/gate.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import { Deadline } from "./deadline.ts";
 import { type Device, slugOf } from "./devices.ts";

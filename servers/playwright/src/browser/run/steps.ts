@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
+import type { Gate } from "@refmcp/core/forward-proxy";
 import type { Locator, Page } from "playwright";
 import { parseTargetUrl } from "../address.ts";
 import type { Assertion, Step, Target } from "../language/ast.ts";
 import { type Act, type Argument, actOf } from "../language/plan.ts";
 import { describeTarget } from "../language/target.ts";
-import type { Gate } from "../network/gate.ts";
 import type { Deadline } from "./deadline.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
 import { isChain, locatorOf, targetOn } from "./locate.ts";

@@ -9,7 +9,42 @@ import {
 } from "node:http";
 import { type AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Gate } from "./gate.ts";
+import { ToolError } from "../../answer/errors.ts";
+import { portOf, type UrlGuard } from "./url-guard.ts";
+
+/** Decides what a page may reach, and opens the connection to exactly what was decided. */
+export interface Gate {
+  /**
+   * A connection to `host` (a name or an IP address without brackets).
+   *
+   * @throws Error where it is refused or nobody answers.
+   */
+  connect(host: string, port: number): Promise<Socket>;
+  /** Whether an error of `connect` was a refusal of the policy. */
+  isRefusal(error: unknown): boolean;
+  /**
+   * Looks at a URL before a page is sent there.
+   *
+   * @throws ToolError `denied` where the policy refuses it.
+   */
+  check(url: URL): Promise<void>;
+}
+
+/** The gate that a guard is. */
+export function gateOf(guard: UrlGuard): Gate {
+  return {
+    connect: (host, port) => guard.connect(host, port),
+    isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
+    async check(url) {
+      // Credentials in a URL are for the page; the guard looks at where it leads.
+      const place = new URL(url);
+      place.username = "";
+      place.password = "";
+      guard.check(place);
+      await guard.place(place.hostname, portOf(place));
+    },
+  };
+}
 
 /** Why the proxy did not fetch something. */
 export interface ProxyFailure {
@@ -33,7 +68,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * A forward proxy in this process, one for each browser context: whatever the page asks for, by whichever channel,
+ * A forward proxy in this process, for a browser context: whatever the page asks for, by whichever channel,
  * comes through it, and every connection is opened by the gate, which resolves the name once, checks every address
  * and connects to what it checked. It listens on loopback, on a port of the system's choice.
  */
