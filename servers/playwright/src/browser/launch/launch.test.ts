@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { candidatesOf } from "@refmcp/core/browser";
 import { chromium } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
@@ -11,7 +12,6 @@ import { folderOf, site } from "../../../test/session.ts";
 import { makeTester, testerOptions } from "../../../test/testers.ts";
 import { devicesOf } from "../run/devices.ts";
 import { RoomMaker } from "../run/room.ts";
-import { candidatesOf } from "./candidates.ts";
 import { Keeper } from "./keeper.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 

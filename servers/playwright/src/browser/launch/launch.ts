@@ -1,9 +1,14 @@
 import { access } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
+import {
+  type Candidate,
+  candidatesOf,
+  failUnreadableAnswers,
+  guardedLaunch,
+  INSTALL,
+} from "@refmcp/core/browser";
 import type { Browser, BrowserType } from "playwright";
 import { playwright } from "../library.ts";
-import { type Candidate, candidatesOf, INSTALL } from "./candidates.ts";
-import { failUnreadableAnswers } from "./unreadable.ts";
 
 export interface LaunchOptions {
   readonly executablePath: string | undefined;
@@ -26,21 +31,6 @@ export interface Launched {
 
 /** A start that takes longer has failed. */
 const START_MS = 30_000;
-
-/**
- * What Chromium is told beside Playwright's own switches: nothing may go past the proxy. QUIC, WebRTC and the
- * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies advises.
- */
-const SWITCHES = [
-  "--disable-quic",
-  "--dns-prefetch-disable",
-  "--no-pings",
-  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-  // A pattern that backtracks without end is matched in linear time instead (https://v8.dev/blog/non-backtracking-regexp).
-  "--js-flags=--enable-experimental-regexp-engine-on-excessive-backtracks",
-  "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-];
 
 /** The driver of Chromium. */
 export function chromium(): BrowserType {
@@ -109,18 +99,10 @@ async function start(
   }
   try {
     return await type.launch({
-      // Playwright turns off the browser's own limit on floods of messages (history, navigation): one page could then hold up
-      // the verdicts on all others.
-      ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
+      ...guardedLaunch(env),
       ...program,
       headless: true,
       chromiumSandbox: sandboxed,
-      args: SWITCHES,
-      env: harmlessOf(env),
-      // The server ends the browser itself, in its own order.
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
       timeout: START_MS,
     });
   } catch (error) {
@@ -169,14 +151,4 @@ async function pidOf(browser: Browser): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** What the browser gets of the environment: nothing that is ours or looks like a secret. */
-function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined && !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
-    ),
-  );
 }

@@ -2,6 +2,8 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
+export { failUnreadableAnswers } from "./unreadable.ts";
+
 /** Where a browser may be. */
 export interface Candidate {
   /** The program, or a channel that Playwright finds itself. */
@@ -100,3 +102,45 @@ async function entriesOf(folder: string): Promise<string[]> {
 
 /** The one command that brings a browser. */
 export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";
+
+/**
+ * What Chromium is told beside Playwright's own switches: nothing may go past the proxy. QUIC, WebRTC and the
+ * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies advises.
+ */
+const SWITCHES = [
+  "--disable-quic",
+  "--dns-prefetch-disable",
+  "--no-pings",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  // A pattern that backtracks without end is matched in linear time instead (https://v8.dev/blog/non-backtracking-regexp).
+  "--js-flags=--enable-experimental-regexp-engine-on-excessive-backtracks",
+  "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+];
+
+/**
+ * How a browser is started that has to stay behind a proxy, in Playwright's terms: its switches, its environment, and that
+ * whoever starts it also ends it.
+ */
+export function guardedLaunch(env: NodeJS.ProcessEnv) {
+  return {
+    // Playwright turns off the browser's own limit on floods of messages (history, navigation): one page could then hold up
+    // all others.
+    ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
+    args: SWITCHES,
+    env: harmlessOf(env),
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  };
+}
+
+/** What the browser gets of the environment: nothing that is ours or looks like a secret. */
+function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
+    ),
+  );
+}
