@@ -100,8 +100,7 @@ export class Web {
   async #download(address: string, asker: "model" | "user", signal: AbortSignal): Promise<Snapshot> {
     const userAgent = this.#options.userAgent ?? AGENTS[asker];
     const url = this.#guard.check(address);
-    return await this.#hosts.take(url.host, async () => {
-      signal.throwIfAborted();
+    return await this.#hosts.take(url.host, signal, async () => {
       if (asker === "model" && !this.#options.ignoreRobotsTxt)
         await this.#robots.check(url, userAgent, signal);
       const answer = await this.#client.get(url, {
