@@ -116,6 +116,16 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(result.structuredContent).toBeUndefined();
   });
 
+  it("takes an argument under another name, and refuses it under both", async () => {
+    const { client } = await connect({ era });
+    const say = (given: object) => client.callTool({ name: "probe_echo", arguments: { ...given } });
+    expect((await say({ message: "ab" })).content).toEqual([{ type: "text", text: "ab" }]);
+    expect(await say({ message: "ab", text: "cd" })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('unknown argument "message"') }],
+    });
+  });
+
   it("sends data as structure and as the same JSON, stripped of what the schema does not know", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({ name: "probe_count", arguments: { by: 3 } });

@@ -63,7 +63,7 @@ export function callTool<Context>(
   request: ClientRequest,
   apps?: Apps<Context>,
 ): Promise<CallToolResult | InputRequired> {
-  const given = isObject(request.params.arguments) ? request.params.arguments : {};
+  const given = withListedNames(tool, isObject(request.params.arguments) ? request.params.arguments : {});
   return runTool(runtime, { tool, given, approved: new Set() }, request, apps);
 }
 
@@ -105,4 +105,18 @@ async function runTool<Context>(
       return apps.card({ tool, given, approved: error.approved }, error.message, request);
     return resultFor(request.revision, errorResult(tool, error, runtime.log));
   }
+}
+
+/** Arguments under their listed names; one that is given under both is left as it is, and refused as unknown. */
+function withListedNames(
+  { argumentAliases }: Pick<ToolFacts, "argumentAliases">,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (argumentAliases === undefined) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => {
+      const listed = Object.hasOwn(argumentAliases, key) ? argumentAliases[key] : undefined;
+      return [listed === undefined || Object.hasOwn(given, listed) ? key : listed, value];
+    }),
+  );
 }

@@ -60,6 +60,8 @@ export interface ToolFacts {
   readonly idempotent?: boolean;
   /** Older names under which it can still be called; they are not listed. */
   readonly aliases?: readonly string[];
+  /** Other names of arguments, such as those of similar tools, and the listed ones that they stand for: `{ query: "sql" }`. */
+  readonly argumentAliases?: Readonly<Record<string, string>>;
   /** The toolset that it belongs to, where the server has toolsets. */
   readonly toolset?: string;
   /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
