@@ -25,13 +25,17 @@ export async function demo({ folder, say, connect }) {
     { query: "CREATE TABLE cities (city TEXT PRIMARY KEY, millions REAL NOT NULL)" },
     { committed: true },
   );
-  const statements = rows.map((params) => ({ query: "INSERT INTO cities VALUES (?, ?)", params }));
-  await sqlite.call("run_transaction", { statements }, { committed: true, affected_rows: [1, 1, 1, 1] });
+  const statements = rows.map((params) => ({ sql: "INSERT INTO cities VALUES (?, ?)", params }));
+  await sqlite.call(
+    "run_transaction",
+    { statements },
+    { committed: true, results: Array(4).fill({ command: "INSERT", row_count: 1 }) },
+  );
 
   say("What would make a query faster, and what takes up space in the file?");
   await sqlite.call(
     "explain_query",
-    { query: "SELECT city FROM cities WHERE millions > 1" },
+    { sql: "SELECT city FROM cities WHERE millions > 1" },
     { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON cities \(millions\)/] },
   );
   await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });

@@ -27,9 +27,5 @@ export const params = z
   .default([])
   .describe('Values for $1, $2, …: [42, "x"].');
 
-export const columns = z.array(z.object({ name: z.string(), type: z.string() }));
-export const cells = z.array(z.array(z.unknown()));
-export const notices = z.array(z.string()).optional();
-
 /** What PostgreSQL itself remarked, as much as an agent should read of it. */
 export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);

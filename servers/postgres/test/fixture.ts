@@ -37,8 +37,12 @@ export async function world(): Promise<World> {
       pg_describe_table: { table: "orders" },
       pg_describe_tables: { detail: "full" },
       pg_execute: {
-        statements: ["UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city"],
-        params: ["Paris", "Edsger"],
+        statements: [
+          {
+            sql: "UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city",
+            params: ["Paris", "Edsger"],
+          },
+        ],
       },
       pg_explain: { sql: "SELECT * FROM customers WHERE id = $1", params: [1] },
       pg_export: { sql: "SELECT id, name FROM customers ORDER BY id", path: "customers.csv" },

@@ -96,7 +96,7 @@ export const tasks: readonly Task[] = [
     prompt: "Does looking up users by city read the whole table?",
     reference: async (call) =>
       JSON.parse(
-        await call("explain_query", { query: "SELECT * FROM users WHERE city = 'x'" }),
+        await call("explain_query", { sql: "SELECT * FROM users WHERE city = 'x'" }),
       ).full_scans.join(),
     check: (answer) => answer === "users",
   },
@@ -118,8 +118,8 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       await call("run_transaction", {
         statements: [
-          { query: "UPDATE users SET city = 'Bath' WHERE name = 'Charles'" },
-          { query: "UPDATE orders SET user_id = 2 WHERE user_id = 3" },
+          "UPDATE users SET city = 'Bath' WHERE name = 'Charles'",
+          "UPDATE orders SET user_id = 2 WHERE user_id = 3",
         ],
       });
       return "done";
@@ -162,7 +162,7 @@ export const tasks: readonly Task[] = [
     prompt: "Write all readers to readers.csv for the printers, and tell how many there are.",
     async reference(call) {
       const query = "SELECT n, name FROM crowd ORDER BY n";
-      return String(JSON.parse(await call("export_query", { query, path: "readers.csv" })).rows);
+      return String(JSON.parse(await call("export_query", { sql: query, path: "readers.csv" })).rows);
     },
     async check(answer, world) {
       const text = await readFile(join(folderOf(world), "readers.csv"), "utf8").catch(() => "");
@@ -175,7 +175,7 @@ export const tasks: readonly Task[] = [
     prompt: "Take the new users from more.csv into our users.",
     args: WRITE,
     async reference(call) {
-      const given = { path: "more.csv", table_name: "users" };
+      const given = { path: "more.csv", table: "users" };
       const { rows } = JSON.parse(await call("import_csv", { ...given, dry_run: true }));
       await call("import_csv", given);
       return String(rows);
@@ -189,9 +189,9 @@ export const tasks: readonly Task[] = [
     args: WRITE,
     async reference(call) {
       const query = "SELECT name FROM users WHERE city = 'London'";
-      const [index] = JSON.parse(await call("explain_query", { query })).missing_indexes;
+      const [index] = JSON.parse(await call("explain_query", { sql: query })).missing_indexes;
       await call("write_query", { query: index });
-      return JSON.parse(await call("explain_query", { query })).full_scans.join();
+      return JSON.parse(await call("explain_query", { sql: query })).full_scans.join();
     },
     check: (answer, world) =>
       answer === "" &&

@@ -27,21 +27,3 @@ export const params = z
   );
 
 export const dryRun = z.boolean().default(false).describe("Run it, report, and take it back.");
-
-export const changed = z.object({
-  committed: z.boolean(),
-  affected_rows: z.array(z.number()),
-  last_insert_rowid: z.string().optional(),
-  loss: z.string().optional(),
-  undo: z.array(z.string()).optional(),
-  returned: z
-    .array(
-      z.object({
-        statement: z.number(),
-        columns: z.array(z.string()),
-        rows: z.array(z.array(z.unknown())),
-        more_rows: z.number().optional(),
-      }),
-    )
-    .optional(),
-});

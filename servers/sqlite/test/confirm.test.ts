@@ -20,10 +20,7 @@ const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, 
   [
     "run_transaction",
     {
-      statements: [
-        { query: "DELETE FROM orders WHERE id > ?", params: [0] },
-        { query: "DROP INDEX orders_user" },
-      ],
+      statements: [{ sql: "DELETE FROM orders WHERE id > ?", params: [0] }, "DROP INDEX orders_user"],
     },
     /DELETE of every row of orders \(3 rows\)/,
   ],
@@ -75,7 +72,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     });
     expect(await server.data("write_query", { query: "DELETE FROM orders" })).toMatchObject({
       committed: true,
-      affected_rows: [3],
+      results: [{ command: "DELETE", row_count: 3 }],
     });
     expect(asked).toHaveLength(1);
     expect(await orders()).toEqual([[0, null]]);

@@ -160,7 +160,7 @@ describe("a transaction", () => {
       committed: true,
       changes: [2, 1],
       lastRowId: "2",
-      returned: [{ statement: 1, columns: ["id"], rows: [[1], [2]], more: 0 }],
+      returned: [{ statement: 1, columns: [{ name: "id", type: "INTEGER" }], rows: [[1], [2]], more: 0 }],
     });
     const { changes, returned } = await change(here, many);
     expect(changes).toEqual([50_000]);

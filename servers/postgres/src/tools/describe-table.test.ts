@@ -26,7 +26,7 @@ afterAll(async () => {
 it("tells columns, keys both ways, indexes, policies", async () => {
   expect(await server.data("pg_describe_table", { table: "customers" })).toMatchObject({
     schema: "public",
-    kind: "table",
+    type: "table",
     columns: [
       { name: "id", type: "integer", nullable: false, identity: "always" },
       { name: "name", type: "text", comment: "as on the invoice" },
@@ -50,11 +50,11 @@ it("tells columns, keys both ways, indexes, policies", async () => {
     },
   });
   expect(await server.data("pg_describe_table", { table: "rich" })).toMatchObject({
-    kind: "view",
+    type: "view",
     view_definition: expect.stringContaining("total > "),
   });
   expect(await server.data("pg_describe_table", { table: "days" })).toMatchObject({
-    kind: "partitioned_table",
+    type: "partitioned_table",
     partition_key: "LIST (d)",
     partitions: ["days_1 FOR VALUES IN ('2026-01-01')"],
   });

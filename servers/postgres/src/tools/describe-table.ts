@@ -10,6 +10,7 @@ export default tool({
     "One call tells all that a query needs. For what exists call pg_list_objects.",
   effect: "read",
   openWorld: false,
+  argumentAliases: { table_name: "table" },
   toolset: "data",
   input: z.strictObject({
     table: z.string().min(1).describe("Name, or schema.name; case-sensitive."),
@@ -18,8 +19,8 @@ export default tool({
   }),
   output: z.looseObject({
     schema: z.string(),
-    name: z.string(),
-    kind: z.string(),
+    table: z.string(),
+    type: z.string(),
     columns: z.array(z.looseObject({ name: z.string(), type: z.string() })),
   }),
   async run({ table, schema, database: name }, postgres, call) {

@@ -8,8 +8,12 @@ describe("pg_execute", () => {
   it("changes rows and answers what was returned and counted", async () => {
     expect(
       await at().data("pg_execute", {
-        statements: ["UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city"],
-        params: ["Paris", "Edsger"],
+        statements: [
+          {
+            sql: "UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city",
+            params: ["Paris", "Edsger"],
+          },
+        ],
       }),
     ).toMatchObject({
       committed: true,
@@ -77,19 +81,13 @@ describe("pg_execute", () => {
   });
 
   it("takes params for each of several statements", async () => {
-    const statements = ["SELECT $1::int", "SELECT 2", "SELECT $1::text, $2::int[]"];
-    const run = (params: unknown) => at().call("pg_execute", { statements, params, dry_run: true });
-    const { text } = await run([[1], [], ["a", [1, 2]]]);
-    expect(JSON.parse(text).results.map(({ rows }: { rows: unknown }) => rows)).toEqual([
-      [[1]],
-      [[2]],
-      [["a", [1, 2]]],
-    ]);
-    for (const params of [
-      [1, [], []],
-      [[1], []],
-    ])
-      expect((await run(params)).text).toContain("params does not have a list for each of the 3 statements");
+    const statements = [
+      { sql: "SELECT $1::int", params: [1] },
+      "SELECT 2",
+      { sql: "SELECT $1::text, $2::int[]", params: ["a", [1, 2]] },
+    ];
+    const { results } = await at().data("pg_execute", { statements, dry_run: true });
+    expect(results).toMatchObject([{ rows: [[1]] }, { rows: [[2]] }, { rows: [["a", [1, 2]]] }]);
   });
 
   it("names a renamed table rightly", async () => {

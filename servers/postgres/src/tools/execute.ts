@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
+import { changeOutput, statementsInput } from "@refmcp/sql";
 import * as z from "zod";
-import { cells, columns, count, database, notices, remarks, timeoutMs, tool } from "../context.ts";
+import { database, params, remarks, timeoutMs, tool } from "../context.ts";
 import { withNearNames } from "../database/reading/near.ts";
 import { shownWriting } from "../database/writing/shown-writing.ts";
 import { write } from "../database/writing/writing.ts";
@@ -17,50 +18,27 @@ export default tool({
   toolset: "data",
   needs: "allowWrite",
   input: z.strictObject({
-    statements: z
-      .array(z.string())
-      .min(1)
-      .max(100)
-      .describe('["UPDATE t SET a = $1 WHERE id = $2"], in order.'),
-    params: z
-      .array(z.unknown())
-      .max(1_000)
-      .default([])
-      .describe("Values for $1, $2, … of one statement; of several a list for each: [[1], [2]]."),
+    statements: statementsInput("DELETE FROM a WHERE id = 1", params),
     dry_run: z.boolean().default(false).describe("Report and take everything back."),
     timeout_ms: timeoutMs,
     database,
   }),
-  output: z.object({
-    committed: z.boolean(),
-    results: z.array(
-      z.object({
-        command: z.string(),
-        row_count: count.optional(),
-        columns: columns.optional(),
-        rows: cells.optional(),
-      }),
-    ),
-    tables: z.array(z.object({ table: z.string(), inserted: count, updated: count, deleted: count })),
-    loss: z.string().optional(),
-    undo: z.array(z.string()).optional(),
-    truncated: z.boolean(),
-    truncated_by: z.enum(["bytes", "cell"]).optional(),
-    notices,
-  }),
-  async run({ statements, params, dry_run, timeout_ms, database: name }, postgres, call) {
+  output: changeOutput,
+  async run({ statements, dry_run, timeout_ms, database: name }, postgres, call) {
     const at = postgres.at(name).database;
     const { maxBytes, maxCellBytes } = postgres.limits;
     const work = { signal: call.signal, timeoutMs: timeout_ms };
+    const each = statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one));
     const written = await write(at, {
       ...work,
-      statements,
-      params,
+      statements: each,
       caps: { chars: maxBytes },
       dryRun: dry_run,
       confirm: (loss) => call.confirm(loss),
     }).catch(async (error: unknown) => {
-      throw error instanceof ToolError ? await withNearNames(error, at, statements.join(" "), work) : error;
+      throw error instanceof ToolError
+        ? await withNearNames(error, at, each.map(({ sql }) => sql).join(" "), work)
+        : error;
     });
     return shownWriting(written, remarks(written.notices), call.budget, maxCellBytes);
   },

@@ -11,6 +11,7 @@ export default tool({
     "With analyze it runs, in a read-only transaction, and the plan has actual rows and milliseconds. $1 without params gives the generic plan.",
   effect: "read",
   openWorld: false,
+  argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({
     sql: z.string().describe("The SELECT, without EXPLAIN."),

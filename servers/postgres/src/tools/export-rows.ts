@@ -13,6 +13,7 @@ export default tool({
     "The file is there whole or not at all. For a look at some rows use query.",
   effect: "add",
   openWorld: false,
+  argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({
     sql: z.string().describe("One SELECT, without params."),

@@ -10,6 +10,7 @@ export default tool({
     "The first line names the columns. Nothing that is in the table changes. To make the table use pg_execute.",
   effect: "add",
   openWorld: false,
+  argumentAliases: { table_name: "table" },
   toolset: "data",
   needs: "allowWrite",
   input: z.strictObject({

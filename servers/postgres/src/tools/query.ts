@@ -14,6 +14,7 @@ export default tool({
     "It runs in a read-only transaction that is rolled back. For changes see pg_execute, for many rows pg_export.",
   effect: "read",
   openWorld: false,
+  argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({
     sql: z.string().describe("One statement: SELECT name FROM users WHERE id = $1."),

@@ -1,5 +1,6 @@
+import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
-import { changed, database, sql, tool } from "../context.ts";
+import { database, sql, tool } from "../context.ts";
 import { passCreateTable } from "../database/gate/gate.ts";
 import { shownChange } from "../database/writing/shown-change.ts";
 import { write } from "../database/writing/write.ts";
@@ -11,14 +12,14 @@ export default tool({
   effect: "add",
   openWorld: false,
   needs: "allowDdl",
+  argumentAliases: { sql: "query" },
   input: z.strictObject({ query: sql("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)"), database }),
-  output: changed,
+  output: changeOutput,
   async run({ query, database }, databases, call) {
     const changes = [{ sql: query, params: [], statement: passCreateTable(query) }];
     const { signal, budget } = call;
     const confirm = (loss: string) => call.confirm(loss);
-    return shownChange(
-      await write(databases, { changes, database, make: true, dryRun: false, budget, signal, confirm }),
-    );
+    const given = { changes, database, make: true, dryRun: false, budget, signal, confirm };
+    return shownChange(changes, await write(databases, given));
   },
 });

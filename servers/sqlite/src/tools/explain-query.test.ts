@@ -7,7 +7,7 @@ const of = (input: unknown) => tool.input.parse(input);
 
 it("names full scans", async () => {
   const { databases, call } = await enter();
-  const run = (query: string) => tool.run(of({ query }), databases, call);
+  const run = (query: string) => tool.run(of({ sql: query }), databases, call);
   expect(await run("SELECT * FROM users WHERE city = 1")).toMatchObject({ full_scans: ["users"] });
   expect(await run("SELECT * FROM orders WHERE user_id = 1")).toMatchObject({ full_scans: [] });
 });
@@ -19,7 +19,7 @@ it("tries indexes on a copy of the schema, whatever the names are", async () => 
      CREATE TABLE made AS SELECT * FROM users; CREATE VIEW shown AS SELECT * FROM "odd ""name";`,
   );
   const missing = async (query: string, params: unknown[] = []) =>
-    Reflect.get(await tool.run(of({ query, params }), databases, call), "missing_indexes");
+    Reflect.get(await tool.run(of({ sql: query, params }), databases, call), "missing_indexes");
   expect(await missing('SELECT * FROM "odd ""name" AS o WHERE o."a column" = ?', ["x"])).toEqual([
     'CREATE INDEX "odd ""name_a column" ON "odd ""name" ("a column")',
   ]);
@@ -38,20 +38,20 @@ it("tries indexes on a copy of the schema, whatever the names are", async () => 
 it("names an index that SQLite would take, and refuses what does not read", async () => {
   const { databases, call } = await enter();
   const query = "SELECT * FROM users a JOIN users b ON a.city = b.city";
-  expect(await tool.run(of({ query }), databases, call)).toMatchObject({
+  expect(await tool.run(of({ sql: query }), databases, call)).toMatchObject({
     full_scans: ["a"],
     missing_indexes: ["CREATE INDEX users_city ON users (city)"],
   });
-  expect(() => tool.run(of({ query: "DELETE FROM users" }), databases, call)).toThrow(/"DELETE" is not run/);
+  expect(() => tool.run(of({ sql: "DELETE FROM users" }), databases, call)).toThrow(/"DELETE" is not run/);
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
-  await expect((async () => tool.run(of({ query: hidden }), databases, call))()).rejects.toMatchObject({
+  await expect((async () => tool.run(of({ sql: hidden }), databases, call))()).rejects.toMatchObject({
     kind: "denied",
   });
 });
 
 it("plans a statement with parameters that have no values", async () => {
   const { databases, call } = await enter();
-  const plan = (query: string) => tool.run(of({ query }), databases, call);
+  const plan = (query: string) => tool.run(of({ sql: query }), databases, call);
   expect(await plan("SELECT * FROM users WHERE city = ? AND name > ?")).toMatchObject({
     full_scans: ["users"],
   });

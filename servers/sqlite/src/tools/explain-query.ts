@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { database, params, sql, tool } from "../context.ts";
+import { database, params, sql as statement, tool } from "../context.ts";
 import { explain } from "../database/advice/explain.ts";
 import { passReading } from "../database/gate/gate.ts";
 import { paramsOf } from "../database/gate/params.ts";
@@ -12,18 +12,19 @@ export default tool({
     "Show how SQLite would run a SELECT: its plan, full scans and missing indexes. It is not run. missing_indexes are CREATE INDEX statements that SQLite would make use of; how many rows a table has is not considered.",
   effect: "read",
   openWorld: false,
-  input: z.strictObject({ query: sql("SELECT * FROM users WHERE name = ?"), params, database }),
+  argumentAliases: { query: "sql" },
+  input: z.strictObject({ sql: statement("SELECT * FROM users WHERE name = ?"), params, database }),
   output: z.object({
     plan: z.array(z.string()),
     full_scans: z.array(z.string()),
     missing_indexes: z.array(z.string()),
   }),
-  run({ query, params, database }, databases, { signal }) {
-    passReading(query);
+  run({ sql, params, database }, databases, { signal }) {
+    passReading(sql);
     return explain(databases, {
       database,
-      sql: query,
-      params: paramsOf(query, params.length === 0 ? nullsFor(query) : params),
+      sql,
+      params: paramsOf(sql, params.length === 0 ? nullsFor(sql) : params),
       signal,
     });
   },

@@ -5,8 +5,8 @@ import { labs } from "../../test/tools.ts";
 import exportQuery from "./export-query.ts";
 
 const enter = labs();
-const input = (path: string, query: string, format: "csv" | "jsonl" = "csv") => ({
-  query,
+const input = (path: string, sql: string, format: "csv" | "jsonl" = "csv") => ({
+  sql,
   params: [],
   path,
   format,

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { database, params, path, sql, tool } from "../context.ts";
+import { database, params, path, sql as statement, tool } from "../context.ts";
 import { EXPORT_FORMATS } from "../database/connection/protocol.ts";
 import { exportRows } from "../database/transfer/transfer.ts";
 
@@ -12,17 +12,18 @@ export default tool({
     "Write all rows of a SELECT to a new file, however many they are. The file is there whole or not at all; nothing is overwritten. For a look at some rows use read_query.",
   effect: "add",
   openWorld: false,
+  argumentAliases: { query: "sql" },
   input: z.strictObject({
-    query: sql("SELECT * FROM users"),
+    sql: statement("SELECT * FROM users"),
     params,
     path: path("New file"),
     format: z.enum(EXPORT_FORMATS).default("csv").describe("csv with a header line, or jsonl."),
     database,
   }),
   output: z.object({ path: z.string(), format: z.string(), rows: z.number(), bytes: z.number() }),
-  async run({ query, params, path, format, database }, databases, call) {
+  async run({ sql, params, path, format, database }, databases, call) {
     const file = await exportRows(databases, {
-      sql: query,
+      sql,
       params,
       path,
       format,

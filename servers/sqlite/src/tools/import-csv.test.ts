@@ -6,7 +6,7 @@ import { labs } from "../../test/tools.ts";
 import importCsv from "./import-csv.ts";
 
 const enter = labs();
-const input = { path: "more.csv", table_name: "users", delimiter: ",", dry_run: false };
+const input = { path: "more.csv", table: "users", delimiter: ",", dry_run: false };
 const rowsOf = (file: string, sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id") => {
   const database = new Sqlite(file, { readonly: true });
   try {
@@ -51,7 +51,7 @@ it("adds nothing where one row is refused, and names its line", async () => {
     await expect(importCsv.run(input, databases, call)).rejects.toThrow(message);
   }
   expect(rowsOf(file)).toEqual([]);
-  await expect(importCsv.run({ ...input, table_name: "user" }, databases, call)).rejects.toThrow(/users/);
+  await expect(importCsv.run({ ...input, table: "user" }, databases, call)).rejects.toThrow(/users/);
   await expect(importCsv.run({ ...input, path: "/etc/passwd" }, databases, call)).rejects.toMatchObject({
     kind: "denied",
   });
@@ -63,7 +63,7 @@ it("replaces nothing, even where the table's own constraint would", async () => 
   writer.exec("CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')");
   writer.close();
   await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
-  await expect(importCsv.run({ ...input, table_name: "k" }, databases, call)).rejects.toMatchObject({
+  await expect(importCsv.run({ ...input, table: "k" }, databases, call)).rejects.toMatchObject({
     kind: "conflict",
   });
   expect(rowsOf(file, "SELECT * FROM k")).toEqual([["x", "old"]]);

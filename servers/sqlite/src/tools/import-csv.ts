@@ -10,9 +10,10 @@ export default tool({
   effect: "add",
   openWorld: false,
   needs: "allowWrite",
+  argumentAliases: { table_name: "table" },
   input: z.strictObject({
     path: path("CSV file"),
-    table_name: z.string().min(1).max(1_000).describe("Table to add to, as list_tables shows it."),
+    table: z.string().min(1).max(1_000).describe("Table to add to, as list_tables shows it."),
     delimiter: z.string().length(1).default(",").describe("Between fields: , or ; or a tab."),
     database,
     dry_run: z.boolean().default(false).describe("Load, report, and take it back."),
@@ -24,10 +25,10 @@ export default tool({
     bytes: z.number(),
     committed: z.boolean(),
   }),
-  async run({ path, table_name, delimiter, database, dry_run }, databases, call) {
+  async run({ path, table, delimiter, database, dry_run }, databases, call) {
     const done = await importCsv(databases, {
       path,
-      table: table_name,
+      table,
       delimiter,
       database,
       dryRun: dry_run,

@@ -12,6 +12,7 @@ export default tool({
     "Run one SELECT and get its rows, typed and bounded. WITH, VALUES, EXPLAIN and telling PRAGMAs are taken too. Pass values as params. Changes go through write_query.",
   effect: "read",
   openWorld: false,
+  argumentAliases: { sql: "query" },
   input: z.strictObject({
     query: sql("SELECT name FROM users WHERE id = ?"),
     params,

@@ -7,8 +7,11 @@ const of = (input: unknown) => tool.input.parse(input);
 
 it("does all or nothing, and says which statement failed", async () => {
   const { databases, call } = await enter();
-  const insert = { query: "INSERT INTO users VALUES (8, ?, ?)", params: ["Luigi", "Turin"] };
-  const run = (statements: object[]) => tool.run(of({ statements }), databases, call);
+  const insert = { sql: "INSERT INTO users VALUES (8, ?, ?)", params: ["Luigi", "Turin"] };
+  const run = (statements: unknown[]) => tool.run(of({ statements }), databases, call);
   await expect(run([insert, insert])).rejects.toThrow(/^Statement 2: UNIQUE/);
-  expect(await run([insert])).toMatchObject({ committed: true, affected_rows: [1] });
+  expect(await run([insert, "CREATE TABLE made (x)"])).toMatchObject({
+    committed: true,
+    results: [{ command: "INSERT", row_count: 1 }, { command: "CREATE TABLE" }],
+  });
 });

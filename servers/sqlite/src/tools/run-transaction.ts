@@ -1,5 +1,6 @@
+import { changeOutput, statementsInput } from "@refmcp/sql";
 import * as z from "zod";
-import { changed, database, dryRun, params, sql, tool } from "../context.ts";
+import { database, dryRun, params, tool } from "../context.ts";
 import { passWriting } from "../database/gate/gate.ts";
 import { shownChange } from "../database/writing/shown-change.ts";
 import { write } from "../database/writing/write.ts";
@@ -13,23 +14,19 @@ export default tool({
   openWorld: false,
   needs: "allowWrite",
   input: z.strictObject({
-    statements: z
-      .array(z.strictObject({ query: sql("INSERT INTO users VALUES (?, ?)"), params }))
-      .min(1)
-      .max(500)
-      .describe("The statements in order."),
+    statements: statementsInput("DELETE FROM a WHERE id = 1", params),
     database,
     dry_run: dryRun,
   }),
-  output: changed,
+  output: changeOutput,
   async run({ statements, database, dry_run }, databases, call) {
     const { allowDdl } = databases.options;
-    const changes = statements.map(({ query, params }) => ({
-      sql: query,
-      params,
-      statement: passWriting(query, allowDdl),
-    }));
+    const changes = statements.map((one) => {
+      const { sql, params } = typeof one === "string" ? { sql: one, params: [] } : one;
+      return { sql, params, statement: passWriting(sql, allowDdl) };
+    });
     return shownChange(
+      changes,
       await write(databases, {
         changes,
         database,

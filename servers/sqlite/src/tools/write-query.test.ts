@@ -9,8 +9,25 @@ it("changes rows, previews, and asks before a loss", async () => {
   const { databases, call } = await enter();
   const run = (input: object, by = call) => tool.run(of(input), databases, by);
   const insert = { query: "INSERT INTO users VALUES (?, ?, ?)", params: [9, "Luigi", "Turin"] };
-  expect(await run({ ...insert, dry_run: true })).toMatchObject({ committed: false, affected_rows: [1] });
-  expect(await run(insert)).toEqual({ committed: true, affected_rows: [1], last_insert_rowid: "9" });
+  expect(await run({ ...insert, dry_run: true })).toMatchObject({
+    committed: false,
+    results: [{ row_count: 1 }],
+  });
+  expect(await run(insert)).toEqual({
+    committed: true,
+    results: [{ command: "INSERT", row_count: 1 }],
+    last_insert_rowid: "9",
+    truncated: false,
+  });
+  expect(await run({ query: "DELETE FROM users WHERE id = 9 RETURNING id, name" })).toMatchObject({
+    results: [
+      {
+        command: "DELETE",
+        columns: [{ name: "id", type: "INTEGER" }, { name: "name" }],
+        rows: [[9, "Luigi"]],
+      },
+    ],
+  });
   await expect(run({ query: "DELETE FROM orders" })).rejects.toMatchObject({ kind: "denied" });
   expect(call.questions).toEqual(["This cannot be undone: DELETE of every row of orders (3 rows)."]);
 });

@@ -1,5 +1,6 @@
+import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
-import { changed, database, dryRun, params, sql, tool } from "../context.ts";
+import { database, dryRun, params, sql, tool } from "../context.ts";
 import { passWriting } from "../database/gate/gate.ts";
 import { shownChange } from "../database/writing/shown-change.ts";
 import { write } from "../database/writing/write.ts";
@@ -12,17 +13,19 @@ export default tool({
   effect: "destroy",
   openWorld: false,
   needs: "allowWrite",
+  argumentAliases: { sql: "query" },
   input: z.strictObject({
     query: sql("UPDATE users SET name = ? WHERE id = ?"),
     params,
     database,
     dry_run: dryRun,
   }),
-  output: changed,
+  output: changeOutput,
   async run({ query, params, database, dry_run }, databases, call) {
     const statement = passWriting(query, databases.options.allowDdl);
     const changes = [{ sql: query, params, statement }];
     return shownChange(
+      changes,
       await write(databases, {
         changes,
         database,

@@ -4,8 +4,8 @@ import type { Database, Work } from "../connection/database.ts";
 /** All about one relation, as JSON from one query; what is empty is left out. */
 export interface TableDescription {
   readonly schema: string;
-  readonly name: string;
-  readonly kind: string;
+  readonly table: string;
+  readonly type: string;
   readonly columns: { name: string; type: string }[];
   readonly [fact: string]: unknown;
 }
@@ -72,8 +72,8 @@ const constraints = (
   FROM pg_catalog.pg_constraint k WHERE k.${side} = c.oid AND k.contype ${type} AND k.conparentid = 0`;
 
 const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
-  'schema', n.nspname, 'name', c.relname,
-  'kind', CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned_table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' ELSE 'foreign_table' END,
+  'schema', n.nspname, 'table', c.relname,
+  'type', CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned_table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' ELSE 'foreign_table' END,
   'comment', pg_catalog.obj_description(c.oid, 'pg_class'),
   'owner', pg_catalog.pg_get_userbyid(c.relowner),
   'estimated_rows', CASE WHEN c.reltuples >= 0 AND c.relkind IN ('r','m','p','f') THEN c.reltuples::float8 END,

@@ -7,9 +7,7 @@ import { type Caps, PortalQuery } from "../reading/portal.ts";
 import { learnTypes } from "../reading/reading.ts";
 
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
-  readonly statements: readonly string[];
-  /** Of one statement its values; of several a list for each. */
-  readonly params: readonly unknown[];
+  readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
   readonly caps: Caps;
   /** Runs everything and takes it back. */
   readonly dryRun: boolean;
@@ -59,13 +57,12 @@ const COUNTED = 1_000_000;
  */
 export async function write(database: Database, writing: Writing): Promise<Written> {
   const { statements, signal, timeoutMs } = writing;
-  const params = paramsOfEach(statements.length, writing.params);
   const changes: Change[] = [];
-  for (const [index, sql] of statements.entries())
+  for (const [index, { sql }] of statements.entries())
     changes.push(await numbered(index, statements.length, passWriting(sql)));
   const [first] = changes;
   if (first !== undefined && changes.some(({ isAlone }) => isAlone))
-    return await writeAlone(database, first, changes.length, params[0] ?? [], writing);
+    return await writeAlone(database, first, changes.length, statements[0]?.params ?? [], writing);
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
     const outcomes: Outcome[] = [];
@@ -75,7 +72,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
     for (const [index, change] of changes.entries()) {
       const before = [];
       for (const loss of change.losses) before.push(await lookAt(session, loss));
-      const run = runOne(database, session, change, params[index] ?? [], writing.caps);
+      const run = runOne(database, session, change, statements[index]?.params ?? [], writing.caps);
       const outcome = await numbered(index, changes.length, run, change.sql);
       outcomes.push(outcome);
       for (const { what, rows, restoring, isNothing } of before) {
@@ -120,16 +117,6 @@ async function writeAlone(
       return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
     },
   );
-}
-
-/** @throws ToolError `invalid` where several statements do not have a list of values each. */
-function paramsOfEach(statements: number, params: readonly unknown[]): (readonly unknown[])[] {
-  if (statements === 1) return [params];
-  if (params.length === 0) return [];
-  if (params.length === statements && params.every((one) => Array.isArray(one))) return [...params];
-  throw new ToolError("invalid", `params does not have a list for each of the ${statements} statements.`, {
-    hint: 'Give [[1, "a"], [], [2]]: one list of values per statement, empty where it has no $1.',
-  });
 }
 
 /** Tells which of several statements failed. */

@@ -103,7 +103,7 @@ export interface WriteStatement extends Bound {
 export interface Returned {
   /** Which statement, from 1. */
   readonly statement: number;
-  readonly columns: readonly string[];
+  readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
   /** Rows that did not fit. */
   readonly more: number;

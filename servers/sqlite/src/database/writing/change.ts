@@ -75,7 +75,7 @@ function rowsOf(
     if (room > 0) rows.push(shown);
     else more += 1;
   }
-  return { statement: at, columns: columns.map(({ name }) => name), rows, more };
+  return { statement: at, columns, rows, more };
 }
 
 function single(database: Database.Database, sql: string): unknown {
