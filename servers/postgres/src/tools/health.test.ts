@@ -28,6 +28,10 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     CREATE TABLE open_to_all (id int); GRANT SELECT ON open_to_all TO PUBLIC;
     CREATE TABLE guarded (id int CHECK (id > 0)); ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
     ALTER TABLE guarded ADD CONSTRAINT later CHECK (id < 9) NOT VALID;
+    CREATE TABLE closed (id int PRIMARY KEY); ALTER TABLE closed ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY one ON guarded USING (id = 1); CREATE POLICY two ON guarded USING (id = 2);
+    CREATE TABLE holes (id int PRIMARY KEY, text text);
+    INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
     CREATE VIEW leaks AS SELECT * FROM guarded; CREATE VIEW safe WITH (security_invoker = true) AS SELECT * FROM guarded;
     CREATE FUNCTION definer() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
     CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1'`);
@@ -56,6 +60,18 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     { object: "definer()", problem: "SECURITY DEFINER without a fixed search_path" },
     { object: "leaks", problem: expect.stringContaining("view reads guarded as its owner") },
     { object: "open_to_all", problem: "PUBLIC has privileges, and row security is off" },
+  ]);
+  const schema = (await check("schema")).details.map((one: object) => Object.values(one).join(": "));
+  for (const problem of [
+    /^closed: row security is on/,
+    /^guarded: 2 permissive policies/,
+    /^open_to_all: no primary key/,
+  ])
+    expect(schema).toContainEqual(expect.stringMatching(problem));
+  expect((await check("bloat")).status).toBe("ok");
+  await world.admin("VACUUM ANALYZE holes");
+  expect((await check("bloat")).details).toEqual([
+    { object: "holes", kind: "table", bytes: expect.any(Number), wasted_bytes: expect.any(Number) },
   ]);
   for (const name of ["wraparound", "transactions", "replication"])
     expect(await check(name)).toMatchObject({ check: name, status: "ok" });

@@ -6,7 +6,7 @@ export default tool({
   name: "pg_health",
   title: "Check health",
   description:
-    "Check the database's health: connections, vacuum, wraparound, indexes, locks, replication, security, settings. " +
+    "Check the health of the database: vacuum, bloat, wraparound, indexes, schema, locks, replication, security. " +
     "Each check stands alone; one that this role is not allowed to make is a note.",
   effect: "read",
   openWorld: false,

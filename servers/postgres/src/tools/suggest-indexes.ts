@@ -1,18 +1,30 @@
+import { fitting } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { database, tool } from "../context.ts";
+import { count, database, tool } from "../context.ts";
+import { tryIndexes } from "../database/advice/trial.ts";
 import { suggestIndexes } from "../database/advice/workload.ts";
 
 export default tool({
   name: "pg_suggest_indexes",
   title: "Suggest indexes",
   description:
-    "Suggest indexes to make or to drop, by foreign keys, overlaps and table scans; nothing is changed. " +
-    "pg_explain with indexes tells whether one would be used.",
+    "Suggest indexes to create or to drop; nothing is changed. Tries hypothetical indexes (hypopg) on a workload and " +
+    "reports the planner's cost before and after; also finds foreign keys without an index, redundant indexes and frequent full scans.",
   effect: "read",
   openWorld: false,
   toolset: "dba",
-  input: z.strictObject({ limit: fields.limit(20, 100), database }),
+  input: z.strictObject({
+    queries: z
+      .array(z.string())
+      .max(50)
+      .default([])
+      .describe(
+        "SELECT statements to optimize; $1 needs no value. Default: the most expensive ones of pg_stat_statements.",
+      ),
+    limit: fields.limit(20, 100),
+    database,
+  }),
   output: z.object({
     suggestions: z.array(
       z.object({
@@ -20,10 +32,25 @@ export default tool({
         create: z.string().optional(),
         drop: z.string().optional(),
         reason: z.string(),
+        cost_before: count.optional(),
+        cost_after: count.optional(),
+        bytes: count.optional(),
+        queries: z.array(z.string()).optional(),
       }),
     ),
+    notes: z.array(z.string()).optional(),
   }),
-  run: async ({ limit, database: name }, postgres, call) => ({
-    suggestions: await suggestIndexes(postgres.at(name).database, limit, { signal: call.signal }),
-  }),
+  async run({ queries, limit, database: name }, postgres, call) {
+    const at = postgres.at(name).database;
+    const work = { signal: call.signal };
+    const tried = await tryIndexes(at, queries, limit, work);
+    const others = await suggestIndexes(at, limit, work);
+    const isNew = ({ create }: { create?: string }) =>
+      create === undefined || tried.suggestions.every((one) => one.create !== create);
+    const all = [...tried.suggestions, ...others.filter(isNew)].slice(0, limit);
+    return {
+      suggestions: all.slice(0, fitting(all, call.budget - 1_000)),
+      ...(tried.notes.length === 0 ? {} : { notes: tried.notes }),
+    };
+  },
 });

@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 /** A node of EXPLAIN (FORMAT JSON), as far as it is read. */
-interface Node {
+export interface Node {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly Alias?: string;
@@ -57,7 +57,7 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-interface Explained {
+export interface Explained {
   readonly Plan: Node;
   readonly "Planning Time"?: number;
   readonly "Execution Time"?: number;
@@ -86,28 +86,11 @@ export async function explain(database: Database, explaining: Explaining): Promi
   // What was put together must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  const prepared = `PREPARE ${GENERIC} AS ${inner}`;
-  return await database.work({ ...work, sql: places > 0 ? prepared : statement }, async (session) => {
+  return await database.work({ ...work, sql: places > 0 ? preparing(inner) : statement }, async (session) => {
     await database.functions.demandHarmless(session.link, calls);
     const supposed = await suppose(session, indexes);
-    const ask = (text: string) =>
-      session.link.client.query(
-        new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () =>
-          session.link.cancel(),
-        ),
-      ).done;
-    if (places > 0) {
-      // Without values the plan is the one for all values; the connection forgets both when it is cleaned.
-      await session.link.run("SET LOCAL plan_cache_mode = force_generic_plan");
-      await ask(prepared);
-    }
-    const batch = await ask(
-      places === 0
-        ? statement
-        : `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${Array(places).fill("NULL").join(", ")})`,
-    );
-    const [explained]: Explained[] = JSON.parse(batch.rows[0]?.[0] ?? "[]");
-    if (explained === undefined) throw notAQuery();
+    const explained =
+      places > 0 ? await genericPlan(session, inner, places) : await explainedBy(session, statement, params);
     const lines: string[] = [];
     const warnings: string[] = [];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
@@ -129,9 +112,44 @@ export async function explain(database: Database, explaining: Explaining): Promi
 }
 
 const GENERIC = "refmcp_generic";
+const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
+
+/**
+ * The plan that PostgreSQL makes for all values of a statement's parameters. The connection forgets its settings when it is
+ * cleaned.
+ *
+ * @param sql a reading statement that passed the gate
+ * @param places how many values it takes
+ */
+export async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
+  if (places === 0) return await explainedBy(session, `EXPLAIN (FORMAT JSON) ${sql}`, []);
+  await session.link.run("SET LOCAL plan_cache_mode = force_generic_plan");
+  await asked(session, preparing(sql), []);
+  const nulls = Array(places).fill("NULL").join(", ");
+  const explained = await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
+  await session.link.run(`DEALLOCATE ${GENERIC}`);
+  return explained;
+}
+
+async function explainedBy(
+  session: Session,
+  statement: string,
+  params: readonly unknown[],
+): Promise<Explained> {
+  const { rows } = await asked(session, statement, params);
+  const [explained]: Explained[] = JSON.parse(rows[0]?.[0] ?? "[]");
+  if (explained === undefined) throw notAQuery();
+  return explained;
+}
+
+/** Over the extended protocol, which takes one statement only. */
+const asked = ({ link }: Session, text: string, params: readonly unknown[]) =>
+  link.client.query(
+    new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () => link.cancel()),
+  ).done;
 
 /** How many values a statement takes: the highest $n. */
-async function placesOf(sql: string): Promise<number> {
+export async function placesOf(sql: string): Promise<number> {
   let most = 0;
   walk(treeOf(await parseSql(sql)), (key, value) => {
     if (key === "ParamRef") most = Math.max(most, Number(treeOf(value).number ?? 0));
@@ -156,23 +174,31 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
 }
 
+/** The quoted schema of an extension; undefined where it is not installed. */
+export async function schemaOf(link: Session["link"], extension: string): Promise<string | undefined> {
+  const [found] = await link.rows<{ schema: string }>(
+    `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+     JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = $1`,
+    [extension],
+  );
+  return found?.schema;
+}
+
 /** Tells the planner of indexes that do not exist; they live in this session only and go with it. */
 async function suppose(
   { link }: Session,
   indexes: readonly string[],
 ): Promise<{ index: string; name: string }[]> {
   if (indexes.length === 0) return [];
-  const [there] = await link.rows<{ schema: string }>(
-    "SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'hypopg'",
-  );
-  if (there === undefined) throw withoutHypopg();
+  const schema = await schemaOf(link, "hypopg");
+  if (schema === undefined) throw withoutHypopg();
   // They outlive the transaction, so the connection is closed after this.
   link.spoil();
   const made: { index: string; name: string }[] = [];
   for (const index of indexes) {
     await demandIndex(index);
     const [row] = await link.rows<{ indexname: string }>(
-      `SELECT indexname FROM ${there.schema}.hypopg_create_index($1)`,
+      `SELECT indexname FROM ${schema}.hypopg_create_index($1)`,
       [index],
     );
     made.push({ index, name: row?.indexname ?? "" });

@@ -7,10 +7,12 @@ export const CHECKS = [
   "connections",
   "cache",
   "vacuum",
+  "bloat",
   "indexes",
   "wraparound",
   "transactions",
   "constraints",
+  "schema",
   "security",
   "sequences",
   "locks",
@@ -67,6 +69,58 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
         rows.length === 0
           ? "No table has many dead rows."
           : `${rows.length} tables have many dead rows; VACUUM them or tune autovacuum.`,
+    }),
+    shows: true,
+  },
+  bloat: {
+    // Pages that the rows would need by the planner's statistics, with 28 bytes of header for a row and 8 + 4 for an entry.
+    statement: `WITH width AS (
+        SELECT (quote_ident(schemaname) || '.' || quote_ident(tablename))::regclass AS oid, sum((1 - null_frac) * avg_width) AS bytes
+        FROM pg_catalog.pg_stats WHERE NOT inherited GROUP BY 1),
+      part AS (
+        SELECT c.oid, 'table' AS kind, c.relpages, ceil(c.reltuples * (28 + w.bytes) / 8168) AS needed
+        FROM pg_catalog.pg_class c JOIN width w ON w.oid = c.oid WHERE c.relkind IN ('r', 'm') AND c.reltuples >= 0
+        UNION ALL
+        SELECT i.indexrelid, 'index', x.relpages, ceil(x.reltuples * (12 + sum((1 - s.null_frac) * s.avg_width)) / 8168 / 0.9)
+        FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
+          JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+          JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey::int2[])
+          JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname AND NOT s.inherited
+        WHERE i.indexprs IS NULL AND i.indpred IS NULL AND x.reltuples > 0 GROUP BY 1, x.relpages, x.reltuples)
+      SELECT p.oid::regclass::text AS object, p.kind, p.relpages::float8 * 8192 AS bytes, ((p.relpages - p.needed) * 8192)::float8 AS wasted_bytes
+      FROM part p JOIN pg_catalog.pg_class c ON c.oid = p.oid WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+        AND p.relpages > 1280 AND p.relpages > 2 * p.needed ORDER BY 4 DESC LIMIT 10`,
+    judge: (rows) => ({
+      ok: rows.length === 0,
+      summary:
+        rows.length === 0
+          ? "No table or index over 10 MB is more than half empty, by estimate."
+          : `${rows.length} tables and indexes are more than half empty, by estimate; REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.`,
+    }),
+    shows: true,
+  },
+  schema: {
+    statement: `SELECT * FROM (
+      SELECT c.oid::regclass::text AS object, 'no primary key' AS problem FROM pg_catalog.pg_class c
+        WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p' AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+          AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
+          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+      UNION ALL
+      SELECT c.oid::regclass::text, 'row security is on without a policy: nobody but the owner sees a row' FROM pg_catalog.pg_class c
+        WHERE c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
+      UNION ALL
+      SELECT p.polrelid::regclass::text, count(*) || ' permissive policies for the same command and role: each is run for every row'
+        FROM pg_catalog.pg_policy p, unnest(p.polroles) role WHERE p.polpermissive GROUP BY p.polrelid, p.polcmd, role HAVING count(*) > 1
+      UNION ALL
+      SELECT e.extname::text, 'extension in the schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
+      ) found ORDER BY 2, 1 LIMIT 20`,
+    judge: (rows) => ({
+      ok: rows.length === 0,
+      summary:
+        rows.length === 0
+          ? "Every table has a primary key, and policies are sound."
+          : `${rows.length} ${rows.length === 1 ? "object deserves" : "objects deserve"} a look.`,
     }),
     shows: true,
   },

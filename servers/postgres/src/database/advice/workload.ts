@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Database, Work } from "../connection/database.ts";
+import { schemaOf } from "./explain.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
 export type Order = (typeof ORDERS)[number];
@@ -32,20 +33,17 @@ export async function topQueries(
 ): Promise<{ queries: TopQuery[]; note?: string }> {
   try {
     return await database.work(work, async ({ link }) => {
-      const [extension] = await link.rows<{ schema: string }>(
-        `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
-         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
-      );
-      if (extension === undefined)
+      const schema = await schemaOf(link, "pg_stat_statements");
+      if (schema === undefined)
         return {
           queries: [],
           note: `The extension pg_stat_statements is not installed in this database. ${HOW_TO_COUNT}`,
         };
       const rows = await link.rows<Record<keyof TopQuery, string | null>>(
-        `SELECT left(s.query, 2000) AS query, s.calls::text, round(s.total_exec_time::numeric, 1)::text AS total_ms,
+        `SELECT left(s.query, 10000) AS query, s.calls::text, round(s.total_exec_time::numeric, 1)::text AS total_ms,
            round(s.mean_exec_time::numeric, 3)::text AS mean_ms, s.rows::text,
            round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1)::text AS cache_hit_percent
-         FROM ${extension.schema}.pg_stat_statements s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+         FROM ${schema}.pg_stat_statements s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
          WHERE d.datname = current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
         [limit],
       );
@@ -82,6 +80,13 @@ export interface Suggestion {
   /** An index that another one makes needless. */
   readonly drop?: string;
   readonly reason: string;
+  /** The planner's costs of the statements, each times its calls, without the index and with it. */
+  readonly cost_before?: number;
+  readonly cost_after?: number;
+  /** Estimated size of the index. */
+  readonly bytes?: number;
+  /** Statements that it makes cheaper. */
+  readonly queries?: string[];
 }
 
 /** Foreign keys without an index on their side: every deletion and join of the other side reads the table whole. */

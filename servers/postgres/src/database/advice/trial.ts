@@ -1,0 +1,230 @@
+import { clip, ToolError } from "@refmcp/core/answer";
+import type { Database, Session, Work } from "../connection/database.ts";
+import { passReading } from "../gate/gate.ts";
+import { parseSql } from "../gate/parser.ts";
+import { namesOf, relationName, treeOf, walk } from "../gate/tree.ts";
+import { genericPlan, placesOf, schemaOf } from "./explain.ts";
+import { type Suggestion, topQueries } from "./workload.ts";
+
+/** Columns of one statement that are tried, alone and in pairs. */
+const MAX_COLUMNS = 12;
+/** Tables with fewer rows are read whole anyway. */
+const MIN_ROWS = 1_000;
+/** An index that saves less of the workload's cost is not worth its writes. */
+const MIN_GAIN = 0.05;
+
+/** A statement of the workload. */
+interface Load {
+  readonly sql: string;
+  readonly calls: number;
+  readonly places: number;
+  readonly candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  readonly table: string;
+  /** Quoted by PostgreSQL, as the table is. */
+  readonly columns: readonly string[];
+}
+
+export interface Trial {
+  readonly suggestions: Suggestion[];
+  /** What was not tried, and why. */
+  readonly notes: string[];
+}
+
+/**
+ * Tries hypothetical indexes (hypopg) on the generic plans of a workload, and picks the one that saves most, again and
+ * again, until none saves enough: the greedy search of index advisors since Chaudhuri and Narasayya (VLDB 1997).
+ *
+ * @param given statements; where there are none, those that cost most by pg_stat_statements
+ */
+export async function tryIndexes(
+  database: Database,
+  given: readonly string[],
+  limit: number,
+  work: Work,
+): Promise<Trial> {
+  const notes: string[] = [];
+  const top = given.length > 0 ? undefined : await topQueries(database, "total_time", 30, work);
+  if (top?.note !== undefined) notes.push(top.note);
+  const statements = top?.queries ?? given.map((query) => ({ query, calls: 1 }));
+  if (statements.length === 0) return { suggestions: [], notes };
+  return await database.work(work, async (session) => {
+    const schema = await schemaOf(session.link, "hypopg");
+    if (schema === undefined) {
+      notes.push("hypopg is not installed in this database, so no index was tried on the workload.");
+      return { suggestions: [], notes };
+    }
+    // What hypopg makes outlives the transaction, so the connection is closed after this.
+    session.link.spoil();
+    const loads: Load[] = [];
+    let skipped = 0;
+    for (const { query, calls } of statements) {
+      const load = await loadOf(database, session, query, calls, given.length > 0);
+      if (load === undefined) skipped += 1;
+      else if (load.candidates.length > 0) loads.push(load);
+    }
+    if (skipped > 0)
+      notes.push(`${skipped} of ${statements.length} statements are not SELECTs that can be planned.`);
+    const suggestions = await picked(session, schema, loads, limit);
+    return { suggestions, notes };
+  });
+}
+
+/**
+ * A statement with the indexes to try for it; undefined where it does not read or has no plan.
+ *
+ * @throws ToolError where a statement that the caller named is refused
+ */
+async function loadOf(
+  database: Database,
+  session: Session,
+  sql: string,
+  calls: number,
+  isGiven: boolean,
+): Promise<Load | undefined> {
+  try {
+    const passed = await passReading(sql);
+    if (passed.kind !== "select") throw new ToolError("invalid", "Only SELECT statements are tried.");
+    await database.functions.demandHarmless(session.link, passed.calls);
+    const load = { sql, calls, places: await placesOf(sql), candidates: await candidatesOf(session, sql) };
+    await costOf(session, load);
+    return load;
+  } catch (error) {
+    if (isGiven || session.signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** Indexes on the columns that a statement filters, joins, groups and sorts by, alone and in pairs. */
+async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]> {
+  const relations = new Set<string>();
+  const columns = new Set<string>();
+  const root = treeOf(await parseSql(sql));
+  walk(root, (key, value) => {
+    const relation = key === "RangeVar" ? relationName(value) : undefined;
+    if (relation !== undefined) relations.add(relation);
+    if (/^(whereClause|quals|sortClause|groupClause)$/.test(key))
+      walk({ value }, (inner, column) => {
+        const name = inner === "ColumnRef" ? namesOf(treeOf(column).fields).at(-1) : undefined;
+        if (name !== undefined && columns.size < MAX_COLUMNS) columns.add(name);
+      });
+  });
+  const rows = await link.rows<{ table: string; column: string }>(
+    `SELECT c.oid::regclass::text AS table, quote_ident(a.attname) AS column
+     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
+     WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
+       AND EXISTS (SELECT FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
+         WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype IN (a.atttypid, (SELECT CASE WHEN typtype = 'e' THEN 'anyenum'::regtype WHEN typcategory = 'A' THEN 'anyarray'::regtype WHEN typname = 'varchar' THEN 'text'::regtype END FROM pg_catalog.pg_type WHERE oid = a.atttypid)))
+     ORDER BY 1, a.attnum LIMIT ${MAX_COLUMNS}`,
+    [[...relations], [...columns], MIN_ROWS],
+  );
+  return rows.flatMap(({ table, column }) => [
+    { table, columns: [column] },
+    ...rows
+      .filter((other) => other.table === table && other.column !== column)
+      .map((other) => ({ table, columns: [column, other.column] })),
+  ]);
+}
+
+/** By a savepoint, so that a statement that has no plan does not end the transaction. */
+async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "places">): Promise<number> {
+  await session.link.run("SAVEPOINT refmcp_trial");
+  try {
+    return (await genericPlan(session, sql, places)).Plan["Total Cost"];
+  } catch (error) {
+    if (!session.signal.aborted) await session.link.run("ROLLBACK TO SAVEPOINT refmcp_trial");
+    throw error;
+  }
+}
+
+async function picked(
+  session: Session,
+  schema: string,
+  loads: readonly Load[],
+  limit: number,
+): Promise<Suggestion[]> {
+  let costs = new Map<Load, number>();
+  for (const load of loads) costs.set(load, await costOf(session, load));
+  const suggestions: Suggestion[] = [];
+  let left = useful(await usedAtOnce(session, schema, loads));
+  while (suggestions.length < limit && left.length > 0) {
+    let best: { candidate: Candidate; after: Map<Load, number>; saved: number; bytes: number } | undefined;
+    for (const candidate of left) {
+      const made = await supposed(session, schema, candidate);
+      const after = new Map(costs);
+      for (const load of loads)
+        if (load.candidates.some(({ table }) => table === candidate.table))
+          after.set(load, await costOf(session, load));
+      await session.link.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
+      const saved = total(costs) - total(after);
+      // Of two that save the same, the one with fewer columns is smaller.
+      if (best === undefined || saved > best.saved * 1.01)
+        best = { candidate, after, saved, bytes: made.bytes };
+    }
+    if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
+    const { candidate, after, bytes } = best;
+    await supposed(session, schema, candidate);
+    const helped = loads.filter((load) => (after.get(load) ?? 0) < (costs.get(load) ?? 0) * 0.99);
+    suggestions.push({
+      table: candidate.table,
+      create: creating(candidate, " CONCURRENTLY"),
+      reason: `Tried on ${loads.length === 1 ? "1 statement" : `${loads.length} statements`} as a hypothetical index.`,
+      cost_before: Math.round(total(costs)),
+      cost_after: Math.round(total(after)),
+      bytes,
+      queries: helped.slice(0, 5).map(({ sql }) => clip(sql.replace(/\s+/g, " "), 200)),
+    });
+    costs = after;
+    left = left.filter((one) => one !== candidate);
+  }
+  return suggestions;
+}
+
+const total = (costs: ReadonlyMap<Load, number>) =>
+  [...costs].reduce((sum, [load, cost]) => sum + cost * load.calls, 0);
+
+/** Each once, those with one column first. */
+function useful(candidates: readonly Candidate[]): Candidate[] {
+  const known = new Map(candidates.map((one) => [creating(one), one]));
+  return [...known.values()].sort((a, b) => a.columns.length - b.columns.length);
+}
+
+/** The candidates that the planner picks where it has all of them: the others can't help. Their prefixes stay in the race. */
+async function usedAtOnce(session: Session, schema: string, loads: readonly Load[]): Promise<Candidate[]> {
+  const used: Candidate[] = [];
+  for (const load of loads) {
+    const names = new Map<string, Candidate>();
+    for (const candidate of load.candidates)
+      names.set((await supposed(session, schema, candidate)).name, candidate);
+    await session.link.run("SAVEPOINT refmcp_trial");
+    const plan = JSON.stringify((await genericPlan(session, load.sql, load.places)).Plan);
+    for (const [name, candidate] of names) {
+      if (!plan.includes(JSON.stringify(name))) continue;
+      const prefix = load.candidates.find(
+        (one) =>
+          one.table === candidate.table &&
+          one.columns.length === 1 &&
+          one.columns[0] === candidate.columns[0],
+      );
+      used.push(candidate, ...(prefix === undefined ? [] : [prefix]));
+    }
+    await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
+  }
+  return used;
+}
+
+const creating = ({ table, columns }: Candidate, how = "") =>
+  `CREATE INDEX${how} ON ${table} (${columns.join(", ")})`;
+
+/** Makes a hypothetical index. The names in it were quoted by PostgreSQL itself. */
+async function supposed({ link }: Session, schema: string, candidate: Candidate) {
+  const [row] = await link.rows<{ oid: string; name: string; bytes: number }>(
+    `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
+     FROM ${schema}.hypopg_create_index($1)`,
+    [creating(candidate)],
+  );
+  if (row === undefined) throw new ToolError("unavailable", "hypopg made no index.");
+  return row;
+}
