@@ -33,6 +33,7 @@ export async function world(): Promise<World> {
           { sql: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
         ],
       },
+      suggest_indexes: { queries: ["SELECT * FROM crowd WHERE name = ?"] },
       write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
     },
     failures: {
@@ -46,6 +47,7 @@ export async function world(): Promise<World> {
       list_tables: { cursor: "made up" },
       read_query: { query: "SELECT * FROM user" },
       run_transaction: { statements: ["COMMIT"] },
+      suggest_indexes: { queries: ["DELETE FROM users"] },
       write_query: { query: "SELECT 1" },
     },
     large: { read_query: { query: "SELECT * FROM crowd", max_rows: 10_000 } },

@@ -10,6 +10,7 @@ import importCsv from "./import-csv.ts";
 import listTables from "./list-tables.ts";
 import readQuery from "./read-query.ts";
 import runTransaction from "./run-transaction.ts";
+import suggestIndexes from "./suggest-indexes.ts";
 import writeQuery from "./write-query.ts";
 
 export const tools = [
@@ -24,5 +25,6 @@ export const tools = [
   listTables,
   readQuery,
   runTransaction,
+  suggestIndexes,
   writeQuery,
 ];

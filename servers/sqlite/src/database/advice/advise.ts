@@ -8,7 +8,7 @@ import type { Bound, Explained } from "../connection/protocol.ts";
 const MOST_CANDIDATES = 200;
 const MOST_OBJECTS = 2_000;
 
-interface Candidate {
+export interface Candidate {
   readonly table: string;
   readonly column: string;
 }
@@ -47,15 +47,7 @@ function advised(
 ): string[] {
   copy.pragma("trusted_schema=OFF");
   copySchema(database, copy);
-  const words = new Set(tokenize(sql).map(({ text }) => plain(text).toLowerCase()));
-  const candidates = database
-    .prepare<unknown[], Candidate>(
-      `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
-       WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
-       LIMIT ?`,
-    )
-    .all(JSON.stringify([...words]), MOST_CANDIDATES)
-    .filter(({ column }) => words.has(column.toLowerCase()));
+  const candidates = candidatesOf(database, sql);
   for (const [index, { table, column }] of candidates.entries())
     copy.prepare(`CREATE INDEX refmcp_candidate_${index} ON ${quoted(table)} (${quoted(column)})`).run();
   const chosen = planOf(copy, sql, params).flatMap(({ detail }) => {
@@ -71,8 +63,21 @@ function advised(
   return [...new Set(shown)];
 }
 
+/** The columns of tables that a statement names. */
+export function candidatesOf(database: Database.Database, sql: string): Candidate[] {
+  const words = new Set(tokenize(sql).map(({ text }) => plain(text).toLowerCase()));
+  return database
+    .prepare<unknown[], Candidate>(
+      `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
+       WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
+       LIMIT ?`,
+    )
+    .all(JSON.stringify([...words]), MOST_CANDIDATES)
+    .filter(({ column }) => words.has(column.toLowerCase()));
+}
+
 /** Only CREATE TABLE, VIEW and INDEX without a query whose rows would be made; the text comes from the file. */
-function copySchema(database: Database.Database, copy: Database.Database): void {
+export function copySchema(database: Database.Database, copy: Database.Database): void {
   const made = database
     .prepare<unknown[], { sql: string }>(
       `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -87,7 +92,7 @@ function copySchema(database: Database.Database, copy: Database.Database): void 
   }
 }
 
-function planOf(database: Database.Database, sql: string, params: readonly unknown[]) {
+export function planOf(database: Database.Database, sql: string, params: readonly unknown[]) {
   return database.prepare<unknown[], Explained["plan"][number]>(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
 }
 
@@ -98,4 +103,5 @@ const plain = (name: string) => {
   return quote === '"' || quote === "`" ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
 };
 /** Plain names stay readable. */
-const quoted = (name: string) => (/^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+export const quoted = (name: string) =>
+  /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`;

@@ -1,6 +1,7 @@
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned } from "../advice/advise.ts";
+import { tried } from "../advice/trial.ts";
 import { read } from "../reading/read.ts";
 import { RowsIn, RowsOut } from "../transfer/transfer-jobs.ts";
 import { change } from "../writing/change.ts";
@@ -38,6 +39,8 @@ export class Executor {
       }
       case "explain":
         return planned(this.#sqlite, this.#reading.open(job.place), job);
+      case "advise":
+        return tried(this.#sqlite, this.#reading.open(job.place), job.statements, job.limit);
       case "version":
         return this.#version(job.place);
       case "write": {

@@ -32,6 +32,12 @@ export type Job =
       readonly isTolerant: boolean;
     }
   | ({ readonly op: "explain"; readonly place: Place } & Bound)
+  | {
+      readonly op: "advise";
+      readonly place: Place;
+      readonly statements: readonly Bound[];
+      readonly limit: number;
+    }
   | { readonly op: "version"; readonly place: Place }
   | {
       readonly op: "write";
@@ -48,7 +54,7 @@ export type Job =
   | { readonly op: "add_rows"; readonly records: readonly CsvRecord[] }
   | { readonly op: "close_table"; readonly commit: boolean };
 
-export type TransferJob = Exclude<Job, { op: "read" | "look" | "explain" | "version" | "write" }>;
+export type TransferJob = Exclude<Job, { op: "read" | "look" | "explain" | "advise" | "version" | "write" }>;
 
 /** How rows are written to a file. */
 export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
@@ -85,6 +91,16 @@ export interface ReadAnswer {
 export interface Explained {
   readonly plan: readonly { readonly id: number; readonly parent: number; readonly detail: string }[];
   readonly indexes: readonly string[];
+}
+
+/** An index that was tried, and estimates of the rows that all statements together read without and with it. */
+export interface TriedIndex {
+  readonly table: string;
+  readonly create: string;
+  readonly before: number;
+  readonly after: number;
+  /** Positions of the statements that read fewer rows. */
+  readonly statements: readonly number[];
 }
 
 /** A changing statement and what its text says of it. */

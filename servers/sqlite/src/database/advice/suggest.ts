@@ -1,0 +1,83 @@
+import { clip } from "@refmcp/core/answer";
+import type { Databases } from "../connection/databases.ts";
+import type { TriedIndex } from "../connection/protocol.ts";
+import { passReading } from "../gate/gate.ts";
+import { paramsOf } from "../gate/params.ts";
+import { nullsFor } from "../gate/places.ts";
+import { look, text } from "../reading/look.ts";
+import { nearNames } from "../reading/near-names.ts";
+import { quoted } from "./advise.ts";
+
+/** Columns of foreign keys, with the indexes of their tables. */
+const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
+    (SELECT json_group_array((SELECT group_concat(c.name, ',') FROM pragma_index_info(i.name) c)) FROM pragma_index_list(m.name) i) AS indexes,
+    (SELECT group_concat(name, ',') FROM pragma_table_info(m.name) WHERE pk > 0) AS pk, json_group_array(k."from") AS columns
+  FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) k WHERE m.type = 'table' GROUP BY 1, 2`;
+/** Pairs of plain indexes of which one begins with all columns of the other. */
+const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_unique, l.origin, (SELECT group_concat(c.name, ',') FROM pragma_index_info(l.name) c) || ',' AS columns
+    FROM sqlite_schema m JOIN pragma_index_list(m.name) l WHERE m.type = 'table' AND l.partial = 0)
+  SELECT a.tbl, a.name, b.name AS other FROM i a JOIN i b ON a.tbl = b.tbl AND a.name <> b.name AND substr(b.columns, 1, length(a.columns)) = a.columns
+  WHERE a.origin = 'c' AND a.is_unique = 0 AND (a.columns <> b.columns OR b.is_unique = 1 OR a.name > b.name) ORDER BY 1, 2`;
+
+/**
+ * Indexes to create for a workload, for foreign keys, and to drop.
+ *
+ * @param queries reading statements; their parameters need no values
+ * @throws ToolError what the gate and SQLite say of a statement
+ */
+export async function suggestIndexes(
+  databases: Databases,
+  {
+    database,
+    queries,
+    limit,
+    signal,
+  }: { database?: string | undefined; queries: readonly string[]; limit: number; signal: AbortSignal },
+) {
+  const statements = queries.map((sql) => {
+    passReading(sql);
+    return { sql, params: paramsOf(sql, nullsFor(sql)) };
+  });
+  const place = await databases.place(database);
+  const { timeoutMs } = databases.limits();
+  const job = { op: "advise" as const, place, statements, limit };
+  const tried = await databases.runners
+    .run<TriedIndex[]>(job, { signal, timeoutMs })
+    .catch(async (error: unknown) => {
+      throw await nearNames(error, queries.join(";\n"), databases, place, signal);
+    });
+  const [keys = [], redundant = []] = await look(databases, database, signal, [[KEYS], [REDUNDANT]]);
+  const created = new Set(tried.map(({ create }) => create));
+  const forKeys = keys.flatMap((row) => {
+    const indexes: unknown[] = JSON.parse(text(row.indexes));
+    const columns: string[] = JSON.parse(text(row.columns));
+    const isCovered = [...indexes, row.pk].some((one) => `${text(one)},`.startsWith(`${text(row.key)},`));
+    const name = quoted([text(row.tbl), ...columns].join("_"));
+    const create = `CREATE INDEX ${name} ON ${quoted(text(row.tbl))} (${columns.map(quoted).join(", ")})`;
+    return isCovered || created.has(create)
+      ? []
+      : [
+          {
+            table: text(row.tbl),
+            create,
+            reason: "Foreign key without an index: each change of the other table reads this one whole.",
+          },
+        ];
+  });
+  return [
+    ...tried.map(({ table, create, before, after, statements: helped }) => ({
+      table,
+      create,
+      reason: `Tried on ${queries.length === 1 ? "1 statement" : `${queries.length} statements`} in a copy of the schema.`,
+      rows_read_before: before,
+      rows_read_after: after,
+      queries: helped.slice(0, 5).map((at) => clip((queries[at] ?? "").replace(/\s+/g, " "), 200)),
+    })),
+    ...forKeys,
+    ...redundant.map((row) => ({
+      table: text(row.tbl),
+      drop: `DROP INDEX ${quoted(text(row.name))}`,
+      reason: `${text(row.other)} begins with the same columns.`,
+    })),
+  ].slice(0, limit);
+}

@@ -1,0 +1,239 @@
+import type { Sqlite } from "@refmcp/sql/native";
+import type Database from "better-sqlite3";
+import { demandReading } from "../connection/handle.ts";
+import type { Bound, TriedIndex } from "../connection/protocol.ts";
+import { type Candidate, candidatesOf, copySchema, planOf, quoted } from "./advise.ts";
+
+/** Rows of a table that are looked at to see how many values a column has. */
+const SAMPLE = 10_000;
+/** Tables with fewer rows are read whole anyway. */
+const MIN_ROWS = 100;
+/** An index that saves less of the rows that are read is not worth its writes. */
+const MIN_GAIN = 0.05;
+const MAX_PER_TABLE = 8;
+
+interface Index {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+/**
+ * Tries indexes for a workload on a copy of the schema in memory, which has the statistics of the real tables
+ * (`sqlite_stat1`) and no rows: the index that saves most estimated row reads, again and again, until none saves enough.
+ */
+export function tried(
+  sqlite: Sqlite,
+  database: Database.Database,
+  statements: readonly Bound[],
+  limit: number,
+): TriedIndex[] {
+  for (const { sql } of statements) demandReading(database.prepare(sql));
+  const copy = new sqlite(":memory:");
+  try {
+    copy.pragma("trusted_schema=OFF");
+    copySchema(database, copy);
+    return picked(copy, new Statistics(database, copy), statements, limit);
+  } finally {
+    copy.close();
+  }
+}
+
+function picked(
+  copy: Database.Database,
+  statistics: Statistics,
+  statements: readonly Bound[],
+  limit: number,
+): TriedIndex[] {
+  const indexes = statements.flatMap(({ sql }) => statistics.indexesFor(sql));
+  let left = [...new Map(indexes.map((one) => [creating(one), one])).values()];
+  const read = () =>
+    statements.map((statement) => statistics.rowsRead(planOf(copy, statement.sql, statement.params)));
+  const sum = (rows: readonly number[]) => rows.reduce((all, one) => all + one, 0);
+  let before = read();
+  const result: TriedIndex[] = [];
+  while (result.length < limit) {
+    let best: { index: Index; after: number[]; saved: number } | undefined;
+    for (const index of left) {
+      statistics.create(index);
+      const after = read();
+      statistics.drop(index);
+      const saved = sum(before) - sum(after);
+      // Of two that save the same, the one with fewer columns is smaller.
+      if (best === undefined || saved > best.saved * 1.01) best = { index, after, saved };
+    }
+    if (best === undefined || best.saved <= sum(before) * MIN_GAIN) break;
+    const { index, after } = best;
+    statistics.create(index);
+    result.push({
+      table: index.table,
+      create: creating(index),
+      before: Math.round(sum(before)),
+      after: Math.round(sum(after)),
+      statements: after.flatMap((rows, at) => (rows < (before[at] ?? 0) ? [at] : [])),
+    });
+    left = left.filter((one) => one !== index);
+    before = after;
+  }
+  return result;
+}
+
+const creating = ({ name, table, columns }: Index) =>
+  `CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${columns.map(quoted).join(", ")})`;
+
+/** How many rows tables have, and how many of them have the same value in a column. */
+class Statistics {
+  readonly #database: Database.Database;
+  readonly #copy: Database.Database;
+  readonly #rows = new Map<string, number>();
+  readonly #there: Index[] = [];
+
+  constructor(database: Database.Database, copy: Database.Database) {
+    this.#database = database;
+    this.#copy = copy;
+    // Makes the table, which is empty without rows.
+    copy.exec("ANALYZE");
+    for (const [table, index, columns] of this.#existing()) {
+      this.#note({ name: index, table, columns });
+      this.#there.push({ name: index, table, columns });
+    }
+    copy.exec("ANALYZE sqlite_schema");
+  }
+
+  /** Indexes of one or two columns that a statement names, for tables that are large enough. */
+  indexesFor(sql: string): Index[] {
+    const byTable = new Map<string, Candidate[]>();
+    for (const one of candidatesOf(this.#database, sql))
+      if (this.#rowsOf(one.table) >= MIN_ROWS)
+        byTable.set(one.table, [...(byTable.get(one.table) ?? []), one]);
+    return [...byTable]
+      .flatMap(([table, all]) => {
+        const columns = all.slice(0, MAX_PER_TABLE).map(({ column }) => column);
+        const pairs = columns.flatMap((a) => columns.filter((b) => b !== a).map((b) => [a, b]));
+        return [...columns.map((column) => [column]), ...pairs].map((list) => ({
+          name: this.#freeName([table, ...list].join("_")),
+          table,
+          columns: list,
+        }));
+      })
+      .filter(
+        (index) =>
+          !this.#there.some(
+            (one) =>
+              one.table === index.table && index.columns.every((column, at) => one.columns[at] === column),
+          ),
+      );
+  }
+
+  /** Tables and indexes share their names. */
+  #freeName(wanted: string): string {
+    const names = this.#database
+      .prepare<unknown[], { name: string }>("SELECT lower(name) AS name FROM sqlite_schema")
+      .all();
+    const taken = new Set(names.map(({ name }) => name));
+    let name = wanted;
+    for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${wanted}_${count}`;
+    return name;
+  }
+
+  create(index: Index): void {
+    this.#copy.exec(creating(index));
+    this.#note(index);
+    this.#copy.exec("ANALYZE sqlite_schema");
+  }
+
+  drop(index: Index): void {
+    this.#copy.exec(`DROP INDEX ${quoted(index.name)}`);
+  }
+
+  /** Each line of a plan that reads a table is a loop within those before it (SQLite, "EXPLAIN QUERY PLAN"). */
+  rowsRead(plan: readonly { readonly detail: string }[]): number {
+    let loops = 1;
+    let rows = 0;
+    for (const { detail } of plan) {
+      const found =
+        /^(SCAN|SEARCH) (.+?)(?: USING (?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?(?:INDEX (.+?)|INTEGER PRIMARY KEY))?(?: \((.*)\))?$/s.exec(
+          detail,
+        );
+      if (found === null) continue;
+      const [, how, , index, terms = ""] = found;
+      const each = how === "SCAN" ? this.#scanned(found[2] ?? "", index) : this.#searched(index, terms);
+      rows += loops * each;
+      loops *= Math.max(1, each);
+    }
+    return rows;
+  }
+
+  #scanned(name: string, index: string | undefined): number {
+    return (index === undefined ? undefined : this.#statOf(index)[0]) ?? this.#aliased(name);
+  }
+
+  #searched(index: string | undefined, terms: string): number {
+    if (index === undefined) return /[<>]/.test(terms) ? 1_000 : 1;
+    const stat = this.#statOf(index);
+    const equal = terms.split(" AND ").filter((term) => term.endsWith("=?")).length;
+    const rows = stat[equal] ?? stat.at(-1) ?? 1;
+    // SQLite's own guess for a range without sqlite_stat4.
+    return /[<>]/.test(terms) ? Math.max(1, rows / 4) : rows;
+  }
+
+  /** A plan has the alias where there is one; an unknown one counts as the largest table. */
+  #aliased(name: string): number {
+    return this.#rows.get(name) ?? Math.max(1, ...this.#rows.values());
+  }
+
+  #statOf(index: string): number[] {
+    const stat = this.#copy
+      .prepare<unknown[], { stat: string }>("SELECT stat FROM sqlite_stat1 WHERE idx = ?")
+      .get(index);
+    return stat?.stat.split(" ").map(Number) ?? [];
+  }
+
+  *#existing(): Generator<[table: string, index: string, columns: string[]]> {
+    const list = this.#copy.prepare<unknown[], { tbl: string; idx: string; columns: string }>(
+      `SELECT m.name AS tbl, i.name AS idx, json_group_array(c.name) AS columns FROM sqlite_schema m
+       JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table' GROUP BY 1, 2`,
+    );
+    for (const { tbl, idx, columns } of list.all()) {
+      const names: (string | null)[] = JSON.parse(columns);
+      if (names.every((name) => name !== null)) yield [tbl, idx, names];
+    }
+  }
+
+  /** In the form of `sqlite_stat1`: rows, then rows with equal values of the first column, of the first two, … */
+  #note({ name: index, table, columns }: Index): void {
+    const rows = this.#rowsOf(table);
+    if (rows === 0) return;
+    const counts = columns.map((_, at) => {
+      const list = columns
+        .slice(0, at + 1)
+        .map(quoted)
+        .join(", ");
+      const found = this.#database
+        .prepare<unknown[], { seen: bigint; distinct: bigint }>(
+          `SELECT (SELECT count(*) FROM (SELECT 1 FROM ${quoted(table)} LIMIT ${SAMPLE})) AS seen,
+             (SELECT count(*) FROM (SELECT DISTINCT ${list} FROM (SELECT * FROM ${quoted(table)} LIMIT ${SAMPLE}))) AS "distinct"`,
+        )
+        .get();
+      const seen = Number(found?.seen ?? 1);
+      const distinct = Math.max(1, Number(found?.distinct ?? 1));
+      // Nearly all different in the sample: so they are in the table.
+      return distinct > seen * 0.9 ? 1 : Math.max(1, Math.round(rows / distinct));
+    });
+    this.#copy.prepare("DELETE FROM sqlite_stat1 WHERE idx = ?").run(index);
+    this.#copy
+      .prepare("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)")
+      .run(table, index, [rows, ...counts].join(" "));
+  }
+
+  #rowsOf(table: string): number {
+    const known = this.#rows.get(table);
+    if (known !== undefined) return known;
+    const count = this.#database
+      .prepare<unknown[], { n: bigint }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
+      .get();
+    const rows = Number(count?.n ?? 0);
+    this.#rows.set(table, rows);
+    return rows;
+  }
+}

@@ -1,0 +1,40 @@
+import { fitting } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
+import * as z from "zod";
+import { database, tool } from "../context.ts";
+import { suggestIndexes } from "../database/advice/suggest.ts";
+
+export default tool({
+  name: "suggest_indexes",
+  title: "Suggest indexes",
+  description:
+    "Suggest indexes to create for a workload of SELECTs, and redundant ones to drop; nothing is changed. Indexes are tried on a copy of the schema with the real tables' statistics; the figures are estimated row reads of all statements together.",
+  effect: "read",
+  openWorld: false,
+  input: z.strictObject({
+    queries: z
+      .array(z.string().max(100_000))
+      .max(50)
+      .default([])
+      .describe("SELECT statements; ? needs no value."),
+    limit: fields.limit(20, 100),
+    database,
+  }),
+  output: z.object({
+    suggestions: z.array(
+      z.object({
+        table: z.string(),
+        create: z.string().optional(),
+        drop: z.string().optional(),
+        reason: z.string(),
+        rows_read_before: z.number().optional(),
+        rows_read_after: z.number().optional(),
+        queries: z.array(z.string()).optional(),
+      }),
+    ),
+  }),
+  async run(input, databases, { signal, budget }) {
+    const all = await suggestIndexes(databases, { ...input, signal });
+    return { suggestions: all.slice(0, fitting(all, budget - 300)) };
+  },
+});
