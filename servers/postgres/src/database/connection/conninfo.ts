@@ -51,26 +51,33 @@ export function namesAServer(env: Readonly<Record<string, string | undefined>>):
 
 /**
  * Reads a connection string in either form of libpq ("Connection Strings"): a `postgres://` URI, several hosts
- * included, or `host=… user=…`.
+ * included and as SQLAlchemy (`postgresql+asyncpg://`) and JDBC (`jdbc:postgresql://`) write it, or `host=… user=…`.
  *
  * @throws ToolError `invalid` that names what is wrong and never shows the text, which may hold a password.
  */
 export function parseConninfo(text: string): Conninfo {
-  const trimmed = text.trim();
-  const pairs = /^postgres(ql)?:/i.test(trimmed) ? uriPairs(trimmed) : keywordPairs(trimmed);
+  const uri = /^\s*(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:(.*)$/is.exec(text)?.[1];
+  const pairs = uri === undefined ? keywordPairs(text.trimStart()) : uriPairs(uri.trimEnd());
   const info = new Map<string, string>();
   for (const [keyword, value] of pairs) {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
-    // libpq takes this one for users of JDBC.
-    else if (keyword === "ssl" && value === "true") info.set("sslmode", "require");
+    // The word of JDBC, node-pg and asyncpg; sslmode decides where both are given.
+    else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? SSL[value] ?? value);
     else demandNoTypo(keyword);
   }
   return info;
 }
 
+const SSL: Readonly<Record<string, string>> = {
+  true: "require",
+  1: "require",
+  false: "disable",
+  0: "disable",
+};
+
 /** Parameters without a meaning here, of libpq, Prisma, Supabase and JDBC, that look like one that has. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
-  ...["sslcompression", "sslsni", "sslaccept", "sslidentity", "sslcrl", "sslcrldir", "ssl", "require_auth"],
+  ...["sslcompression", "sslsni", "sslaccept", "sslidentity", "sslcrl", "sslcrldir", "require_auth"],
   ...[
     "pool_timeout",
     "socket_timeout",
@@ -98,31 +105,32 @@ function demandNoTypo(keyword: string): void {
 }
 
 function* uriPairs(uri: string): Generator<[string, string]> {
-  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(uri);
+  // Read as libpq reads it, but with no second @ and no port of letters: they are a password that should be encoded,
+  // and a message that names the host would show a part of it.
+  const parts = /^\/\/(?:([^@/]*)@)?([^@/?]*)(?:\/([^@?]*))?(?:\?(.*))?$/s.exec(uri);
   if (parts === null)
     throw malformed(
       "The connection URL cannot be read (it is not shown, since it may hold a password)",
       "Write postgres://user:password@host:5432/database and percent-encode @ : / ? # % in user and password.",
     );
-  const [, userinfo, netloc = "", database, query] = parts;
+  const [, userinfo, netloc = "", database = "", query = ""] = parts;
   if (userinfo !== undefined) {
-    const colon = userinfo.indexOf(":");
-    yield ["user", decoded(colon === -1 ? userinfo : userinfo.slice(0, colon))];
-    if (colon !== -1) yield ["password", decoded(userinfo.slice(colon + 1))];
+    const [, user = "", password = ""] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? [];
+    if (user !== "") yield ["user", decoded(user)];
+    if (password !== "") yield ["password", decoded(password)];
   }
-  if (netloc !== "") {
-    const hosts = netloc.split(",").map((one) => /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(one));
-    if (hosts.includes(null))
-      throw malformed(
-        "The host in the connection URL cannot be read",
-        "Write host:port; an IPv6 address stands in brackets.",
-      );
-    yield ["host", hosts.map((one) => decoded((one?.[1] ?? "").replace(/^\[|\]$/g, ""))).join(",")];
-    if (hosts.some((one) => (one?.[2] ?? "") !== ""))
-      yield ["port", hosts.map((one) => one?.[2] ?? "").join(",")];
-  }
-  if (database !== undefined && database !== "") yield ["dbname", decoded(database)];
-  for (const pair of (query ?? "").split("&")) {
+  const hosts = netloc.split(",").map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
+  if (hosts.includes(null))
+    throw malformed(
+      "The host in the connection URL cannot be read",
+      "Write host:port, and an IPv6 address in brackets: [::1]:5432.",
+    );
+  const names = hosts.map((one) => decoded(one?.[1] ?? one?.[2] ?? "")).join(",");
+  const ports = hosts.map((one) => one?.[3] ?? "").join(",");
+  if (names !== "") yield ["host", names];
+  if (ports !== "") yield ["port", ports];
+  if (database !== "") yield ["dbname", decoded(database)];
+  for (const pair of query.split("&")) {
     if (pair === "") continue;
     const at = pair.indexOf("=");
     if (at === -1)
@@ -133,14 +141,14 @@ function* uriPairs(uri: string): Generator<[string, string]> {
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text);
-  } catch {
-    throw malformed("A part of the connection URL is badly percent-encoded", "Write % as %25.");
-  }
+    const value = decodeURIComponent(text.trim());
+    if (!value.includes("\0")) return value;
+  } catch {}
+  throw malformed("A part of the connection URL is badly percent-encoded", "Write % as %25.");
 }
 
 function* keywordPairs(text: string): Generator<[string, string]> {
-  const pair = /\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)/gy;
+  const pair = /([A-Za-z_]\w*)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(?!')((?:[^\s\\]|\\.|\\$)*))\s*/gsy;
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
     if (found === null)
@@ -148,7 +156,7 @@ function* keywordPairs(text: string): Generator<[string, string]> {
         "The connection string cannot be read (it is not shown, since it may hold a password)",
         "Write a URL, postgres://user:password@host:5432/database, or host=… user=… dbname=….",
       );
-    yield [found[1] ?? "", (found[2] ?? found[3] ?? "").replace(/\\(.)/gs, "$1")];
+    yield [found[1] ?? "", (found[2] ?? found[3] ?? "").replace(/\\(.?)/gs, "$1")];
   }
 }
 

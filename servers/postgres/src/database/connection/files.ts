@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Conninfo, malformed } from "./conninfo.ts";
+import { codeOf } from "./failures.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,19 +34,22 @@ export function passwordFromFile(
   const standard =
     process.platform === "win32" ? userFile("pgpass.conf", env) : join(env.HOME ?? homedir(), ".pgpass");
   const path = passfile ?? standard;
+  const unused = (why: string) => ({ problem: `The password file ${path} is not used: ${why}` });
   let text: string;
   try {
-    const { mode } = statSync(path);
-    if (process.platform !== "win32" && (mode & 0o077) !== 0)
-      return { problem: `The password file ${path} is not used: others may read it. chmod 600 it.` };
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return passfile === undefined ? {} : unused("it does not exist.");
+    if (!file.isFile()) return unused("it is not a regular file.");
+    if (process.platform !== "win32" && (file.mode & 0o077) !== 0)
+      return unused("others may read it. chmod 600 it.");
     text = readFileSync(path, "utf8");
-  } catch {
-    return {};
+  } catch (error) {
+    return unused(`it cannot be read (${codeOf(error)}).`);
   }
   const wanted = [owner.host, String(owner.port), owner.database, owner.user];
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("#")) continue;
-    const fields = [...line.matchAll(/((?:[^:\\]|\\.)*)(?::|$)/g)].map(([, field = ""]) =>
+    const fields = [...line.matchAll(/((?:[^:\\]|\\.|\\$)*)(?::|$)/g)].map(([, field = ""]) =>
       field.replace(/\\(.)/g, "$1"),
     );
     const [password] = fields.slice(4);

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { namesAServer } from "./conninfo.ts";
+import { namesAServer, parseConninfo } from "./conninfo.ts";
 import { targetOf } from "./target.ts";
 
 let home = "";
@@ -31,6 +31,12 @@ describe("targetOf", () => {
     ["postgres://u@%2Fvar%2Frun/x", "u", "x", "/var/run", 5432, undefined],
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
     ["host = h  user = u", "u", "u", "h", 5432, undefined],
+    ["  user=a\\ b host=h dbname='' password=p\\\\q", "a b", "a b", "h", 5432, "p\\q"],
+    // Strings that other programs take: passwords that nobody encoded, SQLAlchemy, JDBC.
+    ["postgres://u:p#?[]&=+w@h/d#x", "u", "d#x", "h", 5432, "p#?[]&=+w"],
+    ["postgresql+psycopg2://u:p@h/d", "u", "d", "h", 5432, "p"],
+    ["jdbc:postgresql://h:1/d?user=u&password=p", "u", "d", "h", 1, "p"],
+    ["postgres://u@h/d?options=-c geqo=off", "u", "d", "h", 5432, undefined],
   ])("reads %s", (text, user, database, host, port, password) => {
     expect(of(text)).toMatchObject({ user, database, addresses: [{ host, port, password }] });
   });
@@ -44,6 +50,35 @@ describe("targetOf", () => {
       { host: "a", port: 7 },
       { host: "b", port: 7 },
     ]);
+  });
+
+  // What libpq 18 makes of each, by its own test of URIs (src/interfaces/libpq/t/001_uri.pl).
+  it.each([
+    ["postgresql://u@", { user: "u" }],
+    ["postgresql://", {}],
+    ["postgres://:12345/", { port: "12345" }],
+    ["postgres://@h:/", { host: "h" }],
+    ["postgresql://?hostaddr=127.0.0.1", { hostaddr: "127.0.0.1" }],
+    ["postgres://u@:1/d?host=/socket/dir", { user: "u", host: "/socket/dir", port: "1", dbname: "d" }],
+    ["postgres://%2Fvar%2Flib/d", { host: "/var/lib", dbname: "d" }],
+    ["postgresql://%68/d?u%73er=u", { host: "h", dbname: "d", user: "u" }],
+    ["postgresql://[200z:db8::1234]/", { host: "200z:db8::1234" }],
+    ["postgresql://a,[::1]:2/", { host: "a,::1", port: ",2" }],
+  ])("reads %s as libpq does", (text, keywords) => {
+    expect(Object.fromEntries(parseConninfo(text))).toEqual(keywords);
+  });
+
+  it.each([
+    ...["postgresql://h?uzer=", "postgre://", "postgres://[::1", "postgres://[]", "postgres://[::1]z"],
+    ...[
+      "postgresql://h?zzz",
+      "postgres://h?dbname=%XXd",
+      "postgresql://a%00b",
+      "postgresql://%",
+      "postgresql://%1",
+    ],
+  ])("refuses %s as libpq does", (text) => {
+    expect(() => parseConninfo(text)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
 
   it("takes the environment where the text is silent, and the text where both speak", () => {
@@ -71,15 +106,25 @@ describe("targetOf", () => {
 
   it("finds the password in ~/.pgpass, the first line that fits, unless others may read it", async () => {
     const file = join(home, ".pgpass");
-    await writeFile(file, "# comment\nother:*:*:*:no\nh:5432:d:u:with\\:colon\n*:*:*:*:any\n", {
-      mode: 0o600,
-    });
+    await writeFile(
+      file,
+      "# comment\nother:*:*:*:no\nh:5432:d:u:with\\:colon:not this\n*:*:e:*:a\\\\\\b\\\n*:*:*:*:any\n",
+      {
+        mode: 0o600,
+      },
+    );
     expect(of("postgres://u@h/d").addresses[0]?.password).toBe("with:colon");
-    expect(of("postgres://u@h/e").addresses[0]?.password).toBe("any");
+    expect(of("postgres://u@h/e").addresses[0]?.password).toBe("a\\b\\");
+    expect(of("postgres://u@h/f").addresses[0]?.password).toBe("any");
+    expect(of("postgres://u@h/d?hostaddr=127.0.0.1").addresses[0]?.password).toBe("with:colon");
     expect(of("postgres://u:own@h/d").addresses[0]?.password).toBe("own");
     const elsewhere = join(home, "elsewhere");
     await writeFile(elsewhere, "*:*:*:*:there\n", { mode: 0o600 });
     expect(of("postgres://u@h/d", { PGPASSFILE: elsewhere }).addresses[0]?.password).toBe("there");
+    const problemOf = (env: Record<string, string>) =>
+      of("postgres://u@h/d", env).target.addresses[0]?.password().problem;
+    expect(problemOf({ PGPASSFILE: home })).toMatch(/is not used: it is not a regular file/);
+    expect(problemOf({ PGPASSFILE: join(home, "none") })).toMatch(/is not used: it does not exist/);
     if (process.platform !== "win32") {
       await chmod(file, 0o644);
       const [address] = of("postgres://u@h/d").target.addresses;
@@ -110,9 +155,12 @@ describe("targetOf", () => {
       connectTimeoutMs: 3000,
       applicationName: "app",
     });
-    expect(of("postgres://u@h/d?ssl=true").target.addresses[0]?.attempts).toEqual([
-      { rejectUnauthorized: false },
-    ]);
+    for (const ssl of ["ssl=true", "ssl=1", "ssl=require"])
+      expect(of(`postgres://u@h/d?${ssl}`).target.addresses[0]?.attempts).toEqual([
+        { rejectUnauthorized: false },
+      ]);
+    expect(of("postgres://u@h/d?ssl=0").target.addresses[0]?.attempts).toEqual([false]);
+    expect(() => of("postgres://u@h/d?sslmode=verify-full&ssl=true")).toThrow(/sslmode=verify-full needs/);
   });
 
   it.each([
@@ -136,13 +184,15 @@ describe("targetOf", () => {
 
   it.each([
     ["postgres://u:se/cret@h/d", /cannot be read/],
+    ["postgres://u:se@cret@h/d", /cannot be read/],
+    ["postgres://u:secret@h/d?ssl=maybe", /sslmode "maybe" is unknown/],
     ["postgres://u:s%zzecret@h/d", /percent-encoded/],
     ["postgres://u:secret@h/d?sslmod=require", /"sslmod" is unknown/],
     ["postgres://u:secret@h/d?sslrotcert=x", /"sslrotcert" is unknown/],
     ["postgres://u:secret@h/d?connect_timout=3", /"connect_timout" is unknown/],
     ["postgres://u:secret@h:0/d", /port "0"/],
     ["host=h password=secret user", /cannot be read/],
-    ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /2 ports stand beside 3 hosts/],
+    ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /3 host names, 3 addresses and 2 ports/],
     ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
     ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
     ["postgres://u:secret@h/d?sslmode=require&sslrootcert=system", /too weak with sslrootcert=system/],

@@ -56,13 +56,15 @@ export function targetOf(
 }
 
 function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>): Target {
-  const user = info.get("user") ?? systemUser();
-  const database = info.get("dbname") ?? user;
+  const user = info.get("user") || systemUser();
+  const database = info.get("dbname") || user;
+  // Where to connect to, and by which name a certificate and a password are looked for (libpq, "hostaddr").
   const hosts = (info.get("hostaddr") ?? info.get("host") ?? STANDARD_HOST).split(",");
+  const names = info.get("host")?.split(",") ?? hosts;
   const ports = (info.get("port") ?? "").split(",");
-  if (ports.length > 1 && ports.length !== hosts.length)
+  if ((ports.length > 1 && ports.length !== hosts.length) || names.length !== hosts.length)
     throw malformed(
-      `${ports.length} ports stand beside ${hosts.length} hosts`,
+      `There are ${names.length} host names, ${hosts.length} addresses and ${ports.length} ports`,
       "Give one port, or one for each host.",
     );
   const wanted = ATTRIBUTES.find((one) => one === (info.get("target_session_attrs") ?? "any"));
@@ -72,14 +74,17 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
   const addresses = hosts.map((host, index): Address => {
     const port = portOf(ports[index] ?? ports[0] ?? "");
     const isSocket = host.startsWith("/");
+    const name = names[index] || host;
     return {
       host: host === "" ? STANDARD_HOST : host,
       port,
-      attempts: attemptsOf(info, isSocket, env),
+      attempts: attemptsOf(info, isSocket, env).map((tls) =>
+        tls !== false && name !== host ? { ...tls, servername: name } : tls,
+      ),
       password: () =>
         info.has("password")
           ? { password: info.get("password") }
-          : passwordFromFile({ host: isSocket ? "localhost" : host, port, user, database }, passfile, env),
+          : passwordFromFile({ host: isSocket ? "localhost" : name, port, user, database }, passfile, env),
     };
   });
   const [first] = addresses;

@@ -90,6 +90,9 @@ describe("sslmode as libpq means it", () => {
 
   it("checks the name with verify-full, and only then", async () => {
     expect(await encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt", "localhost")).toBe(true);
+    const byAddress = "hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=$server.crt";
+    expect(await encrypted(secured, byAddress, "localhost")).toBe(true);
+    await expect(encrypted(secured, byAddress, "other.test")).rejects.toMatchObject({ kind: "unavailable" });
     await expect(encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt")).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringMatching(/certificate that does not hold/),
