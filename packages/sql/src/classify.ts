@@ -27,13 +27,26 @@ export function statementOf(sql: string): Statement {
   const first = tokens[0]?.kind === "word" ? tokens[0].text.toUpperCase() : "";
   const proper = words.find(({ text, depth }) => depth === 0 && VERBS.has(text.toUpperCase()));
   const verb = first === "WITH" ? (proper?.text.toUpperCase() ?? "WITH") : first;
+  return { verb, first, tokens, count: countOf(tokens.map(({ text }) => text.toUpperCase())) };
+}
+
+/** Statements of a text; the semicolons within a trigger end none, as in `sqlite3_complete`. */
+function countOf(words: readonly string[]): number {
   let count = 0;
-  let open = false;
-  for (const { text } of tokens) {
-    if (text !== ";" && !open) count += 1;
-    open = text !== ";";
+  let start = -1;
+  for (const [at, word] of words.entries()) {
+    if (word !== ";") {
+      if (start < 0) {
+        start = at;
+        count += 1;
+      }
+    } else if (!isTrigger(words, start) || (words[at - 1] === "END" && words[at - 2] === ";")) start = -1;
   }
-  return { verb, first, tokens, count };
+  return count;
+}
+
+function isTrigger(words: readonly string[], start: number): boolean {
+  return /^CREATE (TEMP(ORARY)? )?TRIGGER /.test(words.slice(start, start + 4).join(" "));
 }
 
 /** What a DROP or ALTER removes; undefined for other statements. */

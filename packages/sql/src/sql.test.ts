@@ -172,6 +172,11 @@ describe("statements", () => {
   it("are counted", () => {
     const counts = ["", ";", "a;", "a; b", "a /* ; */", "';'"].map((sql) => statementOf(sql).count);
     expect(counts).toEqual([0, 0, 1, 2, 1, 1]);
+    const trigger =
+      "CREATE TEMP TRIGGER t AFTER INSERT ON a BEGIN SELECT CASE 1 WHEN 1 THEN 2 END; DELETE FROM b; END";
+    const after = ["", ";", "; DROP TABLE a"].map((rest) => statementOf(trigger + rest).count);
+    expect(after).toEqual([1, 1, 2]);
+    expect(statementOf("CREATE TABLE trigger (x); END; DROP TABLE a").count).toBe(3);
   });
 });
 

@@ -46,9 +46,7 @@ export class LossWatch {
     { touched, changed }: Counted,
   ): void {
     if (structure !== undefined) {
-      // The gate takes a trigger's definition for several statements, so it could not be restored here.
-      if (ddl !== undefined && structure.startsWith("DROP TRIGGER")) this.#tally.structure(structure);
-      else if (ddl !== undefined) this.undo.push(ddl);
+      if (ddl !== undefined) this.undo.push(ddl);
       // Where nothing is there, nothing is lost.
       else if (rows !== undefined) this.#tally.structure(structure, rows, Math.max(0, touched - rows));
       return;
