@@ -53,6 +53,12 @@ export const options = defineOptions({
     title: "Allow changing data",
     description: "Offer pg_execute and pg_import_csv, which change data.",
   },
+  allowAdmin: {
+    type: "flag",
+    heading: "Safety",
+    description:
+      "With --allow-write, let pg_execute create, alter, grant and drop roles. Superusers and roles that reach the database's machine stay refused.",
+  },
   allowPrivilegedRole: {
     type: "flag",
     heading: "Safety",

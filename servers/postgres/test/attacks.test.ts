@@ -268,6 +268,47 @@ describe("each layer alone", () => {
     );
   });
 
+  it("administration: roles change under --allow-admin only, and none of them gets out of its database", async () => {
+    await world.admin(`ALTER ROLE ${world.role} CREATEROLE`);
+    const said = async (flags: readonly string[], ...statements: string[]) => {
+      const server = await talk(["--url", world.url, "--allow-write", "--confirm", "never", ...flags]);
+      const { text } = await server.call("pg_execute", { statements });
+      await server.close();
+      return text;
+    };
+    const harmless = ["CREATE ROLE clerk LOGIN", "GRANT pg_monitor TO clerk", "ALTER ROLE clerk NOLOGIN"];
+    for (const sql of [...harmless, "ALTER ROLE clerk SET work_mem = '1MB'", "DROP ROLE clerk"])
+      expect(await said([], sql), sql).toContain("Roles are managed under --allow-admin only.");
+    for (const sql of [
+      "CREATE ROLE intruder SUPERUSER",
+      "CREATE ROLE intruder IN ROLE pg_execute_server_program",
+      "ALTER ROLE clerk REPLICATION",
+      "ALTER ROLE clerk BYPASSRLS",
+      "ALTER GROUP pg_write_server_files ADD USER clerk",
+      'GRANT "pg_read_server_files" TO clerk',
+    ])
+      expect(await said(["--allow-admin"], sql), sql).toMatch(/is not run here/);
+    expect(await state()).toEqual(UNTOUCHED);
+    const asked: string[] = [];
+    const server = await talk(["--url", world.url, "--allow-write", "--allow-admin"], {
+      elicit: ({ message }) => {
+        asked.push(message);
+        return { action: "accept", content: { confirm: true } };
+      },
+    });
+    await server.data("pg_execute", { statements: ["CREATE ROLE clerk LOGIN"] });
+    expect(await world.admin("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'clerk'")).toHaveLength(1);
+    for (const statement of ["ALTER ROLE clerk NOLOGIN", "DROP ROLE clerk"])
+      await server.data("pg_execute", { statements: [statement] });
+    expect(asked).toEqual([
+      expect.stringContaining('ALTER ROLE "clerk"'),
+      expect.stringContaining('DROP ROLE "clerk"'),
+    ]);
+    expect(await world.admin("SELECT FROM pg_roles WHERE rolname = 'clerk'")).toEqual([]);
+    await server.close();
+    await world.admin(`ALTER ROLE ${world.role} NOCREATEROLE`);
+  });
+
   it("cleaning: no setting, lock or temporary table reaches the next call", async () => {
     const database = databaseOn(world.url, { maxConnections: 1 });
     const signal = new AbortController().signal;

@@ -77,7 +77,14 @@ export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Datab
   return new Database(
     "main",
     target.label,
-    { timeoutMs: 20_000, maxConnections: 3, allowPrivilegedRole: false, allowFunction: [], ...limits },
+    {
+      timeoutMs: 20_000,
+      maxConnections: 3,
+      allowPrivilegedRole: false,
+      allowAdmin: false,
+      allowFunction: [],
+      ...limits,
+    },
     { open: () => openLink(target) },
   );
 }

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { shop } from "../../test/shop.ts";
 
@@ -118,6 +119,28 @@ describe("pg_execute", () => {
       }),
     );
     expect(rows).toEqual([["30s", "5s"]]);
+  });
+
+  it("names the invalid index that a failed CONCURRENTLY leaves, and how to drop it", async () => {
+    const run = (sql: string, timeout_ms?: number) =>
+      at().call("pg_execute", { statements: [sql], timeout_ms });
+    await at().sql("CREATE TABLE doubled AS SELECT 1 AS n FROM generate_series(1, 2)");
+    const unique = await run("CREATE UNIQUE INDEX CONCURRENTLY doubled_n ON doubled (n)");
+    expect(unique).toMatchObject({ isError: true, text: expect.stringContaining("SQLSTATE 23505") });
+    expect(unique.text).toMatch(/left an invalid index.*: doubled_n\..*DROP INDEX CONCURRENTLY doubled_n/s);
+    const again = await run("CREATE UNIQUE INDEX CONCURRENTLY again ON doubled (n)");
+    expect(again.text).toMatch(/left an invalid index.*: again\./);
+    for (const name of ["doubled_n", "again"])
+      expect(await run(`DROP INDEX CONCURRENTLY ${name}`)).toMatchObject({ isError: false });
+    // A writer that does not commit keeps the index from being built.
+    const writer = new pg.Client({ connectionString: at().world.args[1] });
+    await writer.connect();
+    await writer.query("BEGIN; INSERT INTO doubled VALUES (3)");
+    const slow = await run("CREATE INDEX CONCURRENTLY slow ON doubled (n)", 300);
+    await writer.end();
+    expect(slow.text).toMatch(/time limit of this call.*left an invalid index.*: slow\./);
+    expect(slow.text).not.toContain("nothing was changed");
+    expect((await run("CREATE INDEX CONCURRENTLY ON doubled (nowhere)")).text).not.toContain("invalid index");
   });
 
   it("refuses what would end its transaction", async () => {

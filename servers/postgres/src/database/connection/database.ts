@@ -15,6 +15,8 @@ export interface WorkLimits {
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly allowPrivilegedRole: boolean;
+  /** Whether changing statements may make, change and drop roles. */
+  readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
 }

@@ -11,6 +11,9 @@ const PRIVILEGED: Readonly<Record<string, string>> = {
   pg_execute_server_program: "run programs on the database's machine",
 };
 
+/** Whether membership of this role reaches the machine of the database. */
+export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
+
 /** Asked right after connecting; one row. */
 export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.current_setting('server_version_num')::int AS version,
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,

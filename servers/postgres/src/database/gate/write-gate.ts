@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { isPrivileged } from "../connection/role.ts";
 import { demandHarmlessCalls, denied } from "./gate.ts";
 import { parseSql } from "./parser.ts";
 import { namesOf, only, quoteIdentifier, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
@@ -29,8 +30,8 @@ export interface Change {
   readonly command: string;
   readonly losses: readonly Loss[];
   readonly targets: readonly RowTarget[];
-  /** Whether PostgreSQL runs it outside of a transaction only: VACUUM, CREATE INDEX CONCURRENTLY. */
-  readonly isAlone: boolean;
+  /** What PostgreSQL runs outside of a transaction only (VACUUM, CREATE INDEX CONCURRENTLY), and what it works on. */
+  readonly alone: { readonly relation: string | undefined } | undefined;
 }
 
 /** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
@@ -48,11 +49,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   CreateSubscriptionStmt: "Subscriptions connect to other servers; a person makes them.",
   AlterSubscriptionStmt: "Subscriptions connect to other servers; a person changes them.",
   CreateUserMappingStmt: "User mappings hold passwords; a person makes them.",
-  CreateRoleStmt: "Roles are made by a person, in psql.",
-  AlterRoleStmt: "Roles are changed by a person, in psql.",
-  AlterRoleSetStmt: "Roles are changed by a person, in psql.",
-  DropRoleStmt: "Roles are dropped by a person, in psql.",
-  GrantRoleStmt: "Memberships of roles are given by a person, in psql.",
   LoadStmt: "Libraries are loaded by a person.",
   VariableSetStmt: "Settings do not outlive this call; leave SET out.",
   PrepareStmt: "Pass values as params instead.",
@@ -66,14 +62,23 @@ const REFUSED: Readonly<Record<string, string>> = {
   LockStmt: "Statements take the locks that they need.",
 };
 
+/** Statements about roles, which need --allow-admin. */
+const ADMINISTRATION: ReadonlySet<string> = new Set([
+  ...["CreateRoleStmt", "AlterRoleStmt", "AlterRoleSetStmt", "DropRoleStmt", "GrantRoleStmt"],
+]);
+
+/** Attributes of a role that no statement of this server gives. */
+const POWERS: ReadonlySet<unknown> = new Set(["superuser", "isreplication", "bypassrls"]);
+
 const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
 
 /**
  * Lets one changing statement pass and says what it would destroy.
  *
+ * @param allowAdmin whether roles may be made, changed and dropped.
  * @throws ToolError `invalid`, or `denied` for what does not belong into a transaction of this tool.
  */
-export async function passWriting(sql: string): Promise<Change> {
+export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
   if (statements.length !== 1)
     throw new ToolError("invalid", `One text holds ${statements.length} statements.`, {
@@ -87,19 +92,38 @@ export async function passWriting(sql: string): Promise<Change> {
     if (reason !== undefined) throw denied(`${spoken(key)} is not run here.`, reason);
     demandHarmlessCalls(key, value, WRITING_MAY_CALL);
     const node = treeOf(value);
+    if (ADMINISTRATION.has(key)) demandAdministration(key, node, allowAdmin);
     const loss = lossOf(key, node);
     if (loss !== undefined) losses.push(loss);
     const relation = key === "DeleteStmt" || key === "UpdateStmt" ? relationName(node.relation) : undefined;
     if (relation !== undefined) targets.push({ verb: key === "DeleteStmt" ? "DELETE" : "UPDATE", relation });
   });
-  return { sql, command: spoken(kind), losses, targets, isAlone: isAlone(kind, statement) };
+  return { sql, command: spoken(kind), losses, targets, alone: aloneOf(kind, statement) };
 }
 
-function isAlone(kind: string, node: Tree): boolean {
-  if (kind === "VacuumStmt") return node.is_vacuumcmd === true;
-  if (kind === "ReindexStmt")
-    return listOf(node.params).some((one) => treeOf(treeOf(one).DefElem).defname === "concurrently");
-  return (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
+function aloneOf(kind: string, node: Tree): Change["alone"] {
+  if (kind === "VacuumStmt") return node.is_vacuumcmd === true ? { relation: undefined } : undefined;
+  const isConcurrent =
+    kind === "ReindexStmt"
+      ? listOf(node.params).some((one) => treeOf(treeOf(one).DefElem).defname === "concurrently")
+      : (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
+  if (!isConcurrent) return undefined;
+  return { relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation) };
+}
+
+/** @throws ToolError `denied` without --allow-admin, and for what would let a role out of its database. */
+function demandAdministration(key: string, node: Tree, allowAdmin: boolean): void {
+  if (!allowAdmin)
+    throw denied(`${spoken(key)} is not run here.`, "Roles are managed under --allow-admin only.");
+  walk(node, (name, value) => {
+    const { defname, arg } = treeOf(value);
+    const isPower = name === "DefElem" && POWERS.has(defname) && treeOf(treeOf(arg).Boolean).boolval === true;
+    if (isPower || (typeof value === "string" && isPrivileged(value)))
+      throw denied(
+        `${spoken(key)} with ${isPower ? String(defname) : value} is not run here.`,
+        "A role that reaches beyond its database is made by a person, in psql.",
+      );
+  });
 }
 
 function lossOf(key: string, node: Tree): Loss | undefined {
@@ -115,6 +139,14 @@ function lossOf(key: string, node: Tree): Loss | undefined {
       return altered(node);
     case "DropOwnedStmt":
       return { what: "DROP OWNED", relations: [] };
+    case "DropRoleStmt":
+    case "AlterRoleStmt": {
+      const roles = [node.role, ...listOf(node.roles)].map(
+        (one) => treeOf(treeOf(one).RoleSpec ?? one).rolename,
+      );
+      const names = roles.flatMap((name) => (typeof name === "string" ? quoteIdentifier(name) : []));
+      return { what: `${spoken(key)} ${names.join(", ")}`, relations: [] };
+    }
     case "DoStmt":
       return { what: "DO, a block of code whose effect cannot be foreseen", relations: [] };
     case "CallStmt":

@@ -59,9 +59,9 @@ export async function write(database: Database, writing: Writing): Promise<Writt
   const { statements, signal, timeoutMs } = writing;
   const changes: Change[] = [];
   for (const [index, { sql }] of statements.entries())
-    changes.push(await numbered(index, statements.length, passWriting(sql)));
+    changes.push(await numbered(index, statements.length, passWriting(sql, database.limits.allowAdmin)));
   const [first] = changes;
-  if (first !== undefined && changes.some(({ isAlone }) => isAlone))
+  if (first !== undefined && changes.some(({ alone }) => alone !== undefined))
     return await writeAlone(database, first, changes.length, statements[0]?.params ?? [], writing);
   return await database.work({ signal, timeoutMs, mode: "READ WRITE" }, async (session) => {
     const earlier = await touched(session);
@@ -106,17 +106,49 @@ async function writeAlone(
     throw new ToolError("invalid", "VACUUM and CONCURRENTLY run outside of a transaction.", {
       hint: `Pass the statement alone${dryRun ? ", without dry_run" : ""}.`,
     });
-  return await database.workInOne(
-    { signal, timeoutMs, sql: change.sql, mode: "READ WRITE" },
-    async (session) => {
-      await session.openNone();
-      const undo: string[] = [];
-      for (const loss of change.losses) undo.push(...(await lookAt(session, loss)).restoring);
-      const outcome = await runOne(database, session, change, params, caps);
-      const notices = session.link.takeNotices();
-      return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
-    },
+  const relation = change.alone?.relation;
+  let earlier: readonly string[] = [];
+  try {
+    return await database.workInOne(
+      { signal, timeoutMs, sql: change.sql, mode: "READ WRITE" },
+      async (session) => {
+        await session.openNone();
+        earlier = await invalidIndexes(session, relation);
+        const undo: string[] = [];
+        for (const loss of change.losses) undo.push(...(await lookAt(session, loss)).restoring);
+        const outcome = await runOne(database, session, change, params, caps);
+        const notices = session.link.takeNotices();
+        return { committed: true, outcomes: [outcome], loss: undefined, undo, tables: [], notices };
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof ToolError) || relation === undefined) throw error;
+    const now = await database
+      .work({ signal }, (session) => invalidIndexes(session, relation))
+      .catch(() => []);
+    const left = now.filter((index) => !earlier.includes(index));
+    if (left.length === 0) throw error;
+    throw new ToolError(
+      error.kind,
+      `${error.message.replace("; nothing was changed", "")} It left ${left.length === 1 ? "an invalid index" : "invalid indexes"}, which no query uses and every write maintains: ${left.join(", ")}.`,
+      {
+        code: error.code,
+        hint: `Run ${left.map((name) => `DROP INDEX CONCURRENTLY ${name}`).join("; ")} before you try again.`,
+      },
+    );
+  }
+}
+
+/** Indexes that are not valid, on a table or on that of an index: what an interrupted CONCURRENTLY leaves. */
+async function invalidIndexes({ link }: Session, relation: string | undefined): Promise<string[]> {
+  if (relation === undefined) return [];
+  const rows = await link.rows<{ name: string }>(
+    `SELECT indexrelid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_index
+     WHERE NOT indisvalid AND indrelid IN (SELECT pg_catalog.to_regclass($1) UNION ALL
+       SELECT indrelid FROM pg_catalog.pg_index WHERE indexrelid = pg_catalog.to_regclass($1)) ORDER BY 1`,
+    [relation],
   );
+  return rows.map(({ name }) => name);
 }
 
 /** Tells which of several statements failed. */
