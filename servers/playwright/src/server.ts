@@ -35,7 +35,8 @@ export const server = defineServer({
     const { Workbench } = await import("./browser/workbench.ts");
     const { executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } = given;
     const workbench = new Workbench({
-      launch: { executablePath, cdpEndpoint, wsEndpoint, sandbox, env: process.env },
+      env: process.env,
+      launch: { executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
       outputDir: given.outputDir,
       baselineDir: given.baselineDir,
@@ -47,8 +48,8 @@ export const server = defineServer({
       log: (sentence) => log.info(sentence),
       changed: resourcesChanged,
     });
-    workbench.prewarm();
+    workbench.drivers.prewarm();
     return workbench;
   },
-  close: (workbench) => workbench.close(),
+  close: ({ drivers }) => drivers.close(),
 });

@@ -45,7 +45,6 @@ export async function testerOptions(folder: string): Promise<TesterOptions> {
     ignoreHttpsErrors: false,
     concurrency: 4,
     log: () => undefined,
-    changed: () => undefined,
   };
 }
 

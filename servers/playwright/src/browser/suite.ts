@@ -2,13 +2,19 @@ import { setMaxListeners } from "node:events";
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 import type { CheckResult, RunReport } from "./run/report.ts";
-import { type Calling, type RunRequest, type Tester, workMs } from "./tester.ts";
+import { type Calling, type RunRequest, workMs } from "./tester.ts";
 
 export interface SuiteTest {
   readonly name: string;
   readonly url: string;
   readonly steps: readonly string[];
   readonly assertions: string[];
+}
+
+/** Who runs the tests of a suite. */
+export interface SuiteTester {
+  prepare(request: RunRequest): Promise<unknown>;
+  run(request: RunRequest, call: Calling): Promise<RunReport>;
 }
 
 export interface SuiteRequest extends Pick<RunRequest, "devices" | "evidence" | "timeoutMs"> {
@@ -45,7 +51,11 @@ const MOST_TESTS = 100;
  * Runs many tests side by side. All sentences are read before the first page is opened, so that a slip in the last
  * test costs nothing.
  */
-export async function runSuite(tester: Tester, request: SuiteRequest, call: Calling): Promise<SuiteReport> {
+export async function runSuite(
+  tester: SuiteTester,
+  request: SuiteRequest,
+  call: Calling,
+): Promise<SuiteReport> {
   const began = performance.now();
   const { tests, bail } = request;
   if (tests.length > MOST_TESTS)
@@ -100,7 +110,7 @@ const BAILED = new ToolError("cancelled", "An earlier test of the suite failed."
 
 /** What became of one test; undefined where the suite was stopped first. */
 async function entryOf(
-  tester: Tester,
+  tester: SuiteTester,
   request: RunRequest,
   name: string,
   signal: AbortSignal,

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { ToolError } from "@refmcp/core/answer";
 import { parseTargetUrl } from "./address.ts";
 import { parseScript, type Script, secretsOf } from "./language/script.ts";
@@ -8,7 +7,7 @@ import type { NetworkPolicy } from "./network/policy.ts";
 import { refusedUrl } from "./refusal.ts";
 import { type Device, devicesOf } from "./run/devices.ts";
 import type { EvidenceKind } from "./run/evidence.ts";
-import { type CheckResult, type RunReport, shownArtifact } from "./run/report.ts";
+import { failureOf, type RunReport, shownArtifact } from "./run/report.ts";
 import { RoomMaker } from "./run/room.ts";
 import { type Equipment, runColumn } from "./run/run.ts";
 import type { Secrets } from "./run/secrets.ts";
@@ -27,8 +26,6 @@ export interface TesterOptions {
   /** Contexts that run at the same time. */
   readonly concurrency: number;
   readonly log: (sentence: string) => void;
-  /** Called when there are new artifacts. */
-  readonly changed: () => void;
   readonly stepMs?: Equipment["stepMs"];
   readonly idleMs?: number;
   readonly recycleAfter?: number;
@@ -114,7 +111,10 @@ export class Tester {
       const report = await this.#play(request, prepared, call, tookMs);
       return report;
     } catch (error) {
-      throw this.#failure(error, request, tookMs());
+      const failure = failureOf(error, request, tookMs());
+      if (!(failure instanceof ToolError)) throw failure;
+      const { message, data } = this.secrets.redactIn({ message: failure.message, data: failure.data });
+      throw new ToolError(failure.kind, message, { ...failure, data, cause: failure.cause });
     }
   }
 
@@ -145,7 +145,7 @@ export class Tester {
       const equipment: Equipment = { ...this.options, gate, rooms: this.rooms };
       const columns = await settledAll(
         devices.map((device) =>
-          this.#slots.use(call.signal, async () => {
+          this.#slots.use(call.signal, 1, async () => {
             const column = await runColumn(
               {
                 url,
@@ -179,7 +179,6 @@ export class Tester {
         artifacts,
       });
       await this.runs.finish(id, answer);
-      this.options.changed();
       return answer;
     } catch (error) {
       await this.runs.drop(id);
@@ -194,38 +193,12 @@ export class Tester {
     return this.secrets.redactIn(report);
   }
 
-  #failure(error: unknown, request: RunRequest, durationMs: number): unknown {
-    if (!(error instanceof ToolError)) return error;
-    const unknown: readonly CheckResult[] = request.assertions.map((name) => ({ name, passed: false }));
-    const data = this.secrets.redactIn({
-      url: request.url,
-      assertions: error.data?.assertions ?? unknown,
-      durationMs,
-      passed: false,
-      error: error.message,
-    });
-    return new ToolError(error.kind, data.error, { ...error, data, cause: error.cause });
-  }
-
-  /** What is known of the browser and the folders: for people who look for a fault. */
-  async doctor(): Promise<Record<string, unknown>> {
+  /** What is known of the browser, for people who look for a fault. */
+  async browser(): Promise<Record<string, unknown>> {
     const running = await this.keeper.running();
-    const ids = await this.runs.ids();
-    return {
-      browser:
-        running === undefined
-          ? { running: false }
-          : {
-              running: true,
-              version: running.browser.version(),
-              from: running.from,
-              sandbox: running.sandboxed,
-            },
-      runs: { folder: this.runs.folder, count: ids.length, there: existsSync(this.runs.folder) },
-      baselines: { folder: this.baselines.folder, count: (await this.baselines.list()).length },
-      node: process.version,
-      platform: process.platform,
-    };
+    if (running === undefined) return { running: false };
+    const { browser, from, sandboxed } = running;
+    return { running: true, version: browser.version(), from, sandbox: sandboxed };
   }
 }
 

@@ -1,66 +1,67 @@
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import envPaths from "env-paths";
-import { NetworkPolicy, type NetworkRules } from "./network/policy.ts";
+import { type DriverHost, Drivers } from "./driver/drivers.ts";
+import type { DriverOptions } from "./driver/protocol.ts";
+import type { Upload } from "./run/run.ts";
 import { Secrets } from "./run/secrets.ts";
 import { Specs } from "./specs/specs.ts";
 import { BaselineStore } from "./store/baselines.ts";
-import { type LinkScheme, mimeOf, RETENTION, RunStore } from "./store/runs.ts";
-import { Tester, type TesterOptions } from "./tester.ts";
+import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
 export interface WorkbenchOptions
-  extends Pick<TesterOptions, "launch" | "ignoreHttpsErrors" | "concurrency" | "log" | "changed"> {
-  readonly rules: NetworkRules;
+  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder">,
+    Pick<DriverHost, "log" | "changed"> {
+  readonly env: NodeJS.ProcessEnv;
   readonly outputDir: string | undefined;
   readonly baselineDir: string | undefined;
   readonly project: string | undefined;
   readonly paths: PathGuard;
-  /** How answers link to artifacts. */
-  readonly links: LinkScheme;
 }
 
 const MOST_UPLOAD = 50_000_000;
 
-/** A host lists the tools, and the model thinks before it calls one. */
-const WARM_AFTER_MS = 700;
-
-/** What all tools work with: the tester and its browser, the user's specs, the files that may be touched. */
+/** What all tools work with: the browsers' drivers, the user's specs, the files that may be touched. */
 export class Workbench {
-  readonly tester: Tester;
+  readonly drivers: Drivers;
+  readonly runs: RunStore;
+  readonly baselines: BaselineStore;
   readonly specs: Specs;
+  readonly changed: () => void;
   readonly #paths: PathGuard;
-  #warming: NodeJS.Timeout | undefined;
 
   constructor(options: WorkbenchOptions) {
-    const { rules, outputDir, baselineDir, project, paths, links, ...rest } = options;
+    const { env, outputDir, baselineDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
-    const runs = new RunStore(outputDir ?? join(platform.cache, "playwright", "runs"), RETENTION, links);
-    const secrets = Secrets.from(options.launch.env);
+    const runsFolder = outputDir ?? join(platform.cache, "playwright", "runs");
+    const baselinesFolder = baselineDir ?? join(platform.data, "playwright", "baselines");
     this.#paths = paths;
-    this.tester = new Tester({
-      ...rest,
-      policy: new NetworkPolicy(rules),
-      runs,
-      baselines: new BaselineStore(baselineDir ?? join(platform.data, "playwright", "baselines")),
-      secrets,
-      readUpload: (path) => this.#upload(path),
-    });
-    this.specs = new Specs(project, runs, secrets);
+    this.changed = changed;
+    this.runs = new RunStore(runsFolder, RETENTION, rest.links);
+    this.baselines = new BaselineStore(baselinesFolder);
+    this.specs = new Specs(project, this.runs, Secrets.from(env));
+    this.drivers = new Drivers(
+      { ...rest, runsFolder, baselinesFolder },
+      { readUpload: (path) => this.#upload(path), log, changed },
+    );
   }
 
-  /** Starts the browser, unless the server ends at once: a host that only looks at the tools needs none. */
-  prewarm(): void {
-    this.#warming = setTimeout(() => this.tester.prewarm(), WARM_AFTER_MS).unref();
-  }
-
-  close(): Promise<void> {
-    clearTimeout(this.#warming);
-    return this.tester.close();
+  /** What is known of the browsers and the folders: for people who look for a fault. */
+  async doctor(): Promise<Record<string, unknown>> {
+    const { runs, baselines } = this;
+    return {
+      browsers: await this.drivers.browsers(),
+      runs: { folder: runs.folder, count: (await runs.ids()).length, there: existsSync(runs.folder) },
+      baselines: { folder: baselines.folder, count: (await baselines.list()).length },
+      node: process.version,
+      platform: process.platform,
+    };
   }
 
   /** A file below an allowed directory, for an upload. */
-  async #upload(path: string): Promise<{ name: string; mimeType: string; buffer: Buffer }> {
+  async #upload(path: string): Promise<Upload> {
     const { handle, stat } = await this.#paths.openFile(path);
     try {
       if (stat.size > MOST_UPLOAD)
@@ -89,7 +90,7 @@ export class Workbench {
       throw new ToolError("invalid", "Neither run_id nor path is given.", {
         hint: "Give the run_id of a run with evidence trace, or the path of a trace.zip.",
       });
-    const artifacts = await this.tester.runs.artifacts(runId);
+    const artifacts = await this.runs.artifacts(runId);
     const traces = artifacts.filter(
       (one) => one.name.endsWith(".zip") && (name === undefined || one.name === name),
     );

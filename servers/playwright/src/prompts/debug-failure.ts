@@ -9,12 +9,12 @@ export default prompt({
   description: "Find out why a run failed, from its report, its screenshot and its trace.",
   args: z.strictObject({ run_id: z.string().describe("The run_id of the run that failed.") }),
   complete: {
-    run_id: async (value, { tester }) => (await tester.runs.ids()).filter((id) => id.startsWith(value)),
+    run_id: async (value, { runs }) => (await runs.ids()).filter((id) => id.startsWith(value)),
   },
-  async run({ run_id: id }, { tester }) {
-    const artifacts = await tester.runs.artifacts(id);
+  async run({ run_id: id }, { runs }) {
+    const artifacts = await runs.artifacts(id);
     const report = artifacts.find(({ name }) => name === "report.json");
-    const text = report === undefined ? "" : (await tester.runs.read(report, MOST)).toString("utf8");
+    const text = report === undefined ? "" : (await runs.read(report, MOST)).toString("utf8");
     const hasTrace = artifacts.some(({ name }) => name.endsWith("trace.zip"));
     return [
       `The run ${id} failed. Find out why, and say whether the page or the test is wrong.`,

@@ -10,8 +10,8 @@ export default resource({
   name: "run-artifact-file",
   title: "An artifact of a run, by its file",
   description: "A screenshot or other artifact by the link in a run's answer. No other file is readable.",
-  async read({ path }, { tester }) {
+  async read({ path }, { runs }) {
     const file = resolve(absolute(path));
-    return contentOf(tester.runs, basename(dirname(file)), basename(file), file);
+    return contentOf(runs, basename(dirname(file)), basename(file), file);
   },
 });

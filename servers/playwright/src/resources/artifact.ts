@@ -29,11 +29,11 @@ export default resource({
   name: "run-artifact",
   title: "An artifact of a run",
   description: "A screenshot, trace, HAR, video or report that a run kept.",
-  read: ({ run_id: id, artifact: name }, { tester }) => contentOf(tester.runs, id, name),
-  async list({ tester }) {
+  read: ({ run_id: id, artifact: name }, { runs }) => contentOf(runs, id, name),
+  async list({ runs }) {
     const resources = [];
-    for (const id of (await tester.runs.ids()).slice(0, LISTED_RUNS)) {
-      for (const { name, bytes, mimeType } of await tester.runs.artifacts(id))
+    for (const id of (await runs.ids()).slice(0, LISTED_RUNS)) {
+      for (const { name, bytes, mimeType } of await runs.artifacts(id))
         resources.push({
           uri: `pw://runs/${id}/${name}`,
           name: `${id}/${name}`,
@@ -46,8 +46,8 @@ export default resource({
     return { resources };
   },
   complete: {
-    run_id: async (value, { tester }) => (await tester.runs.ids()).filter((id) => id.startsWith(value)),
-    artifact: async (value, { tester }, { run_id: id = "" }) =>
-      (await tester.runs.artifacts(id)).map(({ name }) => name).filter((name) => name.startsWith(value)),
+    run_id: async (value, { runs }) => (await runs.ids()).filter((id) => id.startsWith(value)),
+    artifact: async (value, { runs }, { run_id: id = "" }) =>
+      (await runs.artifacts(id)).map(({ name }) => name).filter((name) => name.startsWith(value)),
   },
 });

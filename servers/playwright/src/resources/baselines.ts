@@ -6,7 +6,7 @@ export default resource({
   title: "Visual baselines",
   description: "The names of the pictures that runs are compared with, and the folder where they lie.",
   mimeType: "application/json",
-  async read({ tester: { baselines } }) {
+  async read({ baselines }) {
     return JSON.stringify({ folder: baselines.folder, baselines: await baselines.list() }, undefined, 2);
   },
 });

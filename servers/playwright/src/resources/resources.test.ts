@@ -82,7 +82,13 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
 
   it("tell the state, the baselines and the language", async () => {
     expect(JSON.parse(await textOf("pw://doctor"))).toMatchObject({
-      browser: { running: true, sandbox: process.getuid?.() !== 0, version: expect.any(String) },
+      browsers: expect.arrayContaining([
+        expect.objectContaining({
+          running: true,
+          sandbox: process.getuid?.() !== 0,
+          version: expect.any(String),
+        }),
+      ]),
       runs: { folder: talk.runs, count: 1 },
     });
     await talk.call("pw_approve_baseline", { run_id: runId, baseline: "home" });

@@ -15,9 +15,9 @@ export default tool({
     baseline: z.string().describe("Its name in: screenshot matches baseline 'home'."),
     device: z.string().default("desktop").describe("The device of the run."),
   }),
-  async run({ run_id: id, baseline, device }, { tester }, call) {
+  async run({ run_id: id, baseline, device }, workbench, call) {
     const ask = (question: string) => call.confirm(question);
-    const { path, replaced, from } = await approve(tester, { runId: id, baseline, device }, ask);
+    const { path, replaced, from } = await approve(workbench, { runId: id, baseline, device }, ask);
     return `${path} is the baseline now, ${replaced ? "replaced by" : "taken from"} ${from}.`;
   },
 });

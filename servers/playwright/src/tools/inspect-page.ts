@@ -1,7 +1,6 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { inspectPage } from "../browser/look/inspect.ts";
 import { withUris } from "../browser/run/report.ts";
 import { artifacts, linksOf, number, tool, url } from "../context.ts";
 
@@ -28,8 +27,8 @@ export default tool({
     run_id: z.string(),
     artifacts,
   }),
-  async run(request, { tester }, call) {
-    const seen = await inspectPage(tester, { ...request, budget: call.budget }, call);
+  async run(request, { drivers }, call) {
+    const seen = await drivers.inspect({ ...request, budget: call.budget }, call);
     return withLinks(withUris(seen), linksOf(seen.artifacts));
   },
 });

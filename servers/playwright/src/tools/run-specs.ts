@@ -30,9 +30,9 @@ export default tool({
     run_id: z.string(),
     artifacts,
   }),
-  async run({ last_failed: lastFailed, grep, project, files }, { specs, tester }, call) {
+  async run({ last_failed: lastFailed, grep, project, files }, { specs, changed }, call) {
     const report = await specs.run({ files, grep, project, lastFailed }, call);
-    tester.options.changed();
+    changed();
     return withLinks(withUris(report), linksOf(report.artifacts), specText(report));
   },
 });

@@ -42,9 +42,9 @@ export default tool({
     ),
     artifacts,
   }),
-  async run(request, { tester }, call) {
+  async run(request, { drivers }, call) {
     const report = fittingSuite(
-      await runSuite(tester, { ...request, timeoutMs: TEST_MS, evidence: ["on_failure"] }, call),
+      await runSuite(drivers, { ...request, timeoutMs: TEST_MS, evidence: ["on_failure"] }, call),
       call.budget,
     );
     return withLinks(withUris(report), linksOf(report.artifacts), suiteText(report));

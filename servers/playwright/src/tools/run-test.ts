@@ -44,8 +44,8 @@ export default tool({
     notes: z.array(z.string()).optional(),
     error: z.string().optional(),
   }),
-  async run({ timeout_ms: timeoutMs, ...request }, { tester }, call) {
-    const report = fittingReport(await tester.run({ ...request, timeoutMs }, call), call.budget);
+  async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
+    const report = fittingReport(await drivers.run({ ...request, timeoutMs }, call), call.budget);
     return withLinks(withUris(report), linksOf(report.artifacts), textOf(report));
   },
 });

@@ -17,8 +17,8 @@ export default tool({
       .describe("The artifact's name: home.png. Default: the first screenshot."),
     offset: z.int().min(0).max(100_000_000).default(0).describe("Where a text begins, in characters."),
   }),
-  async run({ run_id: id, name, offset }, { tester }, call) {
-    const view = await viewArtifact(tester.runs, { runId: id, name, offset, budget: call.budget });
+  async run({ run_id: id, name, offset }, { runs }, call) {
+    const view = await viewArtifact(runs, { runId: id, name, offset, budget: call.budget });
     if (view.kind === "text") return view.text;
     return [
       { type: "text", text: view.caption },

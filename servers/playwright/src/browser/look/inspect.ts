@@ -76,7 +76,6 @@ export async function inspectPage(
     };
     const clean = tester.secrets.redactIn(inspection);
     await tester.runs.finish(id, clean);
-    tester.options.changed();
     return clean;
   } catch (error) {
     await tester.runs.drop(id);

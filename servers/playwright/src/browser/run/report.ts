@@ -1,4 +1,4 @@
-import { clip, oneLine } from "@refmcp/core/answer";
+import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Artifact } from "../store/runs.ts";
 
 /** One check of a run. */
@@ -37,6 +37,18 @@ export interface RunReport {
   /** Also console errors, where the verdict is bad: they often say why. */
   readonly notes?: string[];
   readonly error?: string;
+}
+
+/** A run without a verdict: its error holds what its report would. */
+export function failureOf(
+  error: unknown,
+  { url, assertions }: { readonly url: string; readonly assertions: readonly string[] },
+  durationMs: number,
+): unknown {
+  if (!(error instanceof ToolError)) return error;
+  const unknown = assertions.map((name): CheckResult => ({ name, passed: false }));
+  const data = { url, assertions: unknown, durationMs, passed: false, error: error.message, ...error.data };
+  return new ToolError(error.kind, error.message, { ...error, data, cause: error.cause });
 }
 
 /** A value whose artifacts are named by their URIs only, as it goes to the model. */

@@ -41,7 +41,14 @@ export interface Equipment {
   readonly secrets: Secrets;
   /** The longest that one action of a step waits for its element. */
   readonly stepMs?: number | undefined;
-  readonly readUpload: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
+  readonly readUpload: (path: string) => Promise<Upload>;
+}
+
+/** A file for an upload. */
+export interface Upload {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly buffer: Buffer;
 }
 
 export type Column = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;

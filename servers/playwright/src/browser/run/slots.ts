@@ -1,39 +1,47 @@
-/** Lets so many run at the same time; the others wait in line. */
+/** Lets so many run at the same time, of which one may weigh more than another; the others wait in line. */
 export interface Slots {
   /** @throws the signal's reason where it aborts while waiting. */
-  use<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value>;
+  use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
 }
 
 export function slotsOf(most: number): Slots {
   let free = most;
-  const line: (() => void)[] = [];
+  const line: { readonly weight: number; go(): void }[] = [];
+  const advance = () => {
+    for (let [first] = line; first !== undefined && first.weight <= free; [first] = line) {
+      line.shift();
+      free -= first.weight;
+      first.go();
+    }
+  };
+  const turn = (signal: AbortSignal, weight: number) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        line.splice(line.indexOf(place), 1);
+        reject(signal.reason);
+        advance();
+      };
+      const place = {
+        weight,
+        go() {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        },
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      line.push(place);
+      advance();
+    });
   return {
-    async use(signal, work) {
+    async use(signal, weight, work) {
       signal.throwIfAborted();
-      if (free > 0) free -= 1;
-      else await turn(line, signal);
+      await turn(signal, weight);
       try {
         return await work();
       } finally {
-        const next = line.shift();
-        if (next === undefined) free += 1;
-        else next();
+        free += weight;
+        advance();
       }
     },
   };
-}
-
-function turn(line: (() => void)[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const go = () => {
-      signal.removeEventListener("abort", leave);
-      resolve();
-    };
-    const leave = () => {
-      line.splice(line.indexOf(go), 1);
-      reject(signal.reason);
-    };
-    line.push(go);
-    signal.addEventListener("abort", leave, { once: true });
-  });
 }

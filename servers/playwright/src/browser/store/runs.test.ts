@@ -61,7 +61,7 @@ describe("the store of runs", () => {
     await ended(store);
     expect(await store.ids()).toEqual(expect.arrayContaining([own.id, foreign.id]));
     // One that a server left behind when it was killed goes in the end.
-    await touch(store, foreign.id, new Date(Date.now() - 3_600_000));
+    await touch(store, foreign.id, new Date(Date.now() - 3 * 3_600_000));
     await store.sweep();
     expect(existsSync(foreign.folder)).toBe(false);
     expect(existsSync(own.folder)).toBe(true);

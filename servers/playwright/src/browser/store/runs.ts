@@ -28,8 +28,8 @@ export const RETENTION: Retention = { runs: 50, bytes: 500_000_000, milliseconds
 
 /** Names that artifacts and run ids have: no separator, no dot first, so that none leads out of its folder. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
-/** A run that was touched this short ago may still be written by another server. */
-const YOUNG_MS = 10 * 60_000;
+/** A run that was touched this short ago may still be written by another process, or is left of one that was ended. */
+const YOUNG_MS = 2 * 3_600_000;
 const REPORT = "report.json";
 
 const MIME: Readonly<Record<string, string>> = {

@@ -1,0 +1,211 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { sized, ToolError } from "@refmcp/core/answer";
+import { workerFile } from "@refmcp/core/worker-file";
+import type { Upload } from "../run/run.ts";
+import type { Calling } from "../tester.ts";
+import { familyOf } from "./memory.ts";
+import type { Method, Methods } from "./methods.ts";
+import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
+
+export interface DriverHost {
+  readonly readUpload: (path: string) => Promise<Upload>;
+  readonly log: (sentence: string) => void;
+}
+
+/** Memory of a driver: of its JavaScript and of the whole process. */
+const HEAP_MB = 512;
+const MOST_BYTES = 1e9;
+/** A driver that has grown to this serves no further run. */
+const WORN_BYTES = 5e8;
+/** Memory of one process of the browser, and of all of them. */
+const MOST_PAGE_BYTES = 1.5e9;
+const MOST_BROWSER_BYTES = 4e9;
+/** How often memory is looked at during a run. */
+const WATCH_MS = 500;
+/** How long after its time a driver may take to say so. */
+const GRACE_MS = 5_000;
+const SAID_CHARS = 2_000;
+
+interface Pending {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+  readonly call: Calling;
+}
+
+/**
+ * A process with Playwright and a browser. Whatever a page does to them, the server's own process stays small and
+ * answers: a driver that takes too much memory or time is ended, with the runs that it had.
+ */
+export class Driver {
+  readonly #child: ChildProcess;
+  readonly #host: DriverHost;
+  readonly #calls = new Map<number, Pending>();
+  #last = 0;
+  #said = "";
+  #why: ToolError | undefined;
+  #isWorn = false;
+  #watch: NodeJS.Timeout | undefined;
+  readonly ended: Promise<unknown>;
+
+  constructor(options: DriverOptions, host: DriverHost) {
+    this.#host = host;
+    this.#child = fork(workerFile("driver", import.meta.url), [], {
+      serialization: "advanced",
+      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    this.#child.stderr?.on("data", (chunk) => {
+      this.#said = (this.#said + String(chunk)).slice(-SAID_CHARS);
+    });
+    this.#child.on("error", () => undefined);
+    this.#child.on("message", (reply: Reply) => this.#hear(reply));
+    // Not "close", which does not come after a disconnect.
+    this.ended = once(this.#child, "exit").then(([code, signal]) => this.#fail(code, signal));
+    this.#send({ open: options });
+  }
+
+  /** Whether it can take a run. */
+  get isFit(): boolean {
+    return this.#child.connected && this.#why === undefined && !this.#isWorn;
+  }
+
+  /**
+   * Lets it do something.
+   *
+   * @param mostMs after this time and a grace it is ended: it should have said something.
+   * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` where the driver was ended.
+   */
+  async call<Name extends Method>(
+    method: Name,
+    given: Parameters<Methods[Name]>[0],
+    call: Calling,
+    mostMs: number,
+  ): Promise<Awaited<ReturnType<Methods[Name]>>> {
+    const { signal, timeoutMs } = call;
+    signal.throwIfAborted();
+    this.#last += 1;
+    const id = this.#last;
+    const late = new ToolError("timeout", `The run did not end within ${mostMs} ms.`, {
+      hint: "The page keeps the browser's driver busy. Check less in one run, or correct the page.",
+    });
+    let timer = setTimeout(() => this.kill(late), mostMs + GRACE_MS);
+    const cancel = () => {
+      this.#send({ id, abort: packed(signal.reason) });
+      clearTimeout(timer);
+      timer = setTimeout(() => this.kill(late), GRACE_MS);
+    };
+    signal.addEventListener("abort", cancel, { once: true });
+    this.#watch ??= setInterval(() => void this.#look(), WATCH_MS);
+    try {
+      return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
+        this.#calls.set(id, { resolve, reject, call });
+        if (this.#child.connected) this.#send({ id, method, given, timeoutMs });
+        else this.#fail();
+      });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+      if (this.#calls.size === 0) {
+        clearInterval(this.#watch);
+        this.#watch = undefined;
+      }
+    }
+  }
+
+  /** Ends it at once, with its browser. */
+  async kill(why: ToolError): Promise<void> {
+    this.#why ??= why;
+    const { pid } = this.#child;
+    // The browser ends by itself when its driver is gone, unless it hangs.
+    const family = pid === undefined ? [] : await familyOf(pid);
+    this.#child.kill("SIGKILL");
+    for (const one of family) killed(one.pid);
+  }
+
+  /** Ends it in order. */
+  async close(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(
+      () => void this.kill(new ToolError("unavailable", "The server is closing.")),
+      GRACE_MS,
+    );
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #send(order: Order): void {
+    // What cannot be sent shows as the process's end.
+    if (this.#child.connected) this.#child.send(order, () => undefined);
+  }
+
+  #hear(reply: Reply): void {
+    if ("log" in reply) this.#host.log(reply.log);
+    else if ("ask" in reply) void this.#upload(reply.ask, reply.path);
+    else if ("progress" in reply) this.#calls.get(reply.id)?.call.progress(...reply.progress);
+    else {
+      const pending = this.#calls.get(reply.id);
+      this.#calls.delete(reply.id);
+      this.#isWorn = reply.rss > WORN_BYTES;
+      if ("failed" in reply) pending?.reject(unpacked(reply.failed));
+      else pending?.resolve(reply.value);
+    }
+  }
+
+  async #upload(asked: number, path: string): Promise<void> {
+    try {
+      this.#send({ asked, upload: await this.#host.readUpload(path) });
+    } catch (error) {
+      this.#send({ asked, failed: packed(error) });
+    }
+  }
+
+  /** The process has ended. */
+  #fail(code?: number | null, signal?: NodeJS.Signals | null): void {
+    // V8 aborts where its heap is full.
+    const isFull = signal === "SIGABRT" || code === 134 || /heap out of memory/i.test(this.#said);
+    const error =
+      this.#why ??
+      (isFull
+        ? tooLarge(HEAP_MB * 1_048_576)
+        : new ToolError(
+            "unavailable",
+            "The process that drives the browser ended in the middle of the run.",
+            {
+              hint: "Run it again.",
+              cause: this.#said,
+            },
+          ));
+    for (const { reject } of this.#calls.values()) reject(error);
+    this.#calls.clear();
+  }
+
+  /** Ends what takes too much memory: a page, whose run then says that it crashed, or the driver. */
+  async #look(): Promise<void> {
+    const [driver, ...browser] = await familyOf(this.#child.pid ?? 0);
+    if (driver !== undefined && driver.bytes > MOST_BYTES) return this.kill(tooLarge(MOST_BYTES));
+    const bySize = browser.sort((a, b) => b.bytes - a.bytes);
+    const all = bySize.reduce((sum, { bytes }) => sum + bytes, 0);
+    const [largest] = bySize;
+    if (largest !== undefined && (largest.bytes > MOST_PAGE_BYTES || all > MOST_BROWSER_BYTES))
+      killed(largest.pid);
+  }
+}
+
+const tooLarge = (most: number) =>
+  new ToolError(
+    "too_large",
+    `The page made the driver of the browser take more than ${sized(most)}; the run was ended.`,
+    {
+      hint: "The page logs, sends or shows very much at once: correct it, or test a part of it.",
+      code: "memory",
+    },
+  );
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It went away meanwhile.
+  }
+}

@@ -1,0 +1,114 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { InspectRequest } from "../look/inspect.ts";
+import { failureOf } from "../run/report.ts";
+import { type Slots, slotsOf } from "../run/slots.ts";
+import type { Calling, RunRequest } from "../tester.ts";
+import { Driver, type DriverHost as Host } from "./driver.ts";
+import type { DriverOptions } from "./protocol.ts";
+
+export interface DriverHost extends Host {
+  /** Called when there are new artifacts. */
+  readonly changed: () => void;
+}
+
+/** Where nothing was asked for in this time, one driver stays. */
+const QUIET_MS = 60_000;
+const INSPECT_MS = 40_000;
+const ASK_MS = 30_000;
+const ALONE: Calling = { signal: new AbortController().signal, timeoutMs: ASK_MS, progress: () => undefined };
+
+/**
+ * Driver processes, each with one run at a time: a page that takes one of them down costs its own verdict. One is started
+ * ahead and stays.
+ */
+export class Drivers {
+  readonly #start: () => Driver;
+  readonly #host: DriverHost;
+  readonly #concurrency: number;
+  readonly #slots: Slots;
+  readonly #all = new Set<Driver>();
+  readonly #idle: Driver[] = [];
+  #quiet: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: DriverOptions, host: DriverHost) {
+    this.#host = host;
+    this.#start = () => new Driver(options, host);
+    this.#concurrency = options.concurrency;
+    this.#slots = slotsOf(options.concurrency);
+  }
+
+  /** Starts one in the background. */
+  prewarm(): void {
+    if (this.#all.size === 0) this.#idle.push(this.#fresh());
+  }
+
+  /** Runs a test; one on several devices takes as many turns. */
+  async run(request: RunRequest, call: Calling) {
+    const began = performance.now();
+    const columns = Math.max(1, request.devices.length);
+    try {
+      return await this.#use(columns, call, (driver) =>
+        driver.call("run", request, call, Math.min(request.timeoutMs, call.timeoutMs) * columns),
+      );
+    } catch (error) {
+      throw failureOf(error, request, Math.round(performance.now() - began));
+    }
+  }
+
+  inspect(request: InspectRequest, call: Calling) {
+    return this.#use(1, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
+  }
+
+  /** @throws ToolError where a sentence or a device cannot be read. */
+  async prepare(request: RunRequest): Promise<void> {
+    this.prewarm();
+    const [driver = this.#fresh()] = this.#all;
+    await driver.call("prepare", request, ALONE, ASK_MS);
+  }
+
+  /** What is known of the browsers. */
+  async browsers() {
+    return Promise.all([...this.#all].map((driver) => driver.call("browser", undefined, ALONE, ASK_MS)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#quiet);
+    await Promise.all([...this.#all].map((driver) => driver.close()));
+  }
+
+  #fresh(): Driver {
+    if (this.#closed)
+      throw new ToolError("unavailable", "The server is closing; no browser is started any more.");
+    const driver = this.#start();
+    this.#all.add(driver);
+    void driver.ended.then(() => {
+      this.#all.delete(driver);
+      const at = this.#idle.indexOf(driver);
+      if (at >= 0) this.#idle.splice(at, 1);
+    });
+    return driver;
+  }
+
+  #use<Value>(turns: number, { signal }: Calling, work: (driver: Driver) => Promise<Value>): Promise<Value> {
+    const weight = Math.min(turns, this.#concurrency);
+    return this.#slots.use(signal, weight, async () => {
+      clearTimeout(this.#quiet);
+      let driver = this.#idle.pop();
+      while (driver?.isFit === false) driver = this.#idle.pop();
+      driver ??= this.#fresh();
+      try {
+        const done = await work(driver);
+        this.#host.changed();
+        return done;
+      } finally {
+        if (driver.isFit) this.#idle.push(driver);
+        else void driver.close();
+        this.#quiet = setTimeout(() => {
+          for (const extra of this.#idle.splice(0, this.#idle.length - 1)) void extra.close();
+        }, QUIET_MS).unref();
+      }
+    });
+  }
+}

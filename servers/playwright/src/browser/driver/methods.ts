@@ -1,0 +1,14 @@
+import { type InspectRequest, inspectPage } from "../look/inspect.ts";
+import type { Calling, RunRequest, Tester } from "../tester.ts";
+
+/** What a driver does for the server. */
+export const methodsOf = (tester: Tester) => ({
+  run: (request: RunRequest, call: Calling) => tester.run(request, call),
+  inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
+  /** Reads a test without running it. */
+  prepare: async (request: RunRequest) => void (await tester.prepare(request)),
+  browser: () => tester.browser(),
+});
+
+export type Methods = ReturnType<typeof methodsOf>;
+export type Method = keyof Methods;

@@ -1,0 +1,50 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { LaunchOptions } from "../launch/launch.ts";
+import type { NetworkRules } from "../network/policy.ts";
+import type { Upload } from "../run/run.ts";
+import type { LinkScheme } from "../store/runs.ts";
+
+/** What a driver process is made with. */
+export interface DriverOptions {
+  /** Without the environment, which the process has. */
+  readonly launch: Omit<LaunchOptions, "env">;
+  readonly rules: NetworkRules;
+  readonly runsFolder: string;
+  readonly baselinesFolder: string;
+  readonly links: LinkScheme;
+  readonly ignoreHttpsErrors: boolean;
+  readonly concurrency: number;
+}
+
+/** An error on its way between two processes. */
+export type Failed = Pick<ToolError, "message"> &
+  Partial<Pick<ToolError, "kind" | "hint" | "code" | "data" | "stack">>;
+
+/** What the server sends. */
+export type Order =
+  | { readonly open: DriverOptions }
+  | { readonly id: number; readonly method: string; readonly given: unknown; readonly timeoutMs: number }
+  | { readonly id: number; readonly abort: Failed }
+  | { readonly asked: number; readonly upload: Upload }
+  | { readonly asked: number; readonly failed: Failed };
+
+/** What a driver sends. */
+export type Reply<Value = never> =
+  | { readonly id: number; readonly value: Value; readonly rss: number }
+  | { readonly id: number; readonly failed: Failed; readonly rss: number }
+  | { readonly id: number; readonly progress: [done: number, total?: number, note?: string] }
+  | { readonly ask: number; readonly path: string }
+  | { readonly log: string };
+
+export function packed(error: unknown): Failed {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { message, stack } = error;
+  if (!(error instanceof ToolError)) return { message, ...(stack === undefined ? {} : { stack }) };
+  const { kind, hint, code, data } = error;
+  return { message, kind, hint, code, data };
+}
+
+export function unpacked({ kind, message, stack, ...rest }: Failed): Error {
+  if (kind !== undefined) return new ToolError(kind, message, rest);
+  return Object.assign(new Error(message), { stack });
+}
