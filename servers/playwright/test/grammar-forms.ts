@@ -34,6 +34,10 @@ const CHECK_KINDS: All<Check["kind"]> = {
   console: true,
   metric: true,
   screenshot: true,
+  "aria snapshot": true,
+  "response body": true,
+  download: true,
+  "dialog message": true,
 };
 const ABSENCE_KINDS: All<Absence> = {
   "console errors": true,
@@ -98,6 +102,20 @@ const ACTIONS: All<Action["kind"]> = {
   viewport: true,
   screenshot: true,
   expect: true,
+  "switch tab": true,
+  "close tab": true,
+  mock: true,
+  offline: true,
+  geolocation: true,
+  permission: true,
+  "time zone": true,
+  locale: true,
+  clock: true,
+  "fast forward": true,
+  "throttle cpu": true,
+  "throttle network": true,
+  "save state": true,
+  "use state": true,
 };
 
 const tagged = (tag: string, names: readonly string[] | All<string>) =>
@@ -117,12 +135,27 @@ export const EVERY_FORM = {
     ...tagged("text", COMPARISONS),
     ...tagged("text not", COMPARISONS),
     ...tagged("number", NUMBERS),
-    ...tagged("target", ["first", "last", "nth", "in"]),
+    ...tagged("target", ["first", "last", "nth", "in", "containing", "level"]),
     ...tagged("assertion", ["not", "within", "plain"]),
   ],
   actions: tagged("step", ACTIONS),
   /** Steps that no page can refuse: they only do what they say. */
-  neverRefused: tagged("step", ["type", "wait", "viewport"]),
+  neverRefused: tagged("step", [
+    "wait",
+    "viewport",
+    "mock",
+    "offline",
+    "geolocation",
+    "permission",
+    "time zone",
+    "locale",
+    "clock",
+    "fast forward",
+    "throttle cpu",
+    "throttle network",
+    "save state",
+    "use state",
+  ]),
 };
 
 /** The forms that assertions use. */
@@ -140,6 +173,8 @@ export function formsOfChecks(texts: readonly string[]): ReadonlySet<string> {
 function partsOf(check: Check): string[] {
   const target = "target" in check && check.target !== undefined ? targetForms(check.target) : [];
   switch (check.kind) {
+    case "dialog message":
+      return [comparison(check.compare)];
     case "page":
       return [`page ${check.what}`, comparison(check.compare)];
     case "text":
@@ -167,11 +202,13 @@ function partsOf(check: Check): string[] {
 
 const comparison = ({ how, negated }: TextComparison) => `text ${negated ? "not " : ""}${how}`;
 
-function targetForms({ pick, base, inside }: Target): string[] {
+function targetForms({ pick, base, containing, inside }: Target): string[] {
   const picked = pick === undefined ? [] : [`target ${typeof pick === "number" ? "nth" : pick}`];
   return [
     `base ${base.kind}`,
     ...picked,
+    ...(containing === undefined ? [] : ["target containing"]),
+    ...(base.kind === "role" && base.level !== undefined ? ["target level"] : []),
     ...(inside === undefined ? [] : ["target in", ...targetForms(inside)]),
   ];
 }

@@ -6,7 +6,7 @@ import { page, type Site, serve } from "./lab.ts";
 const BODY = `
 <style>
   #tip { visibility: hidden } nav:hover + #tip { visibility: visible } .clock { width: 200px; height: 20px; overflow: hidden }
-  #log, #late, #loads, #size { height: 40px; margin: 0; overflow: hidden }
+  #log, #late, #loads, #size, #zone { height: 40px; margin: 0; overflow: hidden }
   #card, #done { width: 80px; height: 30px; background: #ddd }
 </style>
 <header>
@@ -35,6 +35,11 @@ const BODY = `
     <button type="button" onclick="say('name ' + prompt('Name?'))">Ask</button>
     <button type="button" onclick="say('sure ' + confirm('Sure?'))">Sure</button>
   </form>
+  <p><button type="button" onclick="fetch('/api/users').then((got) => got.text(), () => 'failed').then((text) => say('users ' + text))">Users</button>
+    <button type="button" onclick="window.open('/docs')">Open</button>
+    <button type="button" onclick="say('time ' + new Date().toISOString().slice(0, 13))">Time</button>
+    <button type="button" onclick="navigator.geolocation.getCurrentPosition(({ coords }) => say('at ' + coords.latitude), () => say('at no place'))">Where</button></p>
+  <p id="zone"></p>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">
   <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
   <p id="card" draggable="true">Card</p>
@@ -52,6 +57,12 @@ const BODY = `
   sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
   at("loads").textContent = "loaded " + sessionStorage.loads;
   document.querySelector(".clock").textContent = String(Math.random());
+  const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
+  at("zone").textContent = timeZone + " " + locale;
+  if (location.search !== "?busy") fetch("/api/log", { method: "POST", body: "a visit to the docs" });
+  const report = document.createElement("a");
+  Object.assign(report, { href: "/report.csv", download: "report.csv" }).click();
+  setTimeout(() => alert("Welcome on board"), 10);
   console.log("ready to go"); fetch("/api/items?page=1"); at("none").focus();
   if (location.search === "?busy") fetch("/endless");
   if (location.search === "?bad") {
@@ -72,7 +83,10 @@ export function grammarSite(): Promise<Site> {
     "/": page(BODY),
     "/docs": page("<h1>The docs</h1>"),
     "/next": page("<h1>Next</h1>"),
-    "/api/items": answer(200, "application/json", "{}"),
+    "/api/items": answer(200, "application/json", '{"items":["Lamp"]}'),
+    "/api/users": answer(200, "application/json", "3 of them"),
+    "/api/log": answer(200, "application/json", "{}"),
+    "/report.csv": answer(200, "text/csv", "lamp,3"),
     "/api/broken": answer(500, "application/json", "{}"),
     // Never answered: the network does not become idle.
     "/endless": () => undefined,

@@ -14,7 +14,57 @@ export interface StepForm {
 /** Stands for the path of a file that may be uploaded. */
 export const FILE = "FILE";
 
-/** Every form of the step language, in an order in which all can be done one after the other. */
+/** Steps for what is around the page, in an order in which all can be done one after the other. */
+export const AROUND: readonly StepForm[] = [
+  {
+    steps: [
+      "time zone 'Pacific/Auckland'",
+      "locale 'de-DE'",
+      "geolocation 52.5, 13.4",
+      "grant permission 'notifications'",
+      "clock at '2026-12-24T18:00:00Z'",
+      "mock GET /api/users with 200 'nobody'",
+      "throttle cpu 1.5x",
+      "throttle network to fast 4g",
+    ],
+    effect: "#zone is 'Pacific/Auckland de-DE'",
+  },
+  { steps: ["click button 'Users'"], effect: "#log contains 'users nobody;'" },
+  { steps: ["click button 'Where'"], effect: "#log contains 'at 52.5;'" },
+  { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
+  { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
+  {
+    steps: ["block /api/users", "offline", "online", "click button 'Users'"],
+    effect: "#log contains 'users failed;'",
+  },
+  { steps: ["save state 'visitor'", "use state 'visitor'"], effect: "h1 is visible" },
+  {
+    steps: ["click button 'Open'", "switch to new tab"],
+    effect: "h1 is 'The docs'",
+    fails: ["switch to new tab"],
+    reason: "switch to new tab: ",
+  },
+  {
+    steps: ["switch to tab 1"],
+    effect: "h1 contains 'guides'",
+    fails: ["switch to tab 4"],
+    reason: "switch to tab 4: ",
+  },
+  {
+    steps: ["switch to tab 2", "close tab"],
+    effect: "h1 contains 'guides'",
+    fails: ["close tab"],
+    reason: "close tab: it is the only tab",
+  },
+  {
+    steps: ["type 'abc' into #none"],
+    effect: "#none has value 'abc'",
+    fails: ["type 'abc' into h6"],
+    reason: "nothing matches h6",
+  },
+];
+
+/** The other steps, in such an order too. */
 export const STEPS: readonly StepForm[] = [
   {
     steps: ["click button 'Inner' in frame 'Inner'"],
@@ -240,6 +290,23 @@ export const MALFORMED_STEPS: readonly (readonly [marked: string, expected: stri
   ["reload ‸page", "the end of the step"],
   ["viewport ‸1x1", "a size from 50x50 to 4000x4000"],
   ["screenshot of ‸", "a target"],
+  ["switch to tab ‸help", "the tab's number"],
+  ["close tab ‸2", "the end of the step"],
+  ["type 'x' into ‸", "a target"],
+  ["mock ‸", "a URL pattern"],
+  ["mock GET /x ‸500", "with and a status"],
+  ["mock /x with ‸teapot", "a status from 200 to 599"],
+  ["block ‸", "a URL pattern"],
+  ["geolocation ‸91, 0", "a latitude and a longitude"],
+  ["grant permission ‸'root'", "notifications"],
+  ["time zone ‸'Mars/Base'", "a time zone such as"],
+  ["locale ‸'_'", "a language tag"],
+  ["clock at ‸'noon'", "a date and time"],
+  ["fast forward ‸soon", "a time such as"],
+  ["throttle cpu ‸99x", "a factor from 1x to 20x"],
+  ["throttle network to ‸5g", "slow 3g, fast 3g, fast 4g"],
+  ["save state ‸'../x'", "a name of letters"],
+  ["use state ‸admin", "a text in quotes"],
   ["expect ‸", "an assertion"],
   ["expect h1 ‸contans 'x'", "did you mean contains?"],
 ];

@@ -6,6 +6,7 @@ import type { RunReport } from "../src/browser/run/report.ts";
 import { Secrets } from "../src/browser/run/secrets.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
+import { StateStore } from "../src/browser/store/states.ts";
 import { type RunRequest, Tester, type TesterOptions } from "../src/browser/tester.ts";
 import { bringBrowser } from "./browser.mjs";
 import { openGate } from "./lab.ts";
@@ -36,6 +37,7 @@ export async function testerOptions(folder: string): Promise<TesterOptions> {
     policy: { gateFor: async () => openGate },
     runs: new RunStore(join(folder, "runs")),
     baselines: new BaselineStore(join(folder, "baselines")),
+    states: new StateStore(join(folder, "states")),
     secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
     readUpload: async (path) => ({
       name: basename(path),

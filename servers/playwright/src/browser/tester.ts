@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { parseTargetUrl } from "./address.ts";
-import { parseScript, type Script, secretsOf } from "./language/script.ts";
+import { parseScript, type Script, secretsOf, statesOf } from "./language/script.ts";
 import { Keeper } from "./launch/keeper.ts";
 import { type LaunchOptions, launch } from "./launch/launch.ts";
 import type { NetworkPolicy } from "./network/policy.ts";
@@ -14,12 +14,14 @@ import type { Secrets } from "./run/secrets.ts";
 import { type Slots, slotsOf } from "./run/slots.ts";
 import type { BaselineStore } from "./store/baselines.ts";
 import type { RunStore } from "./store/runs.ts";
+import type { StateStore } from "./store/states.ts";
 
 export interface TesterOptions {
   readonly launch: LaunchOptions;
   readonly policy: Pick<NetworkPolicy, "gateFor">;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
+  readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: Equipment["readUpload"];
   readonly ignoreHttpsErrors: boolean;
@@ -124,6 +126,7 @@ export class Tester {
     if (typeof parsed === "string") throw refusedUrl(url, parsed);
     const script = parseScript(steps, assertions);
     for (const name of secretsOf(script)) this.secrets.value(name);
+    for (const name of statesOf(script)) await this.options.states.read(name);
     return { url: parsed, script, devices: await devicesOf(devices) };
   }
 

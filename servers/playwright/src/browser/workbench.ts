@@ -12,7 +12,7 @@ import { BaselineStore } from "./store/baselines.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
 export interface WorkbenchOptions
-  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder">,
+  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder" | "statesFolder">,
     Pick<DriverHost, "log" | "changed"> {
   readonly env: NodeJS.ProcessEnv;
   readonly outputDir: string | undefined;
@@ -42,8 +42,9 @@ export class Workbench {
     this.runs = new RunStore(runsFolder, RETENTION, rest.links);
     this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
+    const statesFolder = join(platform.data, "playwright", "states");
     this.drivers = new Drivers(
-      { ...rest, runsFolder, baselinesFolder },
+      { ...rest, runsFolder, baselinesFolder, statesFolder },
       { readUpload: (path) => this.#upload(path), log, changed },
     );
   }

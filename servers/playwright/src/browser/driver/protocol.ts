@@ -11,6 +11,7 @@ export interface DriverOptions {
   readonly rules: NetworkRules;
   readonly runsFolder: string;
   readonly baselinesFolder: string;
+  readonly statesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   readonly concurrency: number;

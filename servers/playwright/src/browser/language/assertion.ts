@@ -3,9 +3,10 @@ import { STATES } from "./ast.ts";
 import { networkCheck, qualityCheck, severityOf } from "./quality.ts";
 import { LanguageError, Reader } from "./reader.ts";
 import { target } from "./target.ts";
-import { duration, glob, numberComparison, statusRange, textComparison } from "./values.ts";
+import { duration, numberComparison, requestPattern, statusRange, textComparison } from "./values.ts";
 
 const EXAMPLE = "h1 contains 'Docs'";
+const SNAPSHOT = 'main matches aria snapshot \'- heading "Docs"\\n- link "Next"\'';
 const CONTINUATIONS = ["contains", "is", "matches", "exists", "does", "has", "count"];
 
 /**
@@ -57,7 +58,7 @@ function absenceCheck(reader: Reader): Check | undefined {
   const what = reader.takesOneOf(ABSENCES);
   if (what !== undefined) return { kind: "absence", what };
   if (reader.takes("requests to"))
-    return { kind: "no requests", glob: glob(reader, "no requests to **/ads/**") };
+    return { kind: "no requests", ...requestPattern(reader, "no requests to **/ads/**") };
   const severity = severityOf(reader);
   if (reader.takes("a11y violations") || reader.takes("accessibility violations")) {
     const inside = reader.takes("in") ? target(reader, "no a11y violations in main") : undefined;
@@ -108,6 +109,8 @@ function pageCheck(reader: Reader): Check | undefined {
 
 function elementCheck(reader: Reader): Check {
   const element = target(reader, EXAMPLE);
+  if (reader.takes("matches aria snapshot"))
+    return { kind: "aria snapshot", target: element, snapshot: reader.string(SNAPSHOT) };
   const compare = textComparison(reader);
   if (compare !== undefined) return { kind: "text", target: element, compare };
   if (reader.takes("exists")) return { kind: "existence", target: element, exists: true };

@@ -17,7 +17,14 @@ export interface NumberComparison {
 
 export type Base =
   | { readonly kind: "css"; readonly css: string }
-  | { readonly kind: "role"; readonly role: Role; readonly name: string | undefined; readonly exact: boolean }
+  | {
+      readonly kind: "role";
+      readonly role: Role;
+      readonly name: string | undefined;
+      readonly exact: boolean;
+      /** Of a heading, 1 to 6. */
+      readonly level?: number;
+    }
   | {
       /** `quoted` is a bare string: text on the page, or a field's label or placeholder where a field is needed. */
       readonly kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
@@ -33,6 +40,8 @@ export interface Target {
   /** `first`, `last`, or the position of `nth`, from 1. */
   readonly pick: "first" | "last" | number | undefined;
   readonly base: Base;
+  /** A text that must be somewhere in it. */
+  readonly containing?: string;
   readonly inside: Target | undefined;
 }
 
@@ -70,22 +79,36 @@ export type Absence =
 
 export type Metric = "response time" | "load time" | "fcp" | "lcp" | "cls" | "page weight";
 
+/** The requests that a sentence means: by URL, and by method where it names one. */
+export interface RequestPattern {
+  readonly method: string | undefined;
+  readonly glob: string;
+}
+
 export type Check =
   | { readonly kind: "page"; readonly what: "title" | "url"; readonly compare: TextComparison }
   /** `from` to `to`, both inclusive: 200 to 200, or 200 to 299 for `2xx`. */
   | { readonly kind: "status"; readonly from: number; readonly to: number }
   | { readonly kind: "text"; readonly target: Target; readonly compare: TextComparison }
+  /** Playwright's ARIA snapshot in YAML; the target may have more than it names. */
+  | { readonly kind: "aria snapshot"; readonly target: Target; readonly snapshot: string }
   | { readonly kind: "state"; readonly target: Target; readonly state: State; readonly negated: boolean }
   | { readonly kind: "existence"; readonly target: Target; readonly exists: boolean }
   | { readonly kind: "property"; readonly target: Target; readonly property: Property }
   | { readonly kind: "count"; readonly target: Target; readonly compare: NumberComparison }
   | { readonly kind: "absence"; readonly what: Absence }
   | { readonly kind: "no target"; readonly target: Target }
-  | { readonly kind: "no requests"; readonly glob: string }
+  | ({ readonly kind: "no requests" } & RequestPattern)
   | { readonly kind: "a11y"; readonly severity: Severity; readonly target: Target | undefined }
-  | { readonly kind: "request"; readonly glob: string }
-  | { readonly kind: "response"; readonly glob: string; readonly from: number; readonly to: number }
+  /** `contains` is a text in the request's body. */
+  | ({ readonly kind: "request"; readonly contains: string | undefined } & RequestPattern)
+  | ({ readonly kind: "response"; readonly from: number; readonly to: number } & RequestPattern)
+  | ({ readonly kind: "response body"; readonly contains: string } & RequestPattern)
   | { readonly kind: "console"; readonly text: string }
+  /** A finished download with this file name, in which `*` stands for anything. */
+  | { readonly kind: "download"; readonly name: string }
+  /** What any of the alerts, confirmations and prompts up to now said. */
+  | { readonly kind: "dialog message"; readonly compare: TextComparison }
   /** Milliseconds, a number (cls) or bytes. */
   | { readonly kind: "metric"; readonly metric: Metric; readonly limit: number }
   | {
@@ -118,7 +141,7 @@ export type Action =
       readonly count: 1 | 2;
     }
   | { readonly kind: "fill"; readonly target: Target; readonly value: FillValue }
-  | { readonly kind: "type"; readonly value: FillValue }
+  | { readonly kind: "type"; readonly value: FillValue; readonly target: Target | undefined }
   | { readonly kind: "press"; readonly key: string; readonly target: Target | undefined }
   | { readonly kind: "check"; readonly target: Target; readonly checked: boolean }
   | { readonly kind: "select"; readonly options: readonly string[]; readonly target: Target }
@@ -134,7 +157,48 @@ export type Action =
   | { readonly kind: "reload" }
   | { readonly kind: "viewport"; readonly width: number; readonly height: number }
   | { readonly kind: "screenshot"; readonly name: string | undefined; readonly target: Target | undefined }
-  | { readonly kind: "expect"; readonly assertion: Assertion };
+  | { readonly kind: "expect"; readonly assertion: Assertion }
+  /** `new`: one that opened and was not switched to yet. */
+  | { readonly kind: "switch tab"; readonly to: number | "new" }
+  | { readonly kind: "close tab" }
+  | ({ readonly kind: "mock"; readonly reply: Reply } & RequestPattern)
+  | { readonly kind: "offline"; readonly offline: boolean }
+  | { readonly kind: "geolocation"; readonly latitude: number; readonly longitude: number }
+  | { readonly kind: "permission"; readonly permission: string }
+  | { readonly kind: "time zone" | "locale"; readonly value: string }
+  | { readonly kind: "clock"; readonly time: string }
+  | { readonly kind: "fast forward"; readonly milliseconds: number }
+  | { readonly kind: "throttle cpu"; readonly rate: number }
+  | { readonly kind: "throttle network"; readonly speed: NetworkSpeed }
+  | { readonly kind: "save state" | "use state"; readonly name: string };
+
+/** What a mocked request gets; `blocked`: no answer at all. */
+export type Reply =
+  | "blocked"
+  | { readonly status: number; readonly body: string | undefined; readonly file: string | undefined };
+
+/** Presets of Chrome DevTools. */
+export const NETWORK_SPEEDS = ["slow 3g", "fast 3g", "fast 4g"] as const;
+export type NetworkSpeed = (typeof NETWORK_SPEEDS)[number];
+
+/** Steps that set something up: at the beginning of a script they are done before the page is opened. */
+const SETUP: ReadonlySet<Action["kind"]> = new Set([
+  "mock",
+  "geolocation",
+  "permission",
+  "time zone",
+  "locale",
+  "clock",
+  "throttle cpu",
+  "throttle network",
+  "use state",
+]);
+
+/** How many of the first steps are done before the page is opened. */
+export function setupLength(steps: readonly Step[]): number {
+  const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
+  return first < 0 ? steps.length : first;
+}
 
 export interface Step {
   readonly text: string;

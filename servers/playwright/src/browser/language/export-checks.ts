@@ -1,6 +1,14 @@
-import { type Assertion, type Check, SEVERITIES } from "./ast.ts";
+import { type Assertion, type Check, type RequestPattern, SEVERITIES } from "./ast.ts";
 import { containing, expectationOf, isElementCheck, isLate, type RecordCheck } from "./plan.ts";
 import { globRegex, js, printExpectation, printTarget } from "./print.ts";
+import { escaped } from "./reader.ts";
+
+/** The spec that is being written. */
+export interface Spec {
+  readonly needs: Set<Needs>;
+  /** The variable of the tab that sentences are about now. */
+  page: string;
+}
 
 /** What must be collected from the beginning, or imported, for a check to be made. */
 export type Needs =
@@ -11,16 +19,20 @@ export type Needs =
   | "pageErrors"
   | "failedRequests"
   | "requests"
+  | "exchanges"
+  | "downloads"
+  | "dialogs"
   | "settled"
   | "status";
 
 /** An assertion as lines of a spec. */
-export function assertionLines({ check, negated, within }: Assertion, needs: Set<Needs>): string[] {
-  const settled = isLate(check) ? ["await settled(page);"] : [];
-  if (settled.length > 0) needs.add("settled");
-  if (isElementCheck(check)) return [...settled, printExpectation(expectationOf(check, negated), within)];
+export function assertionLines({ check, negated, within }: Assertion, spec: Spec): string[] {
+  const settled = isLate(check) ? [`await settled(${spec.page});`] : [];
+  if (settled.length > 0) spec.needs.add("settled");
+  if (isElementCheck(check))
+    return [...settled, printExpectation(expectationOf(check, negated), within, spec.page)];
   const polls = !isLate(check);
-  const look = recordLines(check, needs);
+  const look = recordLines(check, spec);
   if (!negated && within === undefined) return [...settled, ...(polls ? polled(look) : look)];
   const end = `}).toPass({ timeout: ${within ?? 5_000} });`;
   if (!negated) return [...settled, "await expect(async () => {", ...look.map((line) => `  ${line}`), end];
@@ -36,12 +48,24 @@ export function assertionLines({ check, negated, within }: Assertion, needs: Set
   ];
 }
 
+/** Whether a request is meant, as code. */
+function printPattern({ method, glob }: RequestPattern): string {
+  const url = `${globRegex(glob)}.test(request.url)`;
+  return method === undefined ? url : `request.method === ${js(method)} && ${url}`;
+}
+
+const bodyHas = (body: string, text: string) => `${containing(text)}.test(${body})`;
+
+/** A file name in which `*` stands for anything, as a pattern. */
+const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
+
 /** `expect(value)` as a check that waits. */
 const polled = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/^expect\(([\s\S]*)\)\.(\w+\(.*\));$/, "await expect.poll(() => $1).$2;"));
 
 /** A check of what the spec collected, or of the page as it is now. */
-function recordLines(check: RecordCheck, needs: Set<Needs>): string[] {
+function recordLines(check: RecordCheck, spec: Spec): string[] {
+  const { needs, page } = spec;
   const none = (need: Needs) => {
     needs.add(need);
     return [`expect(${need}).toEqual([]);`];
@@ -57,28 +81,49 @@ function recordLines(check: RecordCheck, needs: Set<Needs>): string[] {
         ? [`expect(status).toBe(${check.from});`]
         : [`expect(Math.floor(status / 100)).toBe(${check.from / 100});`];
     case "request":
-      return some("requests", `({ url }) => ${globRegex(check.glob)}.test(url)`);
+      if (check.contains === undefined) return some("requests", `(request) => ${printPattern(check)}`);
+      return some(
+        "requests",
+        `(request) => ${printPattern(check)} && ${bodyHas("request.body", check.contains)}`,
+      );
     case "response": {
       const status =
         check.from === check.to
-          ? `status === ${check.from}`
-          : `status >= ${check.from} && status <= ${check.to}`;
-      return some("requests", `({ url, status }) => ${globRegex(check.glob)}.test(url) && ${status}`);
+          ? `request.status === ${check.from}`
+          : `request.status >= ${check.from} && request.status <= ${check.to}`;
+      return some("requests", `(request) => ${printPattern(check)} && ${status}`);
     }
+    case "response body":
+      return some(
+        "exchanges",
+        `(request) => ${printPattern(check)} && ${bodyHas("request.body", check.contains)}`,
+      );
     case "no requests":
       needs.add("requests");
-      return [`expect(requests.filter(({ url }) => ${globRegex(check.glob)}.test(url))).toEqual([]);`];
+      return [`expect(requests.filter((request) => ${printPattern(check)})).toEqual([]);`];
+    case "download":
+      return some("downloads", `(name) => ${nameRegex(check.name)}.test(name)`);
+    case "dialog message": {
+      const { how, value, flags, negated } = check.compare;
+      const wanted =
+        how === "is"
+          ? `message === ${js(value)}`
+          : `${how === "contains" ? containing(value) : new RegExp(value, flags)}.test(message)`;
+      needs.add("dialogs");
+      return [`expect(dialogs.some((message) => ${wanted})).toBe(${!negated});`];
+    }
     case "console":
       return some("consoleLines", `(line) => ${containing(check.text)}.test(line)`);
     case "absence":
-      return ABSENCES[check.what](none, needs);
+      return ABSENCES[check.what](none, spec);
     case "a11y":
-      return a11yLines(check, needs);
+      return a11yLines(check, spec);
     case "metric":
-      return metricLines(check);
+      return metricLines(check, page);
     case "screenshot": {
-      const of = check.target === undefined ? "page" : printTarget(check.target);
-      const masks = check.masks.length === 0 ? "" : `, mask: [${check.masks.map(printTarget).join(", ")}]`;
+      const of = check.target === undefined ? page : printTarget(check.target, page);
+      const masked = check.masks.map((mask) => printTarget(mask, page)).join(", ");
+      const masks = masked === "" ? "" : `, mask: [${masked}]`;
       const full = check.target === undefined ? ", fullPage: true" : "";
       return [
         `await expect(${of}).toHaveScreenshot(${js(`${check.baseline}.png`)}, { maxDiffPixelRatio: ${check.tolerance}${masks}${full} });`,
@@ -90,38 +135,38 @@ function recordLines(check: RecordCheck, needs: Set<Needs>): string[] {
 const ABSENCES: Readonly<
   Record<
     Extract<Check, { kind: "absence" }>["what"],
-    (none: (need: Needs) => string[], needs: Set<Needs>) => string[]
+    (none: (need: Needs) => string[], spec: Spec) => string[]
   >
 > = {
   "console errors": (none) => none("consoleErrors"),
   "console warnings": (none) => none("consoleWarnings"),
   "page errors": (none) => none("pageErrors"),
   "failed requests": (none) => none("failedRequests"),
-  "mixed content": (_none, needs) => {
+  "mixed content": (_none, { needs, page }) => {
     needs.add("requests");
     return [
-      'expect(page.url().startsWith("https:") ? requests.filter(({ url }) => /^(?:http|ws):/.test(url)) : []).toEqual([]);',
+      `expect(${page}.url().startsWith("https:") ? requests.filter(({ url }) => /^(?:http|ws):/.test(url)) : []).toEqual([]);`,
     ];
   },
-  "broken images": () => [
-    'expect(await page.evaluate(() => [...document.images].filter((one) => (one.currentSrc || one.src) !== "" && one.complete && one.naturalWidth === 0).map((one) => one.src))).toEqual([]);',
+  "broken images": (_none, { page }) => [
+    `expect(await ${page}.evaluate(() => [...document.images].filter((one) => (one.currentSrc || one.src) !== "" && one.complete && one.naturalWidth === 0).map((one) => one.src))).toEqual([]);`,
   ],
-  "horizontal overflow": () => [
-    "expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(1);",
+  "horizontal overflow": (_none, { page }) => [
+    `expect(await ${page}.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(1);`,
   ],
 };
 
 /** That axe-core finds nothing of a severity. */
 export function a11yLines(
   { severity, target }: Extract<Check, { kind: "a11y" }>,
-  needs: Set<Needs>,
+  { needs, page }: Spec,
 ): string[] {
   needs.add("axe");
-  const scope = target === undefined ? "page" : `${printTarget(target)}`;
+  const scope = target === undefined ? page : printTarget(target, page);
   const argument = target === undefined ? "" : "scope";
   const wanted = js(SEVERITIES.slice(SEVERITIES.indexOf(severity)).join(" "));
   return [
-    "await page.evaluate(axe.source);",
+    `await ${page}.evaluate(axe.source);`,
     `expect(await ${scope}.evaluate(async (${argument}) => {`,
     `  const { violations } = await (globalThis as any).axe.run(${argument || "document"}, { resultTypes: ["violations"], iframes: false });`,
     `  return violations.filter((one: any) => ${wanted}.includes(one.impact)).map((one: any) => one.id);`,
@@ -130,19 +175,18 @@ export function a11yLines(
 }
 
 /** That a time, the layout's shift or the page's weight is below a limit. */
-export function metricLines({ metric, limit }: Extract<Check, { kind: "metric" }>): string[] {
+export function metricLines({ metric, limit }: Extract<Check, { kind: "metric" }>, page: string): string[] {
   const entries = (type: string) =>
-    `await page.evaluate(() => new Promise<PerformanceEntry[]>((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries())).observe({ type: ${js(type)}, buffered: true }); setTimeout(() => resolve([]), 500); }).then((all) => JSON.parse(JSON.stringify(all))))`;
+    `await ${page}.evaluate(() => new Promise<PerformanceEntry[]>((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries())).observe({ type: ${js(type)}, buffered: true }); setTimeout(() => resolve([]), 500); }).then((all) => JSON.parse(JSON.stringify(all))))`;
   const navigation = (name: string) =>
-    `await page.evaluate(() => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).${name})`;
+    `await ${page}.evaluate(() => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).${name})`;
   const value = {
     "response time": navigation("responseEnd"),
     "load time": navigation("loadEventEnd"),
-    fcp: 'await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity)',
+    fcp: `await ${page}.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity)`,
     lcp: `(${entries("largest-contentful-paint")}).at(-1)?.startTime ?? Infinity`,
     cls: `(${entries("layout-shift")}).reduce((sum, one) => sum + ((one as any).hadRecentInput ? 0 : (one as any).value), 0)`,
-    "page weight":
-      'await page.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, one) => sum + (one as PerformanceResourceTiming).transferSize, 0))',
+    "page weight": `await ${page}.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, one) => sum + (one as PerformanceResourceTiming).transferSize, 0))`,
   }[metric];
   return [`expect(${value}).toBeLessThan${metric === "page weight" ? "OrEqual" : ""}(${limit});`];
 }

@@ -2,12 +2,12 @@ import { ToolError } from "@refmcp/core/answer";
 import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl } from "../address.ts";
 import { refusedUrl } from "../refusal.ts";
-import type { Assertion, Step } from "./ast.ts";
-import { assertionLines, type Needs } from "./export-checks.ts";
-import { actionLines } from "./export-steps.ts";
-import { isLate } from "./plan.ts";
+import { type Assertion, type Step, setupLength } from "./ast.ts";
+import { assertionLines, type Needs, type Spec } from "./export-checks.ts";
+import { actionLines, statePath } from "./export-steps.ts";
+import { contextOptionsOf, isLate } from "./plan.ts";
 import { js } from "./print.ts";
-import { parseScript } from "./script.ts";
+import { checksOf, parseScript, type Script } from "./script.ts";
 
 export interface ExportRequest {
   readonly title: string;
@@ -20,6 +20,28 @@ export interface ExportRequest {
 
 /** Collectors that stand before the first page is opened, where a check needs what they collect. */
 const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly string[]>> = {
+  dialogs: [
+    "const dialogs: string[] = [];",
+    "const answers: ((dialog: Dialog) => Promise<void>)[] = [];",
+    'page.on("dialog", async (dialog) => {',
+    "  dialogs.push(dialog.message());",
+    "  const answer = answers.shift() ?? ((one: Dialog) => one.dismiss());",
+    "  await answer(dialog);",
+    "});",
+  ],
+  downloads: [
+    "const downloads: string[] = [];",
+    'page.on("download", async (download) => {',
+    "  if ((await download.failure()) === null) downloads.push(download.suggestedFilename());",
+    "});",
+  ],
+  exchanges: [
+    "const exchanges: { url: string; method: string; body: string }[] = [];",
+    'page.on("response", async (answer) => {',
+    '  const body = await answer.text().catch(() => "");',
+    "  exchanges.push({ url: answer.url(), method: answer.request().method(), body });",
+    "});",
+  ],
   consoleErrors: [
     "const consoleErrors: string[] = [];",
     'page.on("console", (message) => {',
@@ -50,9 +72,11 @@ const COLLECTORS: Readonly<Record<Exclude<Needs, "axe" | "settled">, readonly st
     "});",
   ],
   requests: [
-    "const requests: { url: string; status: number }[] = [];",
-    'page.on("response", (answer) => requests.push({ url: answer.url(), status: answer.status() }));',
-    'page.on("requestfailed", (request) => requests.push({ url: request.url(), status: 0 }));',
+    "const requests: { url: string; method: string; body: string; status: number }[] = [];",
+    "const noted = (request: Request, status: number) =>",
+    '  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status });',
+    'page.on("response", (answer) => noted(answer.request(), answer.status()));',
+    'page.on("requestfailed", (request) => noted(request, 0));',
   ],
   status: [
     "let status = 0;",
@@ -84,23 +108,42 @@ export function exportSpec(
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
   const script = parseScript(steps, assertions);
-  const needs = new Set<Needs>();
+  const spec: Spec = { needs: new Set(needsAhead(script)), page: "page" };
+  const { needs } = spec;
+  const setup = setupLength(script.steps);
+  const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];
+  const states = before.flatMap(({ action }) =>
+    action.kind === "use state" ? [statePath(action.name)] : [],
+  );
+  const used = {
+    ...use,
+    ...contextOptionsOf(script.steps),
+    ...(states[0] === undefined ? {} : { storageState: states[0] }),
+  };
   const body = [
-    `await page.goto(${js(parsed.href)});`,
-    ...script.steps.flatMap((step) => stepLines(step, needs)),
-    ...ordered(script.assertions).flatMap((assertion) => assertionLines(assertion, needs)),
+    ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
+    ...stepsWithTabs([`await page.goto(${js(parsed.href)});`], after, spec),
+    ...ordered(script.assertions).flatMap((assertion) => assertionLines(assertion, spec)),
   ];
-  const before = [...needs]
+  // What other tabs do is seen by their context only.
+  const isTabbed = script.steps.some(({ action }) => action.kind === "switch tab");
+  const collectors = [...needs]
     .sort()
-    .flatMap((need) => (need === "axe" || need === "settled" ? [] : COLLECTORS[need]));
+    .flatMap((need) => (need === "axe" || need === "settled" ? [] : COLLECTORS[need]))
+    .map((line) => (isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line));
+  const types = [
+    needs.has("dialogs") ? "type Dialog, " : "",
+    needs.has("settled") ? "type Page, " : "",
+    needs.has("requests") ? "type Request, " : "",
+  ].join("");
   const code = [
-    `import { expect, ${needs.has("settled") ? "type Page, " : ""}test } from "@playwright/test";`,
+    `import { expect, ${types}test } from "@playwright/test";`,
     ...(needs.has("axe") ? ["// npm install -D axe-core", 'import axe from "axe-core";'] : []),
     "",
     ...(needs.has("settled") ? SETTLED : []),
-    ...(use === undefined ? [] : [`test.use(${JSON.stringify(testOptions(use))});`, ""]),
+    ...(Object.keys(used).length === 0 ? [] : [`test.use(${JSON.stringify(testOptions(used))});`, ""]),
     `test(${js(title)}, async ({ page }) => {`,
-    ...[...before, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
+    ...[...collectors, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
     "});",
     "",
   ].join("\n");
@@ -123,13 +166,46 @@ function testOptions({ reducedMotion, forcedColors, ...use }: BrowserContextOpti
   return Object.keys(contextOptions).length === 0 ? use : { ...use, contextOptions };
 }
 
-function stepLines(step: Step, needs: Set<Needs>): string[] {
-  const { action } = step;
-  if (action.kind === "expect" || action.kind === "wait for") return assertionLines(action.assertion, needs);
-  return actionLines(action);
+/** What must be collected before the first step is written, since it changes how steps are written. */
+const needsAhead = (script: Script): Needs[] =>
+  checksOf(script).some(({ kind }) => kind === "dialog message") ? ["dialogs"] : [];
+
+/** Steps with the tabs that they open: each is awaited from before the step that opens it, as Playwright advises. */
+function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: Spec): string[] {
+  const blocks: string[][] = [[...first]];
+  const tabs = [spec.page];
+  const open = [spec.page];
+  for (const step of steps) {
+    const { action } = step;
+    if (action.kind === "close tab") {
+      blocks.push([`await ${spec.page}.close();`]);
+      open.splice(open.indexOf(spec.page), 1);
+      spec.page = open.at(-1) ?? "page";
+    } else if (action.kind === "switch tab") {
+      const known = action.to === "new" ? undefined : tabs[action.to - 1];
+      if (known !== undefined) {
+        spec.page = known;
+        blocks.push([`await ${known}.bringToFront();`]);
+        continue;
+      }
+      const name = `tab${tabs.length + 1}`;
+      blocks.at(-1)?.unshift(`const ${name}Opened = ${spec.page}.waitForEvent("popup");`);
+      blocks.push([`const ${name} = await ${name}Opened;`]);
+      tabs.push(name);
+      open.push(name);
+      spec.page = name;
+    } else blocks.push(stepLines(step, spec));
+  }
+  return blocks.flat();
 }
 
-/** Those that wait first, then, when the network is quiet, those that look once. */
+function stepLines({ action }: Step, spec: Spec): string[] {
+  if (action.kind === "expect" || action.kind === "wait for") return assertionLines(action.assertion, spec);
+  if (action.kind === "switch tab" || action.kind === "close tab") return [];
+  return actionLines(action, spec);
+}
+
+/** Those that wait first, then, when the page has settled, those that look once. */
 function ordered(assertions: readonly Assertion[]): Assertion[] {
   const [waiting, late] = [false, true].map((wanted) =>
     assertions.filter(({ check }) => isLate(check) === wanted),

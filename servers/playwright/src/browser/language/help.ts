@@ -12,7 +12,9 @@ export const GRAMMAR = `# Assertions
 | a property | label 'Email' has value 'a@b.c' · link 'Docs' has attribute 'href' contains '/x' · h1 has class 'big' · h1 has style 'color' 'rgb(0, 0, 0)' |
 | a number | li count is 3 · count of li at least 2 |
 | absence | no console errors · no console warnings · no page errors · no failed requests · no requests to **/ads/** · no broken images · no horizontal overflow · no mixed content · no a11y violations · no serious a11y violations in main · no .error |
-| the network | request to **/api/items · response /api/items status is 200 · console contains 'ready' |
+| a structure | nav matches aria snapshot '- navigation "Main":\\n  - link "Docs"' |
+| the network | request to **/api/items · request to POST /api/items contains 'Lamp' · response /api/items status is 200 · response /api/items contains 'Lamp' · console contains 'ready' |
+| what it did | download 'report.csv' · download '*.pdf' · dialog message is 'Sure?' |
 | quality | response time under 500ms · load time under 2s · fcp under 1s · lcp under 2.5s · cls under 0.1 · page weight under 2 MB |
 | a picture | screenshot matches baseline 'home' · screenshot of main matches baseline 'home' within 1% masking .clock and .ad |
 
@@ -25,12 +27,14 @@ space. The value of a field is its value, not its text.
 
 # Targets
 
-    ["first" | "last" | "nth" 2] base ["in" target]
+    ["first" | "last" | "nth" 2] base ["containing" 'text'] ["in" target]
 
 | base | examples |
 |---|---|
 | role and name | button 'Save' · link 'Docs' · heading 'News' · textbox 'Email' · alert · dialog |
 | label, text, … | label 'Email' · text 'Hello' · placeholder 'Search' · alt 'Logo' · title 'Close' · testid 'row' |
+| heading level | heading 'News' level 2 · heading level 1 |
+| by its text | li containing 'Lamp' · button 'Add' in listitem containing 'Lamp' |
 | the whole name | button exactly 'Save' · exactly 'Welcome' |
 | in a frame | button 'Pay' in frame 'Payment' (where frame names the title, name or id) |
 | a text alone | 'Welcome' (where a field is filled: its label or placeholder) |
@@ -42,12 +46,20 @@ element, such as dialog, option or table, is the role; \`dialog\` in backticks i
 # Steps
 
 goto /login · click button 'Save' · double click first li · right click nth 2 li · fill label 'Email' with 'a@b.c' ·
-fill 'Password' with secret 'PASSWORD' · type 'hello' · press Enter · press Control+A on 'Email' · check 'I agree' ·
-uncheck 'I agree' · select 'Blue' in label 'Colour' · upload 'notes.txt' to label 'File' · hover nav · focus 'Email' ·
-clear 'Email' · wait for .spinner is hidden · wait for h1 · wait for network idle · wait for 500ms · scroll to footer ·
-scroll to bottom · drag #card to #done · accept dialog · accept dialog with 'yes' · dismiss dialog · go back · go forward ·
-reload · viewport 390x844 · screenshot · screenshot 'menu' of nav · expect h1 contains 'Docs'
+fill 'Password' with secret 'PASSWORD' · type 'hello' · type 'ber' into 'City' · press Enter · press Control+A on 'Email' ·
+check 'I agree' · uncheck 'I agree' · select 'Blue' in label 'Colour' · upload 'notes.txt' to label 'File' · hover nav ·
+focus 'Email' · clear 'Email' · wait for .spinner is hidden · wait for h1 · wait for request to /api/items ·
+wait for network idle · wait for 500ms · scroll to footer · scroll to bottom · drag #card to #done · accept dialog ·
+accept dialog with 'yes' · dismiss dialog · go back · go forward · reload · viewport 390x844 · screenshot ·
+screenshot 'menu' of nav · expect h1 contains 'Docs' · expect download 'report.csv' · switch to new tab · switch to tab 1 ·
+close tab · offline · online · fast forward 5m · save state 'admin' · use state 'admin' · mock GET /api/users with 500 ·
+mock /api/users with '[]' · mock /api/users with 404 'gone' · mock /api/users with file 'users.json' · block **/ads/** ·
+geolocation 52.52, 13.405 · grant permission 'notifications' · time zone 'Europe/Berlin' · locale 'de-DE' ·
+clock at '2026-12-24T18:00:00Z' · throttle cpu 4x · throttle network to slow 3g
 
-A dialog step stands before the step that opens the dialog; other dialogs are dismissed. A secret NAME is the server's
-environment variable PW_SECRET_NAME; its value never comes back. Files for upload lie below an allowed directory.
+The steps from "use state" to the end of this list set something up: first in a script, they run before the page is opened.
+A time zone and a locale must be there. Network speeds: slow 3g, fast 3g, fast 4g. A saved state (cookies and local storage)
+stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
+Downloads are kept as artifacts: 5 a run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
+value never comes back. Files for upload and mocks must be below an allowed directory.
 `;

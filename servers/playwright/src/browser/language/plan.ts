@@ -1,4 +1,16 @@
-import type { Action, Assertion, Base, Check, Property, Target, TextComparison } from "./ast.ts";
+import {
+  type Action,
+  type Assertion,
+  type Base,
+  type Check,
+  type NetworkSpeed,
+  type Property,
+  type Reply,
+  type Step,
+  setupLength,
+  type Target,
+  type TextComparison,
+} from "./ast.ts";
 import { escaped } from "./reader.ts";
 
 /** One call of Playwright's API: `getByRole("button", { name: "Save" })`. */
@@ -20,6 +32,16 @@ export interface Upload {
   readonly file: string;
 }
 
+/** Which requests a route is for. */
+export interface Match {
+  readonly glob: string;
+}
+/** What a route answers to requests with this method, or with any. */
+export interface Answer {
+  readonly method: string | undefined;
+  readonly reply: Reply;
+}
+
 export type Argument =
   | string
   | number
@@ -28,6 +50,8 @@ export type Argument =
   | Chain
   | Secret
   | Upload
+  | Match
+  | Answer
   | readonly Argument[]
   | { readonly [option: string]: string | number | boolean };
 
@@ -44,13 +68,18 @@ export interface Expectation {
 /** What one action is in Playwright: `on.method(...args, options)`. */
 export interface Act {
   readonly on: Chain;
-  /** A method of the page or locator; `keyboard.press` is one of the page's keyboard. */
+  /** A method of the page or locator; on the page also a path to one: `keyboard.press`, `context().setOffline`. */
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly button: "right" };
   /** What a message names; undefined where the page itself is meant. */
   readonly target: Target | undefined;
 }
+
+export const isChain = (one: unknown): one is Chain => has(one, "calls");
+export const isMatch = (one: unknown): one is Match => has(one, "glob");
+export const isAnswer = (one: unknown): one is Answer => has(one, "reply");
+const has = (one: unknown, key: string) => typeof one === "object" && one !== null && key in one;
 
 export const PAGE: Chain = { calls: [] };
 
@@ -60,7 +89,8 @@ export type Meaning = "text" | "field" | "control";
 /** A target as a strict locator. */
 export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
   const root = target.inside === undefined ? PAGE : chainOf(target.inside);
-  const calls = [...root.calls, ...baseCalls(target.base, root, meaning)];
+  const inner = target.containing === undefined ? [] : [call("filter", { hasText: target.containing })];
+  const calls = [...root.calls, ...baseCalls(target.base, root, meaning), ...inner];
   if (target.pick === undefined) return { calls };
   const pick = typeof target.pick === "number" ? call("nth", target.pick - 1) : call(target.pick);
   return { calls: [...calls, pick] };
@@ -87,9 +117,13 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
       ];
     }
     case "role": {
-      const { role, name, exact } = base;
-      if (name === undefined) return [call("getByRole", role)];
-      return [call("getByRole", role, exact ? { name, exact } : { name })];
+      const { role, name, exact, level } = base;
+      const options = {
+        ...(name === undefined ? {} : { name }),
+        ...(exact ? { exact } : {}),
+        ...(level === undefined ? {} : { level }),
+      };
+      return [call("getByRole", role, ...(Object.keys(options).length === 0 ? [] : [options]))];
     }
     case "testid":
       return [call("getByTestId", base.text)];
@@ -119,7 +153,16 @@ function expected({ how, value, flags }: TextComparison): string | RegExp {
 }
 
 /** The checks that Playwright's `expect` makes of a page or an element; it makes the others of what a run recorded. */
-const ELEMENT_CHECKS = ["page", "text", "state", "existence", "property", "count", "no target"] as const;
+const ELEMENT_CHECKS = [
+  "page",
+  "text",
+  "aria snapshot",
+  "state",
+  "existence",
+  "property",
+  "count",
+  "no target",
+] as const;
 export type ElementCheck = Extract<Check, { kind: (typeof ELEMENT_CHECKS)[number] }>;
 export type RecordCheck = Exclude<Check, ElementCheck>;
 
@@ -140,13 +183,17 @@ export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
 
 /** The assertion as Playwright makes it. */
 export function expectationOf(check: ElementCheck, negated: Assertion["negated"]): Expectation {
-  const plan = (on: Chain, matcher: string, args: readonly Argument[], not = false): Expectation => ({
-    on,
-    counted: false,
-    not: not !== negated,
-    matcher,
-    args,
-  });
+  const plan = (on: Chain, matcher: string, args: readonly Argument[], not = false): Expectation => {
+    // `toBeHidden` instead of `not.toBeVisible`, as one would write it.
+    const opposite = not === negated ? undefined : OPPOSITES[matcher];
+    return {
+      on,
+      counted: false,
+      not: opposite === undefined && not !== negated,
+      matcher: opposite ?? matcher,
+      args,
+    };
+  };
   switch (check.kind) {
     case "page":
       return plan(
@@ -157,6 +204,8 @@ export function expectationOf(check: ElementCheck, negated: Assertion["negated"]
       );
     case "text":
       return plan(chainOf(check.target), ...textMatcher(check.compare), check.compare.negated);
+    case "aria snapshot":
+      return plan(chainOf(check.target), "toMatchAriaSnapshot", [check.snapshot]);
     case "state": {
       const [meaning, matcher, not] = STATE_MATCHERS[check.state];
       return plan(chainOf(check.target, meaning), matcher, [], not !== check.negated);
@@ -179,6 +228,13 @@ export function expectationOf(check: ElementCheck, negated: Assertion["negated"]
     }
   }
 }
+
+const OPPOSITES: Readonly<Record<string, string>> = {
+  toBeVisible: "toBeHidden",
+  toBeHidden: "toBeVisible",
+  toBeEnabled: "toBeDisabled",
+  toBeDisabled: "toBeEnabled",
+};
 
 const NUMBER_MATCHERS = {
   ">=": "toBeGreaterThanOrEqual",
@@ -233,7 +289,7 @@ function propertyMatcher(property: Property): Matcher {
   }
 }
 
-/** Actions that are one call; what the others need besides is in `run/steps.ts` and `print.ts`. */
+/** What actions that are calls of Playwright's API are; what the others need is in `run/steps.ts` and `export-steps.ts`. */
 export type PlainAction = Extract<
   Action,
   {
@@ -248,45 +304,76 @@ export type PlainAction = Extract<
       | "hover"
       | "focus"
       | "clear"
-      | "drag";
+      | "drag"
+      | "mock"
+      | "offline"
+      | "geolocation"
+      | "permission"
+      | "clock"
+      | "fast forward";
   }
 >;
 
 /** The action as Playwright does it. */
-export function actOf(action: PlainAction): Act {
+export function actsOf(action: PlainAction): readonly Act[] {
   const act = (target: Target, meaning: Meaning, method: string, ...args: Argument[]): Act => ({
     on: chainOf(target, meaning),
     method,
     args,
     target,
   });
+  const onPage = (method: string, ...args: Argument[]): Act => ({
+    on: PAGE,
+    method,
+    args,
+    target: undefined,
+  });
   switch (action.kind) {
     case "click": {
       const click = act(action.target, "text", action.count === 2 ? "dblclick" : "click");
-      return action.button === "right" ? { ...click, options: { button: "right" } } : click;
+      return [action.button === "right" ? { ...click, options: { button: "right" } } : click];
     }
     case "fill":
-      return act(action.target, "field", "fill", writing(action.value));
+      return [act(action.target, "field", "fill", writing(action.value))];
     case "type":
-      return { on: PAGE, method: "keyboard.type", args: [writing(action.value)], target: undefined };
+      if (action.target === undefined) return [onPage("keyboard.type", writing(action.value))];
+      return [act(action.target, "field", "pressSequentially", writing(action.value))];
     case "press":
-      if (action.target === undefined)
-        return { on: PAGE, method: "keyboard.press", args: [action.key], target: undefined };
-      return act(action.target, "field", "press", action.key);
+      if (action.target === undefined) return [onPage("keyboard.press", action.key)];
+      return [act(action.target, "field", "press", action.key)];
     case "check":
-      return act(action.target, "field", "setChecked", action.checked);
+      return [act(action.target, "field", action.checked ? "check" : "uncheck")];
     case "select":
-      return act(action.target, "field", "selectOption", sole(action.options));
+      return [act(action.target, "field", "selectOption", sole(action.options))];
     case "upload":
-      return act(action.target, "field", "setInputFiles", sole(action.files.map((file) => ({ file }))));
+      return [act(action.target, "field", "setInputFiles", sole(action.files.map((file) => ({ file }))))];
     case "hover":
-      return act(action.target, "text", "hover");
+      return [act(action.target, "text", "hover")];
     case "focus":
-      return act(action.target, "control", "focus");
+      return [act(action.target, "control", "focus")];
     case "clear":
-      return act(action.target, "field", "clear");
+      return [act(action.target, "field", "clear")];
     case "drag":
-      return act(action.from, "text", "dragTo", chainOf(action.to));
+      return [act(action.from, "text", "dragTo", chainOf(action.to))];
+    case "mock": {
+      const { glob, method, reply } = action;
+      return [onPage("context().route", { glob }, { method, reply })];
+    }
+    case "offline":
+      return [onPage("context().setOffline", action.offline)];
+    case "geolocation": {
+      const { latitude, longitude } = action;
+      return [
+        onPage("context().grantPermissions", ["geolocation"]),
+        onPage("context().setGeolocation", { latitude, longitude }),
+      ];
+    }
+    case "permission":
+      return [onPage("context().grantPermissions", [action.permission])];
+    case "clock":
+      return [onPage("clock.install", { time: action.time })];
+    case "fast forward":
+      return [onPage("clock.fastForward", action.milliseconds)];
   }
 }
 
@@ -296,3 +383,34 @@ const writing = (value: Extract<Action, { kind: "fill" }>["value"]): string | Se
 /** One value alone, several as a list. */
 const sole = (all: readonly Argument[]): Argument =>
   all.length === 1 && all[0] !== undefined ? all[0] : all;
+
+/** Playwright's options for a context that a script's first steps ask for. */
+export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string; locale?: string } {
+  const set = steps
+    .slice(0, setupLength(steps))
+    .map(({ action }) =>
+      action.kind === "time zone"
+        ? { timezoneId: action.value }
+        : action.kind === "locale"
+          ? { locale: action.value }
+          : {},
+    );
+  return Object.assign({}, ...set);
+}
+
+/** Latency in milliseconds and bytes a second, as Chrome DevTools has them. */
+export const NETWORK_CONDITIONS: Readonly<
+  Record<NetworkSpeed, { latency: number; downloadThroughput: number; uploadThroughput: number }>
+> = {
+  "slow 3g": { latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 },
+  "fast 3g": { latency: 562.5, downloadThroughput: 180_000, uploadThroughput: 84_375 },
+  "fast 4g": { latency: 165, downloadThroughput: 1_012_500, uploadThroughput: 168_750 },
+};
+
+/** A throttling step as a command of the Chrome DevTools Protocol. */
+export function throttlingOf(action: Extract<Action, { kind: "throttle cpu" | "throttle network" }>) {
+  if (action.kind === "throttle cpu")
+    return { command: "Emulation.setCPUThrottlingRate", params: { rate: action.rate } } as const;
+  const params = { offline: false, ...NETWORK_CONDITIONS[action.speed] };
+  return { command: "Network.emulateNetworkConditions", params } as const;
+}

@@ -1,37 +1,85 @@
 import type { Target } from "./ast.ts";
-import { type Act, type Argument, type Call, type Chain, chainOf, type Expectation } from "./plan.ts";
+import {
+  type Act,
+  type Answer,
+  type Argument,
+  type Call,
+  type Chain,
+  chainOf,
+  type Expectation,
+  isAnswer,
+  isChain,
+  isMatch,
+} from "./plan.ts";
 import { escaped } from "./reader.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);
 
-/** A locator as code: `page.getByRole("button", { name: "Save" })`. */
-export const printChain = ({ calls }: Chain): string => ["page", ...calls.map(printCall)].join(".");
+/** A locator as code: `page.getByRole("button", { name: "Save" })`; `page` is the name of the tab's variable. */
+export const printChain = ({ calls }: Chain, page: string): string =>
+  [page, ...calls.map((one) => printCall(one, page))].join(".");
 
 /** A target as code. */
-export const printTarget = (target: Target): string => printChain(chainOf(target));
+export const printTarget = (target: Target, page: string): string => printChain(chainOf(target), page);
 
-const printCall = ({ name, args }: Call): string => `${name}(${args.map(printArgument).join(", ")})`;
+const printCall = ({ name, args }: Call, page: string): string =>
+  `${name}(${args.map((one) => printArgument(one, page)).join(", ")})`;
 
-function printArgument(one: Argument): string {
+function printArgument(one: Argument, page: string): string {
   if (typeof one === "string") return js(one);
   if (typeof one !== "object" || one instanceof RegExp) return String(one);
-  if (Array.isArray(one)) return `[${one.map(printArgument).join(", ")}]`;
-  if ("calls" in one && Array.isArray(one.calls)) return printChain({ calls: one.calls });
+  if (isList(one)) return `[${one.map((each) => printArgument(each, page)).join(", ")}]`;
+  if (isChain(one)) return printChain(one, page);
+  if (isMatch(one)) return printMatch(one.glob);
+  if (isAnswer(one)) return printAnswer(one);
   if ("secret" in one) return `process.env.PW_SECRET_${one.secret} ?? ""`;
   if ("file" in one) return js(String(one.file));
   const options = Object.entries(one).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return `{ ${options.join(", ")} }`;
 }
 
+const isList = (one: Argument): one is readonly Argument[] => Array.isArray(one);
+
+/** A plain path as a predicate, which reads best; a pattern as a regular expression. */
+function printMatch(glob: string): string {
+  if (!/^\/[^*]*$/.test(glob)) return globRegex(glob);
+  const path = glob.includes("?") ? "url.pathname + url.search" : "url.pathname";
+  return `(url) => ${path} === ${js(glob)}`;
+}
+
+function printAnswer({ method, reply }: Answer): string {
+  const work = reply === "blocked" ? "route.abort()" : `route.fulfill({ ${printReply(reply)} })`;
+  if (method === undefined) return `(route) => ${work}`;
+  return `(route) => (route.request().method() === ${js(method)} ? ${work} : route.fallback())`;
+}
+
+function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">): string {
+  if (file !== undefined) return `status: ${status}, path: ${js(file)}`;
+  if (body === undefined) return `status: ${status}`;
+  return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;
+}
+
+/** What a mocked body is sent as. */
+export function contentTypeOf(body: string): string {
+  if (/^\s*</.test(body)) return "text/html";
+  try {
+    JSON.parse(body);
+    return "application/json";
+  } catch {
+    return "text/plain";
+  }
+}
+
 /** An expectation as a line of a spec. */
 export function printExpectation(
   { on, counted, not, matcher, args }: Expectation,
   timeout: number | undefined,
+  page: string,
 ): string {
-  const locator = printChain(on);
+  const locator = printChain(on, page);
   const options = timeout === undefined ? [] : [`{ timeout: ${timeout} }`];
-  const given = args.map(printArgument);
+  const given = args.map((one) => printArgument(one, page));
   const check = (last: readonly string[]) =>
     `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
   if (counted)
@@ -40,9 +88,9 @@ export function printExpectation(
 }
 
 /** An action as a line of a spec. */
-export function printAct({ on, method, args, options }: Act): string {
+export function printAct({ on, method, args, options }: Act, page: string): string {
   const all = [...args, ...(options === undefined ? [] : [options])];
-  return `await ${printChain(on)}.${method}(${all.map(printArgument).join(", ")});`;
+  return `await ${printChain(on, page)}.${method}(${all.map((one) => printArgument(one, page)).join(", ")});`;
 }
 
 /** A glob over URLs as a regular expression; it may begin with the host or the path. */
@@ -56,6 +104,6 @@ export function globRegex(glob: string): string {
     : /^[a-z]+:/i.test(glob) || glob.startsWith("*")
       ? "^"
       : "^(?:[a-z]+:\\/\\/)?";
-  const end = glob.startsWith("/") && !glob.includes("?") ? "(?:\\?.*)?$" : "$";
+  const end = glob.includes("?") ? "$" : "(?:\\?.*)?$";
   return `/${beginning}${source}${end}/su`;
 }

@@ -1,19 +1,34 @@
 import { type Check, type Metric, SEVERITIES, type Severity, type Target } from "./ast.ts";
 import { LanguageError, type Reader } from "./reader.ts";
 import { target } from "./target.ts";
-import { duration, glob, size, statusRange } from "./values.ts";
+import { duration, requestPattern, size, statusRange, textComparison } from "./values.ts";
 
-/** `"request to" GLOB | "response" GLOB ["status"] "is" INT | "console contains" STR`. */
+/** What was requested, answered, logged, downloaded or asked up to now. */
 export function networkCheck(reader: Reader): Check | undefined {
-  if (reader.takes("request to")) return { kind: "request", glob: glob(reader, "request to **/api/items") };
+  if (reader.takes("request to")) {
+    const example = "request to POST /api/items contains 'Lamp'";
+    const pattern = requestPattern(reader, example);
+    const contains = reader.takes("contains") ? reader.string(example) : undefined;
+    return { kind: "request", ...pattern, contains };
+  }
+  if (reader.takes("download"))
+    return { kind: "download", name: reader.string("download 'report.csv'", "the file's name in quotes") };
+  if (reader.takes("dialog message")) {
+    const compare = textComparison(reader);
+    if (compare === undefined)
+      throw reader.error("is, contains or matches", "dialog message contains 'Sure?'");
+    return { kind: "dialog message", compare };
+  }
   if (!reader.sees("response time") && reader.takes("response")) {
     const example = "response **/api/items status is 200";
     reader.takes("of");
-    const pattern = glob(reader, example);
+    const pattern = requestPattern(reader, example);
+    if (reader.takes("contains"))
+      return { kind: "response body", ...pattern, contains: reader.string(example) };
     reader.takes("has");
-    if (!reader.takes("status")) throw reader.error("status", example);
+    if (!reader.takes("status")) throw reader.error("status, or contains and a text", example);
     reader.takes("is");
-    return { kind: "response", glob: pattern, ...statusRange(reader, example) };
+    return { kind: "response", ...pattern, ...statusRange(reader, example) };
   }
   if (reader.takes("console contains"))
     return { kind: "console", text: reader.string("console contains 'ready'") };

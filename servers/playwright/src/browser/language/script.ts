@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { parseAssertion } from "./assertion.ts";
-import type { Assertion, Step } from "./ast.ts";
+import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
 import { caretText, LanguageError, LONGEST } from "./reader.ts";
 import { parseStep } from "./step.ts";
 
@@ -15,6 +15,21 @@ export const secretsOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }) =>
     (action.kind === "fill" || action.kind === "type") && "secret" in action.value
       ? [action.value.secret]
+      : [],
+  );
+
+/** All checks of a script, those in its steps too. */
+export const checksOf = ({ steps, assertions }: Script): Check[] => [
+  ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
+  ...assertions.map(({ check }) => check),
+];
+
+/** The saved states that a script begins with, without those that it saves before. */
+export const statesOf = ({ steps }: Script): string[] =>
+  steps.flatMap(({ action }, index) =>
+    action.kind === "use state" &&
+    !steps.slice(0, index).some(({ action: one }) => one.kind === "save state" && one.name === action.name)
+      ? [action.name]
       : [],
   );
 
@@ -42,6 +57,10 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
     steps: readAll("steps", steps, parseStep, problems),
     assertions: readAll("assertions", assertions, parseAssertion, problems),
   };
+  // They are options of the browser context, which is made before the page is opened.
+  for (const [index, { text, action }] of script.steps.entries())
+    if ((action.kind === "time zone" || action.kind === "locale") && index >= setupLength(script.steps))
+      problems.push(`steps[${index}] ${JSON.stringify(text)} must be before the steps that use the page.`);
   if (problems.length === 0) return script;
   const more = problems.length - MOST_PROBLEMS;
   const shown = problems.slice(0, MOST_PROBLEMS).join("\n");

@@ -2,6 +2,7 @@ import { parseTargetUrl } from "../address.ts";
 import { assertion } from "./assertion.ts";
 import type { Action, FillValue, Step, Target } from "./ast.ts";
 import { LanguageError, Reader } from "./reader.ts";
+import { SURROUNDINGS } from "./surroundings.ts";
 import { target } from "./target.ts";
 import { duration } from "./values.ts";
 
@@ -19,7 +20,7 @@ export function parseStep(text: string): Step {
   const read = known === undefined ? undefined : ACTIONS[known];
   if (read === undefined) {
     throw reader.unknownWord(
-      "a step: goto, click, fill, type, press, check, select, upload, hover, wait for, scroll to, drag, accept dialog, go back, reload, viewport, screenshot, expect",
+      "a step: goto, click, fill, type, press, check, select, upload, hover, wait for, scroll to, drag, accept dialog, go back, reload, viewport, screenshot, expect, switch to tab, mock, block, offline, clock, throttle, save state",
       Object.keys(ACTIONS),
       EXAMPLE,
     );
@@ -59,7 +60,11 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
       throw reader.error("with and a text in quotes, or with secret and its name", example);
     return { kind: "fill", target: field, value: fillValue(reader, example) };
   },
-  type: (reader) => ({ kind: "type", value: fillValue(reader, "type 'hello'") }),
+  type: (reader) => {
+    const example = "type 'ber' into 'City'";
+    const value = fillValue(reader, example);
+    return { kind: "type", value, target: reader.takes("into") ? target(reader, example) : undefined };
+  },
   press: (reader) => {
     const example = "press Enter on label 'Email'";
     const start = reader.at;
@@ -114,6 +119,7 @@ const ACTIONS: Readonly<Record<string, (reader: Reader) => Action>> = {
     return { kind: "screenshot", name, target: shown };
   },
   expect: (reader) => ({ kind: "expect", assertion: assertion(reader) }),
+  ...SURROUNDINGS,
 };
 
 function address(reader: Reader): Action {

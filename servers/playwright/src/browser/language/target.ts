@@ -19,10 +19,10 @@ const TAGS: ReadonlySet<string> = new Set(
 
 /** Words that end a selector without backticks. */
 const STOP =
-  /^(?:is|isn't|equals?|contains?|match(?:es)?|exists?|does|doesn't|not|has|have|count|in|within|masking|with|to|on|at)(?![\w-])/i;
+  /^(?:is|isn't|equals?|contain(?:s|ing)?|match(?:es)?|exists?|does|doesn't|not|has|have|count|in|within|masking|with|to|into|on|at|level)(?![\w-])/i;
 const NAMED = ["text", "label", "placeholder", "alt", "title", "testid"] as const;
 
-/** `["first" | "last" | "nth" N] base ["in" target]`. */
+/** `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
 export function target(reader: Reader, example = EXAMPLE): Target {
   const pick = picked(reader, example);
   const start = reader.at;
@@ -33,14 +33,27 @@ export function target(reader: Reader, example = EXAMPLE): Target {
       "an element, and then in frame and its name",
       "button 'Pay' in frame 'Payment'",
     );
-  return { pick, base, inside: reader.takes("in") ? surroundings(reader, example) : undefined };
+  return withRest(reader, pick, base, example);
 }
 
 /** What a target is in: an element, or a frame. */
 function surroundings(reader: Reader, example: string): Target {
   const pick = picked(reader, example);
   const base = baseOf(reader, example);
-  return { pick, base, inside: reader.takes("in") ? surroundings(reader, example) : undefined };
+  return withRest(reader, pick, base, example);
+}
+
+function withRest(reader: Reader, pick: Target["pick"], base: Base, example: string): Target {
+  const containing =
+    base.kind !== "frame" && reader.takes("containing")
+      ? { containing: nonEmpty(reader, "button 'Add' in listitem containing 'Lamp'") }
+      : {};
+  return {
+    pick,
+    base,
+    ...containing,
+    inside: reader.takes("in") ? surroundings(reader, example) : undefined,
+  };
 }
 
 function picked(reader: Reader, example: string): Target["pick"] {
@@ -65,7 +78,8 @@ function baseOf(reader: Reader, example: string): Base {
     const named = NAMED.find((kind) => kind === lone);
     if (named !== undefined) return { kind: named, text: nonEmpty(reader, example), exact };
     const role = ALIASES[lone] ?? lone;
-    if (isRole(role)) return { kind: "role", role, name: nonEmpty(reader, example), exact };
+    if (isRole(role))
+      return { kind: "role", role, name: nonEmpty(reader, example), exact, ...levelOf(reader, role) };
     reader.at = start;
     throw reader.unknownWord(
       "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
@@ -77,9 +91,18 @@ function baseOf(reader: Reader, example: string): Base {
   const role = TAGS.has(lone) ? lone : (ALIASES[lone] ?? lone);
   const isAlone =
     !TAGS.has(lone) || reader.text.slice(start, selectorEnd(reader.text, start)).trim() === word;
-  if (isRole(role) && isAlone) return { kind: "role", role, name: undefined, exact: false };
+  if (isRole(role) && isAlone)
+    return { kind: "role", role, name: undefined, exact: false, ...levelOf(reader, role) };
   reader.at = start;
   return selector(reader, example);
+}
+
+/** `heading 'News' level 2`. */
+function levelOf(reader: Reader, role: Role): { level?: number } {
+  if (role !== "heading" || !reader.takes("level")) return {};
+  const found = reader.takesPattern(/[1-6](?!\w)/);
+  if (found === undefined) throw reader.error("a level from 1 to 6", "heading 'News' level 2");
+  return { level: Number(found[0]) };
 }
 
 /** `'.spinner' is hidden` would hold for ever as a text: what looks like a selector must say which is meant. */
@@ -132,7 +155,17 @@ function selector(reader: Reader, example: string): Base {
 }
 
 /** Words other than targets that a check begins with. */
-const BEGINNINGS = ["title", "url", "status", "no", "count", "screenshot", "request to", "response"];
+const BEGINNINGS = [
+  "title",
+  "url",
+  "status",
+  "no",
+  "count",
+  "screenshot",
+  "request to",
+  "response",
+  "download",
+];
 
 /** Where a selector that begins at `start` ends; undefined where its brackets or quotes stay open. */
 function selectorEnd(text: string, start: number): number | undefined {
@@ -161,17 +194,20 @@ function endsBefore(text: string, start: number, at: number): boolean {
 }
 
 /** A target in the language's own words: what a message or `pw_inspect_page` shows. */
-export function describeTarget({ pick, base, inside }: Target): string {
+export function describeTarget({ pick, base, containing, inside }: Target): string {
   const head = pick === undefined ? "" : typeof pick === "number" ? `nth ${pick} ` : `${pick} `;
+  const inner = containing === undefined ? "" : ` containing ${quoted(containing)}`;
   const tail = inside === undefined ? "" : ` in ${describeTarget(inside)}`;
-  return `${head}${describeBase(base)}${tail}`;
+  return `${head}${describeBase(base)}${inner}${tail}`;
 }
 
 function describeBase(base: Base): string {
   if (base.kind === "css") return /[\s'"]/.test(base.css) ? `\`${base.css}\`` : base.css;
   const exactly = base.kind !== "frame" && base.exact ? "exactly " : "";
-  if (base.kind === "role")
-    return base.name === undefined ? base.role : `${base.role} ${exactly}${quoted(base.name)}`;
+  if (base.kind === "role") {
+    const level = base.level === undefined ? "" : ` level ${base.level}`;
+    return `${base.role}${base.name === undefined ? "" : ` ${exactly}${quoted(base.name)}`}${level}`;
+  }
   return `${base.kind === "quoted" ? "" : `${base.kind} `}${exactly}${quoted(base.text)}`;
 }
 

@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import type { NumberComparison, TextComparison } from "./ast.ts";
+import type { NumberComparison, RequestPattern, TextComparison } from "./ast.ts";
 import { escaped, LanguageError, type Reader } from "./reader.ts";
 
 const TEXT_EXAMPLE = "h1 contains 'Docs'";
@@ -125,11 +125,26 @@ export function statusRange(reader: Reader, example: string): { from: number; to
     : { from: Number(first + tail), to: Number(first + tail) };
 }
 
+const METHODS = /(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)(?=\s)/;
+
+/** `["POST"] GLOB`. */
+export function requestPattern(reader: Reader, example: string): RequestPattern {
+  const method = reader.takesPattern(METHODS)?.[0];
+  return { method, glob: glob(reader, example) };
+}
+
 /** A glob over URLs, quoted or bare: `*` within a part of the path, `**` across parts. */
 export function glob(reader: Reader, example: string): string {
   const value = reader.seesString() ? reader.string(example) : reader.takesPattern(/\S+/)?.[0];
   if (value === undefined || value === "") throw reader.error("a URL pattern such as **/api/*", example);
   return value;
+}
+
+/** Whether a text is what a comparison wants; its `negated` is not looked at. White space counts as one space. */
+export function textMatches(text: string, { how, value, flags }: TextComparison): boolean {
+  const seen = spaced(text);
+  if (how === "matches") return compiled(value, flags).matcher(seen.slice(0, 100_000)).find();
+  return how === "is" ? seen === spaced(value) : seen.includes(spaced(value));
 }
 
 /** Matches a URL against a glob: the whole URL, or from the host or the path on where the glob begins there. */

@@ -109,7 +109,7 @@ async function look(looking: Looking): Promise<Omit<Inspection, "run_id" | "arti
   await writeFile(join(folder, name), png, { mode: 0o600 });
   const title = (await deadline.within(1_000, page.title())) ?? "";
   const seen = readTree(tree.slice(0, 1_000_000));
-  const status = record.navigation?.status();
+  const status = record.place.response?.status();
   const lines = record.console
     .filter(({ level }) => level !== "info")
     .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);

@@ -22,7 +22,6 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
   "reduced motion": { reducedMotion: "reduce" },
   "forced colors": { forcedColors: "active" },
   "no javascript": { javaScriptEnabled: false },
-  offline: { offline: true },
   rtl: { locale: "ar" },
 };
 

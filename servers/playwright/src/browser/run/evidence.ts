@@ -5,10 +5,21 @@ import { redactZip } from "../look/zip.ts";
 import { violationsOf } from "./a11y.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";
+import { exchangesOf } from "./observed.ts";
+import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
 import { MOST_HEIGHT, photograph } from "./visual.ts";
 
-export const EVIDENCE = ["screenshot", "on_failure", "full_page", "trace", "har", "video", "a11y"] as const;
+export const EVIDENCE = [
+  "screenshot",
+  "on_failure",
+  "full_page",
+  "trace",
+  "har",
+  "network",
+  "video",
+  "a11y",
+] as const;
 export type EvidenceKind = (typeof EVIDENCE)[number];
 
 export interface EvidenceOptions {
@@ -45,6 +56,11 @@ export class Evidence {
 
   #wants(kind: EvidenceKind): boolean {
     return this.#options.kinds.includes(kind) && (kind !== "video" || this.#video);
+  }
+
+  /** What the names of its files begin with. */
+  get stem(): string {
+    return this.#options.stem;
   }
 
   #path(end: string): string {
@@ -91,8 +107,10 @@ export class Evidence {
   }
 
   /** When the verdict is there: the screenshot, the trace, the accessibility report. */
-  async collect(now: Omit<Photo, "name" | "of"> & { readonly passed: boolean }): Promise<void> {
-    const { page, deadline, passed, secretFields } = now;
+  async collect(
+    now: Omit<Photo, "name" | "of"> & { readonly passed: boolean; readonly record: PageRecord },
+  ): Promise<void> {
+    const { page, deadline, passed, secretFields, record } = now;
     const fullPage = this.#wants("full_page");
     if (fullPage || this.#wants("screenshot") || (this.#wants("on_failure") && !passed)) {
       const { png, cut } = await (this.#early ??
@@ -106,6 +124,11 @@ export class Evidence {
         JSON.stringify({ url: page.url(), violations }, undefined, 2),
       );
       await writeFile(this.#path(".a11y.json"), `${text}\n`, { mode: 0o600 });
+    }
+    if (this.#wants("network")) {
+      const exchanges = await deadline.race(exchangesOf(record));
+      const text = this.#options.secrets.redact(JSON.stringify(exchanges, undefined, 2));
+      await writeFile(this.#path(".network.json"), `${text}\n`, { mode: 0o600 });
     }
     await this.#stopTrace(deadline);
   }

@@ -45,6 +45,8 @@ async function hold(
   page: Page,
   timeout: number,
 ): Promise<void> {
+  if (matcher === "toMatchAriaSnapshot")
+    return holdSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
   const { expect } = playwright();
   const subject: Page | Locator = on.calls.length === 0 ? page : locatorOf(page, on);
   const all = counted ? expect.poll(() => locatorOf(page, on).count(), { timeout }) : expect(subject);
@@ -55,6 +57,26 @@ async function hold(
     assertions,
     counted ? given : [...given, { timeout }],
   );
+}
+
+/**
+ * `toMatchAriaSnapshot`, which Playwright's `expect` allows in its own test runner only: the question that it asks the
+ * locator (playwright/lib/matchers/expect.js, `to.match.aria`).
+ */
+async function holdSnapshot(
+  locator: Locator,
+  expectedValue: string,
+  isNot: boolean,
+  timeout: number,
+): Promise<void> {
+  const ask: unknown = Reflect.get(locator, "_expect");
+  if (typeof ask !== "function") throw new TypeError("this Playwright does not compare ARIA snapshots");
+  const params = { expectedValue, isNot, timeout };
+  const { matches, received, errorMessage } = await Reflect.apply(ask, locator, ["to.match.aria", params]);
+  if (matches !== isNot) return;
+  throw Object.assign(new Error(errorMessage ?? "the snapshot differs"), {
+    matcherResult: { actual: received?.value?.raw },
+  });
 }
 
 /** A pattern that only the page runs: Playwright would run it again here, for colours in its message. */
@@ -91,6 +113,8 @@ async function reason(
   const result = Object(Object(error).matcherResult);
   const actual: unknown = result.actual;
   switch (check.kind) {
+    case "aria snapshot":
+      return `its snapshot is ${shown(String(actual ?? ""), 400)}`;
     case "page":
       return `the ${check.what} is ${shown(String(actual ?? ""))}`;
     case "state":

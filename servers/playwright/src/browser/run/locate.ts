@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
-import { type Chain, chainOf, type Meaning } from "../language/plan.ts";
+import { type Chain, chainOf, isChain, type Meaning } from "../language/plan.ts";
 
 /** A planned locator on a page. */
 export function locatorOf(page: Page, { calls }: Chain): Locator {
@@ -15,9 +15,6 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 /** A target on a page. */
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
-
-export const isChain = (value: unknown): value is Chain =>
-  typeof value === "object" && value !== null && "calls" in value;
 
 function asLocator(value: unknown): Locator {
   if (isLocator(value)) return value;

@@ -60,13 +60,13 @@ export function endOf(url: URL, room: Room, record: PageRecord): Promise<never> 
 
 /** @throws ToolError `denied` where the page itself (not a part of it) was led to what it may not reach. */
 export function refusalOf(record: PageRecord, room: Room): void {
-  if (record.forbidden !== undefined) {
-    throw new ToolError("denied", `The page led to ${oneLine(record.forbidden)}, which no run may open.`, {
+  const { forbidden, wanted } = record.place;
+  if (forbidden !== undefined) {
+    throw new ToolError("denied", `The page led to ${oneLine(forbidden)}, which no run may open.`, {
       hint: "Only http and https pages are tested.",
       code: "refused",
     });
   }
-  const wanted = record.wanted;
   if (wanted === undefined || !URL.canParse(wanted)) return;
   const failure = room.proxy.failureAt(authorityOf(new URL(wanted)));
   if (failure?.refused !== true) return;

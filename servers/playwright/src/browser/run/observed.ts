@@ -1,27 +1,67 @@
-import type { Check } from "../language/ast.ts";
-import { spaced, urlMatcher } from "../language/values.ts";
+import type { Request } from "playwright";
+import type { Check, RequestPattern } from "../language/ast.ts";
+import { spaced, textMatches, urlMatcher } from "../language/values.ts";
 import type { Outcome } from "./expectation.ts";
 import { isFailed, type PageRecord, type RequestLine } from "./record.ts";
 import { shown } from "./strict.ts";
 
-type Observed = Extract<Check, { kind: "status" | "request" | "response" | "no requests" | "console" }>;
+type Observed = Extract<
+  Check,
+  {
+    kind:
+      | "status"
+      | "request"
+      | "response"
+      | "response body"
+      | "no requests"
+      | "console"
+      | "download"
+      | "dialog message";
+  }
+>;
+
+/** Bodies that a check looks into, and the part of each that it reads. */
+const MAX_BODIES = 20;
+const MAX_BODY_CHARS = 1_000_000;
 
 /** Judges what a run has recorded up to now: the status, requests, console lines. */
-export function observed(check: Observed, record: PageRecord): Outcome {
+export async function observed(check: Observed, record: PageRecord): Promise<Outcome> {
   switch (check.kind) {
     case "status": {
-      const status = record.navigation?.status() ?? 0;
+      const status = record.place.response?.status() ?? 0;
       return {
         passed: status >= check.from && status <= check.to,
         actual: status === 0 ? "no response has a status" : `the status is ${status}`,
       };
     }
     case "request":
-      return requested(check.glob, record, () => true, true);
+      if (check.contains === undefined) return requested(check, record, () => true, true);
+      return bodied(check, check.contains, record, async ({ request }) => request.postData() ?? "");
     case "response":
-      return requested(check.glob, record, ({ status }) => status >= check.from && status <= check.to, true);
+      return requested(check, record, ({ status }) => status >= check.from && status <= check.to, true);
+    case "response body":
+      return bodied(check, check.contains, record, ({ request }) => bodyOf(request));
     case "no requests":
-      return requested(check.glob, record, () => true, false);
+      return requested(check, record, () => true, false);
+    case "download": {
+      const matches = urlMatcher(check.name);
+      const lines = record.downloads?.lines ?? [];
+      const passed = lines.some(({ name, state }) => state === "finished" && matches(name));
+      const seen = lines.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`).join(", ");
+      return { passed, actual: seen === "" ? "nothing was downloaded" : `downloads: ${seen}` };
+    }
+    case "dialog message": {
+      const { compare } = check;
+      const found = record.dialogs.some(({ message }) => textMatches(message, compare));
+      const last = record.dialogs.at(-1);
+      return {
+        passed: found !== compare.negated,
+        actual:
+          last === undefined
+            ? "no dialog opened"
+            : `the last dialog, ${last.type}, said ${shown(last.message)}`,
+      };
+    }
     case "console": {
       const wanted = spaced(check.text);
       const passed = record.console.some(({ text }) => spaced(text).includes(wanted));
@@ -34,19 +74,75 @@ export function observed(check: Observed, record: PageRecord): Outcome {
   }
 }
 
+/** What was asked for and fits a pattern. */
+function made({ glob, method }: RequestPattern, record: PageRecord): RequestLine[] {
+  const matches = urlMatcher(glob);
+  return record.requests.filter(
+    (line) => (method === undefined || line.method === method) && matches(line.url),
+  );
+}
+
 function requested(
-  glob: string,
+  pattern: RequestPattern,
   record: PageRecord,
   fit: (line: RequestLine) => boolean,
   wanted: boolean,
 ): Outcome {
-  const matches = urlMatcher(glob);
-  const made = record.requests.filter(({ url }) => matches(url));
-  const fitting = made.find(fit);
-  const first = made[0];
-  const seen =
-    first === undefined
-      ? `none of ${record.counts.requests} requests matches`
-      : `${made.length} matched, the first ${first.method} ${shown(first.url)} ${isFailed(first) ? `failed (${first.failure ?? first.status})` : `with status ${first.status}`}`;
-  return { passed: (fitting !== undefined) === wanted, actual: seen };
+  const lines = made(pattern, record);
+  return { passed: lines.some(fit) === wanted, actual: seen(lines, record) };
 }
+
+function seen(lines: readonly RequestLine[], record: PageRecord): string {
+  const first = lines[0];
+  return first === undefined
+    ? `none of ${record.counts.requests} requests matches`
+    : `${lines.length} matched, the first ${first.method} ${shown(first.url)} ${isFailed(first) ? `failed (${first.failure ?? first.status})` : `with status ${first.status}`}`;
+}
+
+/** Whether a text is in one of the bodies. */
+async function bodied(
+  pattern: RequestPattern,
+  text: string,
+  record: PageRecord,
+  read: (line: RequestLine) => Promise<string>,
+): Promise<Outcome> {
+  const lines = made(pattern, record);
+  const bodies = await Promise.all(lines.slice(-MAX_BODIES).map(read));
+  const passed = bodies.some((body) => spaced(body.slice(0, MAX_BODY_CHARS)).includes(spaced(text)));
+  const last = bodies.at(-1);
+  return { passed, actual: last === undefined ? seen(lines, record) : `the last body is ${shown(last)}` };
+}
+
+/** The body of a request's answer as text; empty where there is none (yet), or where it is too large to be read. */
+export async function bodyOf(request: Request): Promise<string> {
+  const response = request.existingResponse();
+  if (response === null) return "";
+  const { responseBodySize } = await request.sizes().catch(() => ({ responseBodySize: 0 }));
+  if (responseBodySize > MAX_BODY_CHARS) return "";
+  return response.text().catch(() => "");
+}
+
+/** Exchanges that evidence shows, and the part of each body. */
+const MAX_EXCHANGES = 200;
+const MAX_SHOWN_CHARS = 5_000;
+
+/** What scripts and documents asked for and got: method, URL, status and the beginning of both bodies. */
+export async function exchangesOf({ requests }: PageRecord): Promise<object[]> {
+  const wanted = requests.filter(({ request }) => /^(?:document|fetch|xhr)$/.test(request.resourceType()));
+  return Promise.all(
+    wanted.slice(0, MAX_EXCHANGES).map(async ({ method, url, status, failure, request }) => {
+      const type = (await request.existingResponse()?.headerValue("content-type")) ?? "";
+      const isReadable = /json|text|xml|javascript|urlencoded/.test(type);
+      return {
+        method,
+        url,
+        status,
+        ...(failure === undefined ? {} : { failure }),
+        ...cut("request", request.postData() ?? ""),
+        ...(isReadable ? cut("response", await bodyOf(request)) : {}),
+      };
+    }),
+  );
+}
+
+const cut = (name: string, body: string) => (body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) });

@@ -19,13 +19,11 @@ export interface QuietTime {
  * would look quiet while the timer that is about to throw has not had its turn.
  */
 export class Quiet {
-  readonly #page: Page;
   readonly #record: PageRecord;
   readonly #deadline: Deadline;
   readonly #clock: PageClock;
 
   constructor(page: Page, record: PageRecord, deadline: Deadline) {
-    this.#page = page;
     this.#record = record;
     this.#deadline = deadline;
     this.#clock = new PageClock(page.context());
@@ -63,7 +61,7 @@ export class Quiet {
       if (last) await this.#clock.catchUp();
       return true;
     } catch (error) {
-      if (this.#page.isClosed()) throw error;
+      if (this.#record.page.isClosed()) throw error;
       return false;
     }
   }

@@ -1,5 +1,7 @@
 import { clip } from "@refmcp/core/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
+import type { Downloads } from "./downloads.ts";
+import { type Place, Tabs } from "./tabs.ts";
 
 /** One message of a page's console. */
 export interface ConsoleLine {
@@ -15,6 +17,8 @@ export interface RequestLine {
   /** 0 until an answer came. */
   status: number;
   failure: string | undefined;
+  /** For its body and that of its answer. */
+  readonly request: Request;
 }
 
 const MOST_LINES = 300;
@@ -38,19 +42,16 @@ export class PageRecord {
   readonly console: ConsoleLine[] = [];
   readonly pageErrors: string[] = [];
   readonly requests: RequestLine[] = [];
-  readonly dialogs: string[] = [];
+  readonly dialogs: { readonly type: string; readonly message: string }[] = [];
   readonly notes = new Set<string>();
   readonly counts = { errors: 0, warnings: 0, pageErrors: 0, requests: 0 };
   /** Answers that steps announced for the next dialogs. */
   readonly answers: DialogAnswer[] = [];
-  /** The newest response to a navigation of the main frame. */
-  navigation: Response | undefined;
-  /** The URL that the main frame was last asked to go to, redirects included. */
-  wanted: string | undefined;
+  readonly tabs: Tabs;
+  /** Where a run keeps them; without it they are cancelled. */
+  downloads: Downloads | undefined;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
-  /** What the main frame was led to that is no web page: `file:///…`. */
-  forbidden: string | undefined;
   readonly #inFlight = new Set<Request>();
   readonly #finished: Request[] = [];
   #activity = 0;
@@ -59,7 +60,15 @@ export class PageRecord {
 
   /** @param refusal why the network boundary did not let a request through, where it did not. */
   constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
-    this.crashed = new Promise((resolve) => page.on("crash", () => resolve()));
+    this.tabs = new Tabs(context, page);
+    this.crashed = new Promise((resolve) => {
+      const watch = (tab: Page) =>
+        tab.on("crash", () => {
+          if (tab === this.page) resolve();
+        });
+      watch(page);
+      context.on("page", watch);
+    });
     context.on("console", (message) => this.#onConsole(message));
     context.on("weberror", (error) => {
       this.counts.pageErrors += 1;
@@ -69,8 +78,8 @@ export class PageRecord {
       const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
       if (this.pageErrors.length < MOST_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
     });
-    context.on("request", (request) => this.#onRequest(page, request));
-    context.on("response", (response) => this.#onResponse(page, response));
+    context.on("request", (request) => this.#onRequest(request));
+    context.on("response", (response) => this.#onResponse(response));
     context.on("requestfinished", (request) => {
       if (this.#finished.length < MOST_REQUESTS) this.#finished.push(request);
       this.#onDone(request);
@@ -86,7 +95,7 @@ export class PageRecord {
     context.on("dialog", (dialog) => {
       const answer = this.answers.shift();
       if (this.dialogs.length < MOST_DIALOGS)
-        this.dialogs.push(clip(`${dialog.type()}: ${dialog.message()}`, LINE_CHARS));
+        this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
       const accepted = answer?.accept ?? dialog.type() === "beforeunload";
       (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
     });
@@ -98,13 +107,28 @@ export class PageRecord {
       this.notes.add(`more than ${MOST_POPUPS} popups; the rest was closed`);
       popup.close().catch(() => undefined);
     });
+    this.#watch(page);
+    context.on("page", (popup) => this.#watch(popup));
+  }
+
+  /** The tab that sentences are about. */
+  get page(): Page {
+    return this.tabs.current;
+  }
+
+  /** What is known of the navigations of the current tab. */
+  get place(): Place {
+    return this.tabs.place(this.page);
+  }
+
+  #watch(page: Page): void {
     page.on("frameattached", () => {
       this.#activity += 1;
     });
     page.on("framenavigated", (frame) => {
       this.#activity += 1;
-      if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:)/i.test(frame.url()))
-        this.forbidden = clip(frame.url(), 200);
+      if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:|blob:https?:)/i.test(frame.url()))
+        this.tabs.place(page).forbidden = clip(frame.url(), 200);
     });
   }
 
@@ -143,8 +167,9 @@ export class PageRecord {
     else this.notes.add("the console was flooded; the rest was dropped");
   }
 
-  #onRequest(page: Page, request: Request): void {
-    if (isOfMainFrame(page, request)) this.wanted = request.url();
+  #onRequest(request: Request): void {
+    const page = navigatedBy(request);
+    if (page !== undefined) this.tabs.place(page).wanted = request.url();
     this.counts.requests += 1;
     this.#activity += 1;
     this.#inFlight.add(request);
@@ -153,16 +178,18 @@ export class PageRecord {
       method: request.method(),
       status: 0,
       failure: undefined,
+      request,
     };
     this.#lines.set(request, line);
     if (this.requests.length < MOST_REQUESTS) this.requests.push(line);
     else this.notes.add(`more than ${MOST_REQUESTS} requests; the rest was not looked at`);
   }
 
-  #onResponse(page: Page, response: Response): void {
+  #onResponse(response: Response): void {
     const line = this.#lines.get(response.request());
     if (line !== undefined) line.status = response.status();
-    if (isOfMainFrame(page, response.request())) this.navigation = response;
+    const page = navigatedBy(response.request());
+    if (page !== undefined) this.tabs.place(page).response = response;
   }
 
   #onDone(request: Request): void {
@@ -171,13 +198,15 @@ export class PageRecord {
   }
 }
 
-function isOfMainFrame(page: Page, request: Request): boolean {
-  if (!request.isNavigationRequest()) return false;
+/** The tab whose main frame a request navigates. */
+function navigatedBy(request: Request): Page | undefined {
+  if (!request.isNavigationRequest()) return undefined;
   try {
-    return request.frame() === page.mainFrame();
+    const frame = request.frame();
+    return frame.parentFrame() === null ? frame.page() : undefined;
   } catch {
     // A service worker's request has no frame.
-    return false;
+    return undefined;
   }
 }
 

@@ -139,7 +139,6 @@ export class RoomMaker {
     try {
       const context = await browser.newContext({
         ...options,
-        acceptDownloads: false,
         ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
         ...(local ? { proxy: proxySettings(proxy) } : { serviceWorkers: "block" }),
       });

@@ -1,11 +1,14 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Gate } from "@refmcp/core/forward-proxy";
 import type { Locator } from "playwright";
-import type { Assertion } from "../language/ast.ts";
-import { type Script, secretsOf } from "../language/script.ts";
+import { type Assertion, setupLength } from "../language/ast.ts";
+import { contextOptionsOf } from "../language/plan.ts";
+import { checksOf, type Script, secretsOf } from "../language/script.ts";
 import type { BaselineStore } from "../store/baselines.ts";
+import type { StateStore } from "../store/states.ts";
 import { Deadline } from "./deadline.ts";
 import { type Device, slugOf } from "./devices.ts";
+import { Downloads } from "./downloads.ts";
 import { Evidence, type EvidenceKind } from "./evidence.ts";
 import type { Outcome } from "./expectation.ts";
 import { judgeAll, until } from "./judge.ts";
@@ -38,6 +41,7 @@ export interface Equipment {
   /** What this run may reach. */
   readonly gate: Gate;
   readonly baselines: BaselineStore;
+  readonly states: StateStore;
   readonly secrets: Secrets;
   /** The longest that one action of a step waits for its element. */
   readonly stepMs?: number | undefined;
@@ -59,7 +63,8 @@ export type Column = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifact
  * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
 export async function runColumn(options: ColumnOptions, equipment: Equipment): Promise<Column> {
-  const { device, folder, signal, matrix } = options;
+  const { folder, signal, matrix } = options;
+  const device = arranged(options.device, options.script);
   const deadline = new Deadline(options.timeoutMs, signal);
   const stem = slugOf(options.url.pathname.replace(/\.[a-z]+$/i, ""), "home");
   const evidence = new Evidence({
@@ -99,6 +104,13 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
   }
 }
 
+/** A device with what the script's first steps ask of its context. */
+function arranged(device: Device, { steps }: Script): Device {
+  const asked = contextOptionsOf(steps);
+  if (Object.keys(asked).length === 0) return device;
+  return { ...device, options: { ...device.options, ...asked }, isDefault: false };
+}
+
 /** A room that records what was asked for; without a video where the part that makes it is missing. */
 async function openRoom({ rooms, gate }: Equipment, device: Device, evidence: Evidence): Promise<Room> {
   try {
@@ -135,12 +147,18 @@ function resultsOf({ script, outcomes, matrix, device }: State, undecided: strin
 
 async function play(state: State, record: PageRecord): Promise<Column> {
   const { room, deadline, evidence, script, equipment, device, folder, secretFields, signal } = state;
-  const { page } = room;
+  record.downloads = new Downloads(room.context, {
+    folder,
+    stem: evidence.stem,
+    secrets: equipment.secrets,
+    isKept: checksOf(script).some(({ kind }) => kind === "download"),
+  });
   await deadline.race(evidence.begin(room.context));
-  await arrive(state.url, room, record, deadline);
-  const quiet = new Quiet(page, record, deadline);
+  const quiet = new Quiet(room.page, record, deadline);
   const judging = {
-    page,
+    get page() {
+      return record.page;
+    },
     record,
     quiet,
     deadline,
@@ -149,29 +167,37 @@ async function play(state: State, record: PageRecord): Promise<Column> {
     folder,
     secretFields,
   };
-  const failedStep = await steps(state, record, quiet, (assertion) => until(assertion, judging));
+  const waitUntil = (assertion: Assertion) => until(assertion, judging);
+  const setup = setupLength(script.steps);
+  let failedStep = await steps(state, record, quiet, waitUntil, 0, setup);
+  if (failedStep === undefined) {
+    await arrive(state.url, room, record, deadline);
+    failedStep = await steps(state, record, quiet, waitUntil, setup, script.steps.length);
+  }
   refusalOf(record, room);
   state.progress(`judging ${script.assertions.length} assertions`);
   if (failedStep === undefined)
     await judgeAll(script.assertions, judging, state.outcomes, () =>
-      evidence.photographEarly({ page, deadline, secretFields }),
+      evidence.photographEarly({ page: record.page, deadline, secretFields }),
     );
   refusalOf(record, room);
   const assertions = resultsOf(state, "not checked: a step failed");
   const passed = failedStep === undefined && assertions.every((one) => one.passed);
-  await evidence.collect({ page, deadline, passed, secretFields }).catch((error: unknown) => {
+  const { page } = record;
+  await evidence.collect({ page, record, deadline, passed, secretFields }).catch((error: unknown) => {
     // A verdict that is there is not lost with its picture.
     const isDecided = failedStep !== undefined || assertions.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;
     evidence.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await deadline.within(1_000, page.title()).catch(() => undefined);
-  const status = record.navigation?.status();
+  const status = record.place.response?.status();
   const notes = [
     ...consoleLines(record, passed),
     ...record.notes,
     ...evidence.notes,
-    ...record.dialogs.slice(0, 5).map((text) => `dialog ${oneLine(text)}`),
+    ...[...record.tabs.notes(), ...(record.downloads?.notes() ?? [])].map((text) => oneLine(text)),
+    ...record.dialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
   ];
   return {
     assertions,
@@ -186,17 +212,22 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   };
 }
 
-/** Does the steps up to the first that fails. */
+/** Does the steps from one to another, up to the first that fails. */
 async function steps(
   state: State,
   record: PageRecord,
   quiet: Quiet,
   waitUntil: (assertion: Assertion) => ReturnType<typeof until>,
+  from: number,
+  to: number,
 ): Promise<string | undefined> {
   const { room, deadline, equipment, evidence, script, secretFields } = state;
   const stage = {
-    page: room.page,
+    get page() {
+      return record.page;
+    },
     record,
+    states: equipment.states,
     quiet,
     deadline,
     stepMs: equipment.stepMs,
@@ -205,10 +236,11 @@ async function steps(
     file: equipment.readUpload,
     until: waitUntil,
     screenshot: (name: string | undefined, of: Locator | undefined) =>
-      evidence.photograph({ page: room.page, deadline, name, of, secretFields }),
+      evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
     secretFields,
   };
   for (const [index, step] of script.steps.entries()) {
+    if (index < from || index >= to) continue;
     state.progress(`step ${index + 1} of ${script.steps.length}`);
     try {
       await deadline.race(perform(step, stage));

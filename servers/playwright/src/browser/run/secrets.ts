@@ -3,7 +3,7 @@ import { ToolError } from "@refmcp/core/answer";
 /** Values that only the server knows: a step names one, and it never comes back in an answer. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
-  readonly #spellings: readonly (readonly [string, string])[];
+  #spellings: readonly (readonly [string, string])[];
 
   constructor(values: Iterable<readonly [name: string, value: string]>) {
     this.#values = new Map(values);
@@ -12,8 +12,15 @@ export class Secrets {
         ? []
         : [...new Set(spellingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
     );
-    // The longest first, so that no part of one is left.
-    this.#spellings = spellings.sort(([a], [b]) => b.length - a.length);
+    this.#spellings = longestFirst(spellings);
+  }
+
+  /** Takes the tokens of a saved state out of answers and artifacts from now on. */
+  hide(state: string, tokens: readonly string[]): void {
+    const instead = `[state ${state}]`;
+    const others = this.#spellings.filter(([, one]) => one !== instead);
+    const fresh = tokens.slice(0, MAX_TOKENS).flatMap(spellingsOf);
+    this.#spellings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
   }
 
   /** From `PW_SECRET_<NAME>` in an environment. */
@@ -60,6 +67,12 @@ export class Secrets {
 }
 
 const PREFIX = "PW_SECRET_";
+/** Tokens of one state that are looked for. */
+const MAX_TOKENS = 40;
+
+/** So that no part of a longer one is left. */
+const longestFirst = (all: readonly (readonly [string, string])[]) =>
+  all.toSorted(([a], [b]) => b.length - a.length);
 
 /** How a value may stand in a URL, in JSON, in HTML, in a header. */
 function spellingsOf(value: string): string[] {

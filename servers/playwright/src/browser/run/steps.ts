@@ -1,27 +1,33 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { Gate } from "@refmcp/core/forward-proxy";
-import type { Locator, Page } from "playwright";
+import type { Locator, Page, Route } from "playwright";
 import { parseTargetUrl } from "../address.ts";
 import type { Assertion, Step, Target } from "../language/ast.ts";
-import { type Act, type Argument, actOf } from "../language/plan.ts";
+import {
+  type Act,
+  type Answer,
+  type Argument,
+  actsOf,
+  isAnswer,
+  isChain,
+  isMatch,
+} from "../language/plan.ts";
+import { contentTypeOf } from "../language/print.ts";
 import { describeTarget } from "../language/target.ts";
-import type { Deadline } from "./deadline.ts";
+import { urlMatcher } from "../language/values.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
-import { isChain, locatorOf, targetOn } from "./locate.ts";
+import { locatorOf, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
-import type { PageRecord } from "./record.ts";
-import type { Secrets } from "./secrets.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
+import { arrange, type Surroundings } from "./surroundings.ts";
 
 /** What steps work with. */
-export interface Stage {
+export interface Stage extends Surroundings {
+  /** The current tab. */
   readonly page: Page;
-  readonly record: PageRecord;
   readonly quiet: Quiet;
-  readonly deadline: Deadline;
   /** The longest that one action waits for its element. */
   readonly stepMs: number | undefined;
-  readonly secrets: Secrets;
   readonly gate: Gate;
   /** Reads a file that may be uploaded. */
   readonly file: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
@@ -100,8 +106,20 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
       const taken = stage.screenshot(name, of);
       return target === undefined ? taken : explained(page, target, taken);
     }
+    case "switch tab":
+    case "close tab":
+    case "throttle cpu":
+    case "throttle network":
+    case "save state":
+    case "use state":
+    case "time zone":
+    case "locale": {
+      const refusal = await arrange(action, stage, timeout);
+      if (refusal !== undefined) throw new StepFailed(refusal);
+      return;
+    }
     default:
-      return act(actOf(action), stage, timeout);
+      for (const one of actsOf(action)) await act(one, stage, timeout);
   }
 }
 
@@ -112,14 +130,25 @@ async function act({ on, method, args, options, target }: Act, stage: Stage, tim
   const isSecret = args.some((one) => typeof one === "object" && "secret" in one);
   if (target === undefined) {
     if (isSecret) stage.secretFields.push(await focused(page));
-    const keyboard = page.keyboard;
-    await Reflect.apply(Reflect.get(keyboard, method.slice(method.indexOf(".") + 1)), keyboard, given);
+    await call(page, method, given);
     return;
   }
   const locator = locatorOf(page, on);
   if (isSecret) stage.secretFields.push(locator);
   const all = [...given, { ...options, timeout }];
   await explained(page, target, Reflect.apply(Reflect.get(locator, method), locator, all));
+}
+
+/** Calls what a path leads to: `keyboard.press`, `context().route`. */
+async function call(page: Page, path: string, given: readonly unknown[]): Promise<void> {
+  const parts = path.split(".");
+  const method = parts.pop() ?? "";
+  let on: object = page;
+  for (const part of parts) {
+    const found: unknown = Reflect.get(on, part.replace("()", ""));
+    on = Object(typeof found === "function" ? Reflect.apply(found, on, []) : found);
+  }
+  await Reflect.apply(Reflect.get(on, method), on, given);
 }
 
 /** The field that has the focus now, also when it has lost it. */
@@ -133,9 +162,28 @@ async function focused(page: Page): Promise<Locator> {
 async function resolved(one: Argument, stage: Stage): Promise<unknown> {
   if (isChain(one)) return locatorOf(stage.page, one);
   if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, stage)));
+  if (isMatch(one)) {
+    const matches = urlMatcher(one.glob);
+    return (url: URL) => matches(url.href);
+  }
+  if (isAnswer(one)) return handlerOf(one, stage);
   if (typeof one === "object" && "secret" in one) return stage.secrets.value(String(one.secret));
   if (typeof one === "object" && "file" in one) return stage.file(String(one.file));
   return one;
+}
+
+/** Answers a mocked request; the file is read once, before the first of them. */
+async function handlerOf({ method, reply }: Answer, stage: Stage): Promise<(route: Route) => Promise<void>> {
+  if (reply === "blocked") return (route) => route.abort();
+  const { status, body, file } = reply;
+  const content = file === undefined ? undefined : await stage.file(file);
+  const answer = {
+    status,
+    ...(body === undefined ? {} : { body, contentType: contentTypeOf(body) }),
+    ...(content === undefined ? {} : { body: content.buffer, contentType: content.mimeType }),
+  };
+  return (route) =>
+    method === undefined || route.request().method() === method ? route.fulfill(answer) : route.fallback();
 }
 
 /** Goes to a URL: absolute, or relative to where the page is. */

@@ -1,0 +1,105 @@
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { sized } from "@refmcp/core/answer";
+import type { BrowserContext, Download, Page } from "playwright";
+import { isText, mimeOf } from "../store/runs.ts";
+import { slugOf } from "./devices.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** Downloads that a run keeps, and the bytes of each. */
+const MAX_DOWNLOADS = 5;
+export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+
+export interface DownloadLine {
+  /** The name that the site gives it. */
+  readonly name: string;
+  readonly url: string;
+  state: "running" | "finished" | "failed";
+  /** Why it failed. */
+  failure?: string;
+}
+
+/**
+ * Keeps what pages download as artifacts, up to a number and a size: what is larger is cancelled while it arrives.
+ * Downloads use the page's own network, so they reach what the page reaches.
+ */
+export class Downloads {
+  readonly lines: DownloadLine[] = [];
+  readonly #folder: string;
+  readonly #stem: string;
+  readonly #secrets: Secrets;
+  readonly #isKept: boolean;
+  readonly #running = new Map<Page, (() => void)[]>();
+
+  /** @param isKept whether the run asks for a download; otherwise each is cancelled and named. */
+  constructor(
+    context: BrowserContext,
+    { folder, stem, secrets, isKept }: { folder: string; stem: string; secrets: Secrets; isKept: boolean },
+  ) {
+    this.#isKept = isKept;
+    this.#folder = folder;
+    this.#stem = stem;
+    this.#secrets = secrets;
+    if (isKept) {
+      for (const page of context.pages()) this.#watchSize(page);
+      context.on("page", (page) => this.#watchSize(page));
+    }
+    context.on("download", (download) => void this.#keep(download));
+  }
+
+  /** What was downloaded, for the answer. */
+  notes(): string[] {
+    return this.lines.map(({ name, state, failure }) => `download ${name}: ${failure ?? state}`);
+  }
+
+  /** Cancels a download of the page that gets larger than what is kept; the browser reports it to early listeners only. */
+  #watchSize(page: Page): void {
+    const watch = async () => {
+      const session = await page.context().newCDPSession(page);
+      session.on("Page.downloadProgress", ({ receivedBytes }) => {
+        if (receivedBytes > MAX_DOWNLOAD_BYTES) for (const stop of this.#running.get(page) ?? []) stop();
+      });
+      await session.send("Page.enable");
+    };
+    // Without it, for example in a popup that closed at once, the size is looked at when the download has ended.
+    watch().catch(() => undefined);
+  }
+
+  async #keep(download: Download): Promise<void> {
+    const name = download.suggestedFilename().slice(0, 200);
+    if (this.lines.length >= MAX_DOWNLOADS) return void download.cancel().catch(() => undefined);
+    const line: DownloadLine = { name, url: download.url(), state: "running" };
+    this.lines.push(line);
+    if (!this.#isKept) {
+      Object.assign(line, { state: "failed", failure: "not kept: no sentence asks for it" });
+      return void download.cancel().catch(() => undefined);
+    }
+    const stop = () => {
+      line.failure ??= `it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`;
+      download.cancel().catch(() => undefined);
+    };
+    const page = download.page();
+    this.#running.set(page, [...(this.#running.get(page) ?? []), stop]);
+    const path = join(this.#folder, `${this.#stem}-download-${this.lines.length}-${fileName(name)}`);
+    try {
+      const failure = await download.failure();
+      if (failure !== null) throw new Error(failure);
+      await download.saveAs(path);
+      const { size } = await stat(path);
+      if (size > MAX_DOWNLOAD_BYTES) throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
+      if (!this.#secrets.isEmpty && isText(mimeOf(path)))
+        await writeFile(path, this.#secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+      line.state = "finished";
+    } catch (error) {
+      await rm(path, { force: true });
+      line.failure ??= error instanceof Error ? error.message : String(error);
+      line.state = "failed";
+    }
+  }
+}
+
+/** A site's file name as the name of an artifact: letters, digits and hyphens, and a short extension. */
+function fileName(name: string): string {
+  const extension = /^\.[a-z0-9]{1,8}$/i.exec(extname(name))?.[0].toLowerCase() ?? "";
+  return `${slugOf(name.slice(0, name.length - extension.length), "file")}${extension}`;
+}

@@ -1,0 +1,63 @@
+import type { BrowserContext, Page, Response } from "playwright";
+
+/** What is known of one tab's navigations. */
+export interface Place {
+  /** The newest response to a navigation of its main frame. */
+  response?: Response;
+  /** The URL that its main frame was last asked to go to, redirects included. */
+  wanted?: string;
+  /** What its main frame was led to that is no web page: `file:///…`. */
+  forbidden?: string;
+}
+
+/** The tabs of a run in the order of opening. Sentences are about the current one. */
+export class Tabs {
+  readonly all: Page[];
+  readonly #places = new WeakMap<Page, Place>();
+  readonly #seen = new Set<Page>();
+  #current: Page;
+
+  constructor(context: BrowserContext, first: Page) {
+    this.all = [first];
+    this.#current = first;
+    this.#seen.add(first);
+    context.on("page", (page) => {
+      if (!this.all.includes(page)) this.all.push(page);
+    });
+  }
+
+  /** The current tab; when it closed itself, as popups for signing in do, the last one that is open. */
+  get current(): Page {
+    if (this.#current.isClosed())
+      this.#current = this.all.findLast((page) => !page.isClosed()) ?? this.#current;
+    return this.#current;
+  }
+
+  /** What is known of a tab. */
+  place(page: Page): Place {
+    const known = this.#places.get(page) ?? {};
+    this.#places.set(page, known);
+    return known;
+  }
+
+  /** The tab with a number, or an open one that was not current yet; undefined where there is none (now). */
+  find(which: number | "new"): Page | undefined {
+    const found = which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
+    return found?.isClosed() === true ? undefined : found;
+  }
+
+  /** Makes a tab the current one. */
+  async switchTo(page: Page): Promise<void> {
+    this.#seen.add(page);
+    this.#current = page;
+    await page.bringToFront();
+  }
+
+  /** Tabs that the page opened, for the answer. */
+  notes(): string[] {
+    return this.all.slice(1).map((page, index) => {
+      const state = page.isClosed() ? " (closed)" : "";
+      return `tab ${index + 2} opened: ${page.url()}${state}`;
+    });
+  }
+}

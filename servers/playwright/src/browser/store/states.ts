@@ -1,0 +1,84 @@
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { nearest, sized, ToolError } from "@refmcp/core/answer";
+import type { BrowserContext } from "playwright";
+
+/** Cookies and local storage, as Playwright saves them. */
+export type SavedState = Awaited<ReturnType<BrowserContext["storageState"]>>;
+
+const MAX_STATES = 50;
+const MAX_BYTES = 1_000_000;
+
+/**
+ * Signed-in states under names, so that a later run begins where an earlier one got to. They hold session tokens: only
+ * this user can read the folder, and no tool returns what is in it.
+ */
+export class StateStore {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** The names of the saved states, sorted. */
+  async names(): Promise<string[]> {
+    const files = await readdir(this.folder).catch(() => []);
+    return files.flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : [])).sort();
+  }
+
+  /** @throws ToolError `not_found` for a name that nothing was saved under, with those that there are. */
+  async read(name: string): Promise<SavedState> {
+    try {
+      return JSON.parse(await readFile(this.#path(name), "utf8"));
+    } catch (error) {
+      const names = await this.names();
+      const near = nearest(name, names, 3);
+      const shown = (near.length > 0 ? near : names.slice(0, 10)).join(", ");
+      throw new ToolError("not_found", `There is no saved state ${JSON.stringify(name)}.`, {
+        hint: `${shown === "" ? "" : `There are: ${shown}. `}Sign in with steps that end with "save state '${name}'".`,
+        code: "state",
+        cause: error,
+      });
+    }
+  }
+
+  /**
+   * Saves a state, whole or not at all.
+   *
+   * @throws ToolError `too_large` for more than 1 MB, or for the 51st name.
+   */
+  async write(name: string, state: SavedState): Promise<void> {
+    const text = JSON.stringify(state);
+    if (text.length > MAX_BYTES)
+      throw new ToolError(
+        "too_large",
+        `The state has ${sized(text.length)}; at most ${sized(MAX_BYTES)} are saved.`,
+      );
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const names = await this.names();
+    if (names.length >= MAX_STATES && !names.includes(name))
+      throw new ToolError(
+        "too_large",
+        `There are ${names.length} saved states; at most ${MAX_STATES} are kept.`,
+        {
+          hint: `Save under an existing name, or delete files in ${this.folder}.`,
+        },
+      );
+    const fresh = `${this.#path(name)}.${process.pid}.tmp`;
+    await writeFile(fresh, text, { mode: 0o600 });
+    await rename(fresh, this.#path(name));
+  }
+
+  /** Names are checked by the language: no separator, no dot. */
+  #path(name: string): string {
+    if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw new TypeError(`not a name of a state: ${name}`);
+    return join(this.folder, `${name}.json`);
+  }
+}
+
+/** What of a state could sign somebody in: values that look like tokens. */
+export const tokensOf = ({ cookies, origins }: SavedState): string[] =>
+  [
+    ...cookies.map(({ value }) => value),
+    ...origins.flatMap(({ localStorage }) => localStorage.map(({ value }) => value)),
+  ].filter((value) => value.length >= 16 && value.length <= 4_096 && !/\s/.test(value));

@@ -1,0 +1,282 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NetworkPolicy } from "../src/browser/network/policy.ts";
+import { MAX_DOWNLOAD_BYTES } from "../src/browser/run/downloads.ts";
+import { page } from "./lab.ts";
+import { session, site } from "./session.ts";
+import { makeTester, type TestTester } from "./testers.ts";
+
+let lab: TestTester;
+/** Behind a real policy. */
+let fence: TestTester;
+beforeAll(async () => {
+  lab = await makeTester();
+  fence = await makeTester({ policy: new NetworkPolicy({ denyHosts: ["127.0.0.3"] }), stepMs: 2_000 });
+});
+afterAll(async () => {
+  await lab?.close();
+  await fence?.close();
+});
+
+const good = page("<h1>Good</h1>");
+const button = (name: string, action: string) => `<button onclick="${action}">${name}</button>`;
+
+describe("tabs", () => {
+  it("are named in the answer, and one that closes itself gives way to the one before", async () => {
+    const { url } = await site({
+      "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
+      "/in": page(`<h1>Sign in</h1>${button("Done", "window.close()")}`),
+    });
+    const report = await lab.run({
+      url,
+      steps: ["click button 'Sign in'", "switch to new tab", "expect h1 is 'Sign in'", "click button 'Done'"],
+      assertions: ["h1 is 'Shop'"],
+    });
+    expect(report).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
+  });
+
+  it("lead to no host that is not allowed, and to no file", async () => {
+    const denied = await site({ "*": good }, "127.0.0.3");
+    for (const to of [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"]) {
+      const { url } = await site({ "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`) });
+      const outcome = await fence
+        .run({
+          url,
+          steps: ["click button 'go'", "switch to new tab"],
+          assertions: ["body contains 'root:'"],
+        })
+        .catch((error: unknown) => error);
+      if (outcome instanceof Error) expect(outcome, to).toMatchObject({ kind: "denied" });
+      else expect(outcome, to).toMatchObject({ passed: false });
+    }
+    expect(denied.connections()).toBe(0);
+  });
+});
+
+describe("downloads", () => {
+  it("are kept under a safe name, without secrets", async () => {
+    const { url } = await site({
+      "/": page(`<h1>Good</h1><a href="/x" id="get">get</a>`),
+      "/x": (_, response) =>
+        void response
+          .writeHead(200, {
+            "content-type": "text/plain",
+            "content-disposition": "attachment; filename*=UTF-8''..%2F..%2FMy%20R%C3%A9port.txt",
+          })
+          .end("the password is hunter2 & more"),
+    });
+    const report = await lab.run({ url, steps: ["click #get", "expect download '*port.txt'"] });
+    expect(report.failed_step).toBeUndefined();
+    const [kept] = report.artifacts ?? [];
+    expect(kept?.name).toMatch(/^home-download-1-[a-z0-9-]+\.txt$/);
+    expect(await readFile(kept?.path ?? "", "utf8")).toBe("the password is [secret PASSWORD]");
+  });
+
+  it("that have no end are cancelled, and nothing of them is kept", async () => {
+    let sent = 0;
+    const { url } = await site({
+      "/": page('<h1>Good</h1><a href="/x" id="get">get</a>'),
+      "/x": (_, response) => {
+        response.writeHead(200, { "content-disposition": "attachment; filename=big.bin" });
+        const chunk = Buffer.alloc(1_000_000);
+        const more = () => {
+          while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+          sent += chunk.length;
+        };
+        response.on("drain", more);
+        more();
+      },
+    });
+    const report = await lab
+      .run({ url, steps: ["click #get", "expect download 'big.bin' within 20s"] })
+      .catch((error: unknown) => error);
+    expect(report).toMatchObject({
+      failed_step: expect.stringContaining('downloads: "big.bin" it is larger than 20 MiB'),
+      artifacts: [],
+    });
+    expect(sent).toBeGreaterThan(MAX_DOWNLOAD_BYTES);
+  });
+
+  it("reach no host that is not allowed", async () => {
+    const denied = await site({ "*": good }, "127.0.0.3");
+    const { url } = await site({
+      "/": page(`<h1>Good</h1><a href="${denied.url}/x" download="x.txt">get</a>`),
+    });
+    const run = fence.run({ url, steps: ["click link 'get'", "expect download 'x.txt' within 1s"] });
+    await expect(
+      run.then(
+        ({ passed }) => passed,
+        ({ kind }) => kind,
+      ),
+    ).resolves.toBeOneOf([false, "denied"]);
+    expect(denied.connections()).toBe(0);
+  });
+});
+
+describe("mocked requests", () => {
+  it("get their answer from before the page is opened, and nothing else does", async () => {
+    const { url, hits } = await site({
+      "/": page(
+        "<h1>…</h1><script>fetch('/api/users').then((got) => got.json()).then((all) => { document.querySelector('h1').textContent = all.length + ' users' }, () => { document.querySelector('h1').textContent = 'none' })</script>",
+      ),
+      "/api/users": "[1,2,3]",
+    });
+    const h1 = async (...steps: string[]) => {
+      const report = await lab.run({ url, steps, assertions: ["h1 is 'x' within 500ms"] });
+      return report.assertions[0]?.actual;
+    };
+    expect(await h1()).toBe('its text is "3 users"');
+    const asked = hits.length;
+    expect(await h1("mock GET /api/users with '[]'")).toBe('its text is "0 users"');
+    expect(await h1("mock **/users with 500")).toBe('its text is "none"');
+    expect(await h1("block /api/users")).toBe('its text is "none"');
+    expect(hits.slice(asked).filter((path) => path.startsWith("/api"))).toEqual([]);
+    expect(await h1("mock POST /api/users with '[]'")).toBe('its text is "3 users"');
+  });
+
+  it("take files that the server may read, and no others", async () => {
+    const talk = await session();
+    const root = join(talk.folder, "root");
+    await writeFile(join(root, "users.json"), '["Ada"]');
+    await writeFile(join(talk.folder, "private.json"), '["root"]');
+    const { url } = await site({
+      "/": page(
+        "<h1>Good</h1><pre></pre><script>fetch('/u').then((got) => got.text()).then((text) => { document.querySelector('pre').textContent = text })</script>",
+      ),
+    });
+    const run = (file: string) =>
+      talk.call("pw_run_test", {
+        url,
+        steps: [`mock /u with file '${file}'`],
+        assertions: ["pre is '[\"Ada\"]'"],
+      });
+    expect((await run(join(root, "users.json"))).data).toMatchObject({ passed: true });
+    for (const other of [join(talk.folder, "private.json"), "../private.json", "/etc/passwd"])
+      expect(await run(other), other).toMatchObject({
+        isError: true,
+        text: expect.not.stringContaining("Ada"),
+      });
+  });
+
+  it("make no other host reachable", async () => {
+    const denied = await site({ "*": good }, "127.0.0.3");
+    const { url } = await site({
+      "/": page(`<h1>Good</h1><iframe title="in" src="${denied.url}/a"></iframe>`),
+    });
+    const report = await fence.run({
+      url,
+      steps: [`mock ${denied.url}/a with '<h2>Mocked</h2><img src=${denied.url}/b>'`],
+      assertions: ["h2 in frame 'in' is 'Mocked'"],
+    });
+    expect(report.passed).toBe(true);
+    expect(denied.connections()).toBe(0);
+    await expect(
+      fence.run({ url, steps: [`mock ${denied.url}/** with '<h1>x</h1>'`, `goto ${denied.url}/a`] }),
+    ).rejects.toMatchObject({ kind: "denied" });
+  });
+});
+
+describe("saved states", () => {
+  const shop = () =>
+    site({
+      "/": (request, response) => {
+        const isKnown = (request.headers.cookie ?? "").includes("token-0123456789abcdef");
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(page(`<h1>${isKnown ? "Hello Ada" : "Stranger"}</h1>`));
+      },
+      "/in": (_, response) =>
+        void response
+          .writeHead(200, {
+            "content-type": "text/html",
+            "set-cookie": "sid=token-0123456789abcdef; HttpOnly",
+          })
+          .end(page("<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>")),
+    });
+
+  it("let a later run begin signed in, and their tokens are in no answer and no artifact", async () => {
+    const { url } = await shop();
+    const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
+    expect(before.passed).toBe(true);
+    const first = await lab.run({ url: `${url}/in`, steps: ["save state 'ada'"] });
+    expect(first.failed_step).toBeUndefined();
+    const report = await lab.run({
+      url,
+      steps: ["use state 'ada'", "goto /in", "expect h1 is 'In'", "goto /"],
+      assertions: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
+      evidence: ["screenshot", "trace", "har", "network"],
+    });
+    expect(report.assertions[0]).toMatchObject({ passed: true });
+    const { unpack } = await import("../src/browser/look/zip.ts");
+    for (const { name, path } of report.artifacts ?? []) {
+      const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
+      for (const part of parts)
+        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} holds a token`).toBe(false);
+    }
+    const folder = join(lab.folder, "states");
+    expect(await readdir(folder)).toEqual(["ada.json"]);
+    expect(await readFile(join(folder, "ada.json"), "utf8")).toContain("token-0123456789abcdef");
+    if (process.platform !== "win32") {
+      expect((await stat(folder)).mode & 0o077).toBe(0);
+      expect((await stat(join(folder, "ada.json"))).mode & 0o077).toBe(0);
+    }
+  });
+
+  it("that were never saved are named before a browser is touched", async () => {
+    const { url, hits } = await shop();
+    await expect(lab.run({ url, steps: ["use state 'nobody'"] })).rejects.toMatchObject({
+      kind: "not_found",
+      code: "state",
+      hint: expect.stringContaining("save state 'nobody'"),
+    });
+    expect(hits).toEqual([]);
+    expect(existsSync(join(lab.folder, "states", "nobody.json"))).toBe(false);
+  });
+
+  it("reach no host while they are set", async () => {
+    const { url } = await shop();
+    await fence.run({ url: `${url}/in`, steps: ["save state 'there'"] });
+    const path = join(fence.folder, "states", "there.json");
+    const denied = await site({ "*": good }, "127.0.0.3");
+    const state = JSON.parse(await readFile(path, "utf8"));
+    state.origins.push({ origin: denied.url, localStorage: [{ name: "a", value: "b" }] });
+    await writeFile(path, JSON.stringify(state));
+    expect(
+      await fence.run({ url, steps: ["use state 'there'"], assertions: ["h1 is 'Hello Ada'"] }),
+    ).toMatchObject({ passed: true });
+    expect(denied.connections()).toBe(0);
+  });
+});
+
+describe("network evidence", () => {
+  it("has both bodies, bounded and without secrets", async () => {
+    const { url } = await site({
+      "/": page(
+        "<h1>Good</h1><input aria-label=P oninput=\"fetch('/echo', { method: 'POST', body: 'sent ' + this.value })\">",
+      ),
+      "/echo": (_, response) =>
+        void response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(`"you said hunter2 & more ${"x".repeat(50_000)}"`),
+    });
+    const report = await lab.run({
+      url,
+      steps: ["fill 'P' with secret 'PASSWORD'", "wait for response /echo contains 'you said'"],
+      evidence: ["network"],
+    });
+    const kept = report.artifacts?.find(({ name }) => name === "home.network.json");
+    const text = await readFile(kept?.path ?? "", "utf8");
+    expect(text.length).toBeLessThan(20_000);
+    expect(text).not.toContain("hunter2");
+    expect(JSON.parse(text)).toContainEqual(
+      expect.objectContaining({
+        method: "POST",
+        status: 200,
+        request: "sent [secret PASSWORD]",
+        response: expect.stringContaining("you said [secret PASSWORD]"),
+      }),
+    );
+  });
+});
