@@ -6,7 +6,10 @@ import type { Caller } from "./graph/engine.ts";
 import type { Memory } from "./graph/memory.ts";
 import type { Deleted, Hard, Question } from "./graph/remove.ts";
 
-/** A tool of this server. The first answer of a session also says what the user should know of the memory's place. */
+/**
+ * A tool of this server. Its output schema names what a client goes on with; more may be in an answer, which every
+ * model would otherwise pay for. The first answer of a session also says what the user should know of the memory's place.
+ */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: {
     readonly output: Output;
@@ -15,7 +18,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
 ) {
   return {
     ...definition,
-    output: definition.output.extend({ notice: z.string().optional() }),
+    output: definition.output.loose(),
     run: async (input: z.output<Input>, memory: Memory, call: Call) => ({
       ...(await definition.run(input, memory, call)),
       ...memory.takeNotice(),
@@ -29,53 +32,21 @@ export const prompt = promptFor<Memory>();
 /** A count or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
 export const count = z.number();
 
-export const entity = z.object({
-  name: z.string(),
-  entityType: z.string(),
-  observations: z.array(z.string()),
-});
-
-/** An entity as a reading tool shows it. */
-export const shownEntity = z.object({
-  name: z.string(),
-  entityType: z.string(),
-  observations: z.array(z.string()).optional(),
-  learned: z
-    .array(z.string())
-    .optional()
-    .describe("Day and source of each observation; a single one is for all."),
-  observation_count: count.optional(),
-  clipped: count.optional(),
-});
+/** An entity in an answer; its observations and what else there is to say come on top. */
+export const entity = z.looseObject({ name: z.string(), entityType: z.string() });
 
 export const relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() });
 
-export const relationInput = z.strictObject({
-  from: z.string().describe("Name of the entity where it starts."),
-  to: z.string().describe("Name of the entity where it ends."),
-  relationType: z.string().describe("In active voice: works at."),
-});
-
-export const counts = z.object({ entities: count, observations: count, relations: count });
+export const relationInput = z.strictObject(relation.shape);
 
 /** A list in an input, 1 to 5,000 items. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(5_000);
 
-export const source = z
-  .string()
-  .optional()
-  .describe("Where this comes from: a URL, a person. Shown with the facts.");
+export const source = z.string().optional().describe("Who or what says so: a person, a URL.");
 
-export const hard = z.boolean().default(false).describe("Erase permanently, without undo; asks the user.");
+export const hard = z.boolean().default(false).describe("Erase for good; asks the user.");
 
-export const deleted = z.object({
-  success: z.boolean(),
-  message: z.string(),
-  deleted: z.object({ entities: count, observations: count, relations: count }).partial(),
-  not_found: z.array(z.string()).optional(),
-  change_id: count.optional(),
-  not_shown: count.optional(),
-});
+export const deleted = z.object({ success: z.boolean(), message: z.string() });
 
 /** The facts of a change for the journal. */
 export function factsOf(action: string, from?: string) {

@@ -7,12 +7,12 @@ import type { Entity, EntityRow, Relation } from "./types.ts";
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
 
-export interface AddedObservations {
+export type AddedObservations = {
   readonly entityName: string;
   readonly addedObservations: string[];
   /** Those that it had already. */
   readonly duplicates?: string[];
-}
+};
 
 export interface CreatedEntities {
   readonly entities: Entity[];

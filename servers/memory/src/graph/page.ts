@@ -3,7 +3,7 @@ import type { Reader } from "./store.ts";
 import type { EntityRow, Relation, RelationRow } from "./types.ts";
 
 /** An entity in an answer. */
-export interface ShownEntity {
+export type ShownEntity = {
   readonly name: string;
   readonly entityType: string;
   readonly observations?: string[];
@@ -13,7 +13,7 @@ export interface ShownEntity {
   readonly observation_count?: number;
   /** How many observations are cut because they are long. */
   readonly clipped?: number;
-}
+};
 
 /** Where a list of entities, then of their relations, goes on. */
 export interface Position {

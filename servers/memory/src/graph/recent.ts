@@ -9,7 +9,7 @@ const NAMES = 5;
 const FRAME = 300;
 
 /** A change of the journal as it is shown. */
-export interface ShownChange {
+export type ShownChange = {
   readonly change_id: number;
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -22,7 +22,7 @@ export interface ShownChange {
   readonly undoes?: number;
   /** Cannot be taken back. */
   readonly permanent?: true;
-}
+};
 
 export interface ChangesPage {
   readonly changes: ShownChange[];

@@ -1,9 +1,9 @@
 /** An entity as the official server's answers and file show it. */
-export interface Entity {
+export type Entity = {
   readonly name: string;
   readonly entityType: string;
   readonly observations: string[];
-}
+};
 
 /** A relation as the official server's answers and file show it. */
 export interface Relation {

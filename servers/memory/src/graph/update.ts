@@ -12,13 +12,13 @@ export interface EntityUpdate {
   readonly merge_into?: string | undefined;
 }
 
-export interface UpdatedEntity {
+export type UpdatedEntity = {
   readonly name: string;
   readonly before: { name: string; entityType: string };
   readonly after: { name: string; entityType: string };
   /** What moved into another entity; what that one had already was dropped. */
   readonly moved?: { observations: number; relations: number };
-}
+};
 
 /**
  * Renames entities (relations follow), changes their types or merges one into another. All of it or nothing.

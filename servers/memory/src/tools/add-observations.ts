@@ -5,30 +5,22 @@ import { bounded } from "../graph/bounded.ts";
 export default tool({
   name: "add_observations",
   title: "Add observations",
-  description:
-    "Add facts to existing entities. Duplicates are reported and not added again. For a new entity, call create_entities.",
+  description: "Add facts to existing entities; duplicates are skipped.",
   effect: "add",
   openWorld: false,
   idempotent: true,
   input: z.strictObject({
     observations: list(
       z.strictObject({
-        entityName: z.string().describe("Exact name."),
-        contents: list(z.string()).describe("One fact each."),
+        entityName: z.string(),
+        contents: z.array(z.string()).describe("One fact each."),
       }),
     ).describe("The facts by entity."),
     source,
   }),
   output: z.object({
-    results: z.array(
-      z.object({
-        entityName: z.string(),
-        addedObservations: z.array(z.string()),
-        duplicates: z.array(z.string()).optional(),
-      }),
-    ),
+    results: z.array(z.looseObject({ entityName: z.string(), addedObservations: z.array(z.string()) })),
     change_id: count.optional(),
-    not_shown: count.optional(),
   }),
   run: async ({ observations, source: from }, memory, call) =>
     bounded(

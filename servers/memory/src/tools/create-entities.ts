@@ -6,30 +6,24 @@ export default tool({
   name: "create_entities",
   title: "Create entities",
   description:
-    "Create entities (people, projects, things) with their observations. Names are unique keys, so call search_nodes first. To add facts to an existing entity, call add_observations.",
+    "Create entities (people, projects, things) with observations. Names are unique: call search_nodes first. For existing entities, call add_observations.",
   effect: "add",
   openWorld: false,
   idempotent: true,
   input: z.strictObject({
     entities: list(
       z.strictObject({
-        name: z.string().describe("Unique name."),
-        entityType: z.string().describe("person, project, place …"),
+        name: z.string(),
+        entityType: z.string().describe("person, place …"),
         observations: z.array(z.string()).describe("One fact each."),
       }),
     ).describe("The entities."),
-    on_conflict: z
-      .enum(["skip", "merge", "error"])
-      .default("skip")
-      .describe("If the name exists: skip it, add the observations, or fail."),
+    on_conflict: z.enum(["skip", "merge", "error"]).default("skip").describe("If the name exists."),
     source,
   }),
   output: z.object({
     entities: z.array(entity),
-    skipped: z.array(z.string()).optional(),
-    merged: z.array(z.object({ entityName: z.string(), addedObservations: z.array(z.string()) })).optional(),
     change_id: count.optional(),
-    not_shown: count.optional(),
   }),
   run: async ({ entities, on_conflict, source: from }, memory, call) =>
     bounded(

@@ -5,7 +5,7 @@ import { bounded } from "../graph/bounded.ts";
 export default tool({
   name: "create_relations",
   title: "Create relations",
-  description: "Create relations between entities: from, relationType in active voice, to.",
+  description: "Create relations between entities by their names; relationType in active voice: works at.",
   effect: "add",
   openWorld: false,
   idempotent: true,
@@ -14,15 +14,12 @@ export default tool({
     on_missing: z
       .enum(["error", "create"])
       .default("error")
-      .describe("If an entity does not exist: fail, or create it with type unknown."),
+      .describe("If an entity is missing: fail, or create it."),
     source,
   }),
   output: z.object({
     relations: z.array(relation),
-    duplicates: z.array(relation).optional(),
-    created_entities: z.array(z.string()).optional(),
     change_id: count.optional(),
-    not_shown: count.optional(),
   }),
   run: async ({ relations, on_missing, source: from }, memory, call) =>
     bounded(

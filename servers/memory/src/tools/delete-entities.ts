@@ -5,7 +5,7 @@ export default tool({
   name: "delete_entities",
   title: "Delete entities",
   description:
-    "Delete entities with their observations and relations; undo_memory_change restores them. To rename or merge entities, call update_entities.",
+    "Delete entities with their observations and relations; undo_memory_change restores them. To rename or merge, call update_entities.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,

@@ -4,18 +4,17 @@ import { callerOf, deleted, deleting, factsOf, hard, list, tool } from "../conte
 export default tool({
   name: "delete_observations",
   title: "Delete observations",
-  description:
-    "Delete facts of entities by their exact text (open_nodes shows it); undo_memory_change restores them.",
+  description: "Delete facts by their exact text (open_nodes shows it); undo_memory_change restores them.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,
   input: z.strictObject({
     deletions: list(
       z.strictObject({
-        entityName: z.string().describe("Exact name."),
-        observations: list(z.string()).describe("Exact texts."),
+        entityName: z.string(),
+        observations: z.array(z.string()),
       }),
-    ).describe("The facts by entity."),
+    ).describe("Exact names and texts."),
     hard,
   }),
   output: deleted,

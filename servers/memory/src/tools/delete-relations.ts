@@ -4,8 +4,7 @@ import { callerOf, deleted, deleting, factsOf, hard, list, relationInput, tool }
 export default tool({
   name: "delete_relations",
   title: "Delete relations",
-  description:
-    "Delete relations and keep the entities; undo_memory_change restores them. To delete an entity with its relations, call delete_entities.",
+  description: "Delete relations and keep the entities; undo_memory_change restores them.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,

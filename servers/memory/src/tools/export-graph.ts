@@ -7,18 +7,14 @@ export default tool({
   name: "export_graph",
   title: "Export the graph",
   description:
-    "Export the whole graph to a new file, or return the text of a small one. Formats: jsonl (the official server's format), graphml, mermaid, svg (a picture). Never overwrites a file.",
+    "Export the graph to a new file, never over an existing one, or return the text of a small graph. jsonl is the official server's format, svg a picture.",
   effect: "add",
   openWorld: false,
   input: z.strictObject({
     format: z.enum(FORMATS).default("jsonl").describe("The format."),
-    path: z
-      .string()
-      .optional()
-      .describe("The new file, absolute or inside an allowed directory. If omitted, the text is returned."),
+    path: z.string().optional().describe("The new file; if omitted, the text is returned."),
   }),
   output: z.object({
-    format: z.string(),
     bytes: count,
     path: z.string().optional(),
     text: z.string().optional(),

@@ -6,25 +6,15 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities are updated; lines that cannot be read go to a .rejects file. undo_memory_change reverts it.",
+    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities get what is new; unreadable lines go to a .rejects file.",
   effect: "add",
   openWorld: false,
   input: z.strictObject({
-    path: z.string().optional().describe("The file, absolute or inside an allowed directory."),
-    text: z.string().optional().describe("The lines, instead of path."),
+    path: z.string().optional().describe("The file."),
+    text: z.string().optional().describe("The lines, without path."),
     source,
   }),
-  output: z.object({
-    entities: count,
-    observations: count,
-    relations: count,
-    duplicates: count,
-    created_for_relations: count,
-    rejected: count,
-    rejects: z.array(z.object({ line: count, reason: z.string(), text: z.string() })).optional(),
-    rejects_file: z.string().optional(),
-    change_id: count.optional(),
-  }),
+  output: z.object({ entities: count, rejected: count, change_id: count.optional() }),
   run: ({ path, text, source: from }, memory, call) =>
     importText(
       memory,

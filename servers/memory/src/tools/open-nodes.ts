@@ -1,24 +1,22 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { callerOf, relation, shownEntity, tool } from "../context.ts";
+import { callerOf, entity, relation, tool } from "../context.ts";
 
 export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations with the day they were learned, and all their relations. Unknown names are listed. To find names, call search_nodes.",
+    "Read entities by exact name: all observations, the day and source of each (learned; one for all if alike) and relations. To find names, call search_nodes.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names."),
-    depth: z.int().min(0).max(3).default(0).describe("Also entities within this many relations, 0 to 3."),
+    depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),
     cursor: fields.cursor,
   }),
   output: z.object({
-    entities: z.array(shownEntity),
+    entities: z.array(entity),
     relations: z.array(relation),
-    not_found: z.array(z.string()).optional(),
-    note: z.string().optional(),
     next_cursor: z.string().optional(),
   }),
   run: ({ names, depth, cursor }, memory, call) =>

@@ -5,25 +5,12 @@ import { callerOf, count, tool } from "../context.ts";
 export default tool({
   name: "recent_changes",
   title: "Recent changes",
-  description:
-    "List changes to this memory, newest first: what was added, changed or deleted, when, and by which tool. undo_memory_change reverts one.",
+  description: "List what was added, changed or deleted, newest first. undo_memory_change reverts a change.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({ limit: fields.limit(20, 100), cursor: fields.cursor }),
   output: z.object({
-    changes: z.array(
-      z.object({
-        change_id: count,
-        at: z.string(),
-        action: z.string(),
-        summary: z.string(),
-        names: z.array(z.string()),
-        source: z.string().optional(),
-        undone_by: count.optional(),
-        undoes: count.optional(),
-        permanent: z.boolean().optional(),
-      }),
-    ),
+    changes: z.array(z.looseObject({ change_id: count, summary: z.string() })),
     next_cursor: z.string().optional(),
   }),
   run: ({ limit, cursor }, memory, call) =>

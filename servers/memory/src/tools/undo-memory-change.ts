@@ -5,17 +5,13 @@ export default tool({
   name: "undo_memory_change",
   title: "Undo a change",
   description:
-    "Revert a whole change: remove what it added, restore what it deleted or renamed. recent_changes lists the ids. An undo can be undone.",
+    "Revert a whole change: remove what it added, restore what it deleted or renamed. An undo can be undone.",
   effect: "change",
   openWorld: false,
   input: z.strictObject({
-    change_id: z
-      .int()
-      .min(1)
-      .max(1e15)
-      .describe("The change_id of a change, from its answer or recent_changes."),
+    change_id: z.int().min(1).max(1e15).describe("From the answer of the change, or recent_changes."),
   }),
-  output: z.object({ undone: count, change_id: count, message: z.string() }),
+  output: z.object({ change_id: count, message: z.string() }),
   run: ({ change_id }, memory, call) =>
     memory.run("undoChange", [change_id, factsOf("undo_memory_change")], callerOf(call)),
 });
