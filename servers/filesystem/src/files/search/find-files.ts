@@ -15,6 +15,8 @@ export interface FindRequest {
   /** The rules from above `root`; undefined searches ignored files as well. */
   readonly ignore: IgnoreScope | undefined;
   readonly signal: AbortSignal;
+  /** Aborts the signal, so that nothing goes on where one part failed. */
+  readonly abort: (reason: unknown) => void;
 }
 
 /** A file with lines that match. */
@@ -41,7 +43,7 @@ export async function findFiles(
   try {
     await walk(guard, root, { signal, ignore, rest: () => counter.rest() }, ({ path, name, type }) => {
       if (type === "file" && glob?.matches(path, name, false) !== false) counter.add(path);
-      return counter.failed ? "stop" : undefined;
+      return signal.aborted ? "stop" : undefined;
     });
   } finally {
     // The threads use the root's descriptor, so they end before it is closed.
@@ -52,13 +54,11 @@ export async function findFiles(
 
 /** Hands files to threads, batch by batch. */
 class Counter {
-  failed = false;
   readonly #pool: ThreadPool;
   readonly #request: FindRequest;
   readonly #found: (file: FileWithLines) => void;
   readonly #running = new Set<Promise<void>>();
   #batch: string[] = [];
-  #reason: unknown;
 
   constructor(pool: ThreadPool, request: FindRequest, found: (file: FileWithLines) => void) {
     this.#pool = pool;
@@ -82,16 +82,14 @@ class Counter {
 
   /** @throws what a thread failed with. */
   async finish(): Promise<void> {
-    if (this.#batch.length > 0 && !this.failed) this.#send();
+    const { signal } = this.#request;
+    if (this.#batch.length > 0 && !signal.aborted) this.#send();
     await this.settle();
-    if (this.failed) throw this.#reason;
+    signal.throwIfAborted();
   }
 
   #send(): void {
-    const job = this.#count(this.#batch).catch((reason: unknown) => {
-      if (!this.failed) this.#reason = reason;
-      this.failed = true;
-    });
+    const job = this.#count(this.#batch).catch(this.#request.abort);
     this.#batch = [];
     this.#running.add(job);
     void job.then(() => this.#running.delete(job));
@@ -101,9 +99,11 @@ class Counter {
     const { root, pattern, signal } = this.#request;
     const { realPath } = root;
     const counts = await this.#pool.run("count", { pattern, at: root.entry(""), realPath, paths }, signal);
-    for (const [index, path] of paths.entries()) {
-      const lines = counts[index] ?? 0;
-      if (lines > 0) this.#found({ path, lines });
+    for (const [index, lines] of counts.entries()) {
+      const path = paths[index];
+      if (lines > 0 && path !== undefined) this.#found({ path, lines });
     }
+    // The others got their turn first.
+    if (counts.length < paths.length) await this.#count(paths.slice(counts.length));
   }
 }

@@ -114,6 +114,7 @@ export class TextPages {
         {
           pattern: this.#pattern,
           fd,
+          path: join(this.#place.realPath, path),
           extract: {
             from: this.after?.[0] === path ? this.after[1] + 1 : 1,
             most: mode === "content" ? most : mode === "files" ? 1 : 0,

@@ -166,6 +166,23 @@ describe("text search", () => {
     }
   });
 
+  it("stops patterns that backtrack for ever, naming them and the file, and others get their turn", async () => {
+    const tree = await makeTree({ "bad/x": `${"a".repeat(50)}!`, "good/y": "needle\n".repeat(3) });
+    const search = searcherOf(tree);
+    const bombs = ["(a+)+$", "(a|aa)+b", "(.*a){20}x", "([a-z]+)*=", "(?:a*)*b"];
+    const refused = Promise.all(
+      bombs.map((pattern, index) =>
+        expect(search({ pattern, path: index === 0 ? "bad/x" : "bad" })).rejects.toMatchObject({
+          kind: "timeout",
+          message: expect.stringMatching(/^Matching ".*" took more than \d+ s for one part of ".*\/bad\/x"/),
+        }),
+      ),
+    );
+    const found = await search({ pattern: "needle" });
+    expect(found).toMatchObject({ total_lines: 3, total_files: 1 });
+    await refused;
+  });
+
   it("ends when it is cancelled or the time is up, leaves nothing behind, and can search again", async () => {
     const tree = await makeTree({});
     const file = await open(tree.at("big"), "w");

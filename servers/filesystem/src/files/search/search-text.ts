@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import { type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
+import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
@@ -66,13 +66,13 @@ export class TextSearcher {
     const { literal, ignoreCase } = request;
     const pattern = textPattern(request.pattern, { literal, ignoreCase });
     const budgetMs = request.budgetMs ?? BUDGET_MS;
-    const { signal, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
+    const { signal, abort, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
     try {
       signal.throwIfAborted();
       const directory = await this.#openDirectory(request.path);
       if (directory === undefined) return await this.#searchFile(request, pattern, signal);
       try {
-        return await this.#searchDirectory(directory, request, pattern, signal);
+        return await this.#searchDirectory(directory, request, pattern, { signal, abort });
       } finally {
         await directory.close();
       }
@@ -109,7 +109,7 @@ export class TextSearcher {
     root: GuardedDirectory,
     request: TextSearch,
     pattern: TextPattern,
-    signal: AbortSignal,
+    { signal, abort }: Pick<Deadline, "signal" | "abort">,
   ): Promise<TextFound> {
     const guard = this.#guard;
     const { includeIgnored, glob: globText, limit } = request;
@@ -118,7 +118,8 @@ export class TextSearcher {
     const pages = new TextPages(place, request, pattern, [globText, includeIgnored], signal);
     const ignore = includeIgnored ? undefined : await IgnoreScope.above(guard, root, this.#ignored);
     const found = new Candidates(limit + 1, pages.after);
-    await findFiles(this.#pool, { guard, root, pattern, glob, ignore, signal }, (file) => found.add(file));
+    const search = { guard, root, pattern, glob, ignore, signal, abort };
+    await findFiles(this.#pool, search, (file) => found.add(file));
     await root.verify();
     const paths = found.top.take().map(({ path }) => path);
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);

@@ -2,6 +2,8 @@ import { ToolError } from "@refmcp/core/answer";
 
 /** What is searched for in lines of text. Plain data, so that it can go to a worker. */
 export interface TextPattern {
+  /** As it was asked for. */
+  readonly text: string;
   /** Of a RegExp that is matched within one line. */
   readonly source: string;
   readonly flags: string;
@@ -61,6 +63,7 @@ export function textPattern(
   const plain = literal || /^[A-Za-z0-9_ ]+$/.test(text);
   try {
     return {
+      text,
       // A line comes without its line feed, and may end in a carriage return.
       source: source.replace(TOKEN, (token) => (token === "$" ? "(?=\\r?$)" : token)),
       flags: flagsFor(source, folds ? "i" : ""),

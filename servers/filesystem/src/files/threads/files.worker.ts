@@ -3,7 +3,7 @@
  * but what it is given: see `openScanned`.
  */
 import { closeSync } from "node:fs";
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorKind, ToolError } from "@refmcp/core/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-bytes.ts";
@@ -11,7 +11,11 @@ import type { PictureWork } from "../read/scale-picture.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
 import { type LineMatcher, lineMatcher } from "../search/line-matcher.ts";
 import { openScanned } from "../search/open-scanned.ts";
+import type { Block } from "../search/text-blocks.ts";
 import type { TextPattern } from "../search/text-pattern.ts";
+import { Progress } from "./progress.ts";
+
+const progress = new Progress(workerData);
 
 const COUNT: ExtractRequest = { from: 1, most: 0, context: 0, width: 0, total: true };
 
@@ -28,23 +32,28 @@ interface ExtractWork {
   readonly pattern: TextPattern;
   /** Descriptors belong to the process; the asker keeps it open until the answer. */
   readonly fd: number;
+  /** For messages. */
+  readonly path: string;
   readonly extract: ExtractRequest;
 }
 
 /** What a thread can do. Work and answers are plain data. */
 const kinds = {
-  /** The matching lines of each of many files below a directory. */
+  /** The matching lines of each of many files below a directory; of the first ones where others wait for a thread. */
   count({ pattern, at, realPath, paths }: CountWork): number[] {
     const matcher = matcherOf(pattern);
-    return paths.map((path) => {
+    const counts: number[] = [];
+    for (const [index, path] of paths.entries()) {
+      progress.tick(index);
       const fd = openScanned(at, realPath, path);
-      if (fd === undefined) return 0;
       try {
-        return extract(fd, matcher, COUNT).total;
+        counts.push(fd === undefined ? 0 : extract(fd, matcher, COUNT).total);
       } finally {
-        closeSync(fd);
+        if (fd !== undefined) closeSync(fd);
       }
-    });
+      if (progress.hurry) break;
+    }
+    return counts;
   },
   extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
   edit: async (work: EditWork) => (await import("../edit/edit-bytes.ts")).editBytes(work),
@@ -79,7 +88,13 @@ let last: { key: string; matcher: LineMatcher } | undefined;
 
 function matcherOf(pattern: TextPattern): LineMatcher {
   const key = JSON.stringify(pattern);
-  if (last?.key !== key) last = { key, matcher: lineMatcher(pattern) };
+  if (last?.key === key) return last.matcher;
+  const { lines, find } = lineMatcher(pattern);
+  const ticking = (block: Block) => {
+    progress.tick();
+    return lines(block);
+  };
+  last = { key, matcher: { lines: ticking, find } };
   return last.matcher;
 }
 
@@ -105,5 +120,6 @@ async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {
 }
 
 parentPort?.on("message", (request: ThreadRequest) => {
+  progress.tick(0);
   void answer(request).then((reply) => parentPort?.postMessage(reply));
 });

@@ -1,14 +1,27 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
+import { Progress } from "./progress.ts";
 
 /** Threads at most; reading files does not get faster with more. */
 const MOST_WORKERS = Math.min(4, availableParallelism());
 /** How long an idle thread is kept for the next search, in milliseconds. */
 const IDLE_MS = 10_000;
+
+/** How often a busy thread is looked at, in milliseconds. */
+const WATCH_MS = 250;
+/** After so long, in milliseconds, a thread gives back what it has where others wait. */
+const TURN_MS = 500;
+/**
+ * How long matching may take for one piece of text, a megabyte or a line, in milliseconds; less where others wait. It
+ * takes some milliseconds, or for a pattern that backtracks, for ever.
+ */
+const STUCK_MS = 5_000;
+const STUCK_CROWDED_MS = 2_000;
 
 const NEVER = new AbortController().signal;
 
@@ -22,6 +35,7 @@ interface Job {
 /** Threads for work that takes long. They start with the first request and end when they are idle. */
 export class ThreadPool {
   readonly #waiting: Job[] = [];
+  readonly #running: Job[] = [];
   readonly #idle: Thread[] = [];
   readonly #threads = new Set<Thread>();
 
@@ -54,21 +68,23 @@ export class ThreadPool {
   }
 
   #next(): void {
-    const job = this.#waiting[0];
-    if (job === undefined) return;
-    if (job.signal.aborted) {
-      this.#waiting.shift();
+    for (const job of this.#waiting.filter(({ signal }) => signal.aborted)) {
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
       job.reject(job.signal.reason);
-      this.#next();
-      return;
     }
+    if (this.#waiting.length === 0) return;
     const thread = this.#idle.pop() ?? this.#start();
     if (thread === undefined) return;
-    this.#waiting.shift();
+    // The calls take turns, however many requests one of them has.
+    const runningOf = ({ signal }: Job) => this.#running.filter((one) => one.signal === signal).length;
+    const job = this.#waiting.reduce((best, one) => (runningOf(one) < runningOf(best) ? one : best));
+    this.#waiting.splice(this.#waiting.indexOf(job), 1);
+    this.#running.push(job);
     void thread
-      .run(job)
+      .run(job, () => this.#waiting.some(({ signal }) => signal !== job.signal && !signal.aborted))
       .then(job.resolve, job.reject)
       .finally(() => {
+        this.#running.splice(this.#running.indexOf(job), 1);
         if (thread.alive) this.#idle.push(thread);
         this.#next();
       });
@@ -91,20 +107,25 @@ class Thread {
   alive = true;
   readonly #ended: () => void;
   readonly #worker: Promise<Worker>;
+  readonly #progress = new Progress();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(heapMb: number, ended: () => void) {
     this.#ended = ended;
-    this.#worker = startWorker(heapMb).then((worker) => worker.once("exit", () => this.#gone()));
+    this.#worker = startWorker(heapMb, this.#progress).then((worker) =>
+      worker.once("exit", () => this.#gone()),
+    );
   }
 
-  async run(job: Job): Promise<ThreadAnswer> {
+  /** @param isCrowded whether other calls wait for a thread. */
+  async run(job: Job, isCrowded: () => boolean): Promise<ThreadAnswer> {
     clearTimeout(this.#timer);
+    this.#progress.hurry = false;
     try {
       const worker = await this.#worker;
       // A thread that waits for work does not keep the process from ending.
       worker.ref();
-      const answer = await answerTo(worker, job);
+      const answer = await answerTo(worker, job, this.#progress, isCrowded);
       worker.unref();
       this.#timer = setTimeout(() => void this.end(), IDLE_MS).unref();
       return answer;
@@ -128,9 +149,32 @@ class Thread {
   }
 }
 
-function answerTo(worker: Worker, { request, signal }: Job): Promise<ThreadAnswer> {
+function answerTo(
+  worker: Worker,
+  { request, signal }: Job,
+  progress: Progress,
+  isCrowded: () => boolean,
+): Promise<ThreadAnswer> {
   return new Promise((resolve, reject) => {
+    let { ticks } = progress;
+    // Only what has begun can be stuck.
+    let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const watch = setInterval(() => {
+      const now = performance.now();
+      if (progress.ticks !== ticks) {
+        ticks = progress.ticks;
+        moved = now;
+        began = Math.min(began, now);
+      }
+      const crowded = isCrowded();
+      if (crowded && now - began >= TURN_MS) progress.hurry = true;
+      const stuck = crowded ? STUCK_CROWDED_MS : STUCK_MS;
+      if ("pattern" in request.work && now - moved >= stuck) {
+        settle(() => reject(tooSlow(request, progress.file, stuck)));
+      }
+    }, WATCH_MS);
     const settle = (work: () => void) => {
+      clearInterval(watch);
       worker.off("message", onMessage).off("error", onError).off("exit", onExit);
       signal.removeEventListener("abort", onAbort);
       work();
@@ -146,6 +190,19 @@ function answerTo(worker: Worker, { request, signal }: Job): Promise<ThreadAnswe
   });
 }
 
+function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
+  const path =
+    "paths" in work ? join(work.realPath, work.paths[file] ?? "") : "path" in work ? work.path : "";
+  const pattern = "pattern" in work ? work.pattern.text : "";
+  return new ToolError(
+    "timeout",
+    `Matching ${JSON.stringify(pattern)} took more than ${ms / 1000} s for one part of "${oneLine(path)}", so the search was stopped.`,
+    {
+      hint: "Simplify the pattern: a repetition within a repetition, as in (a+)+, can take for ever. Or leave the file out with glob.",
+    },
+  );
+}
+
 function explained(error: unknown): unknown {
   if (errorCode(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
   return new ToolError("too_large", "The work needed more memory than it may use.", {
@@ -154,9 +211,10 @@ function explained(error: unknown): unknown {
   });
 }
 
-async function startWorker(heapMb: number): Promise<Worker> {
+async function startWorker(heapMb: number, progress: Progress): Promise<Worker> {
   const worker = new Worker(workerFile("files", import.meta.url), {
     name: "files",
+    workerData: progress.shared,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
     // What it would print goes nowhere near the protocol's stdout.
     stdout: true,

@@ -1,0 +1,35 @@
+/**
+ * What a thread shows of its progress while it is busy and cannot answer: numbers in memory that it shares with the
+ * pool. `tick` goes up with each piece of work, `file` is the index of the file that is worked on, and where `hurry` is
+ * set, the thread gives back what it has, so that others get their turn.
+ */
+export class Progress {
+  readonly shared: SharedArrayBuffer;
+  readonly #numbers: Int32Array;
+
+  constructor(shared = new SharedArrayBuffer(12)) {
+    this.shared = shared;
+    this.#numbers = new Int32Array(shared);
+  }
+
+  tick(file?: number): void {
+    if (file !== undefined) Atomics.store(this.#numbers, 1, file);
+    Atomics.add(this.#numbers, 0, 1);
+  }
+
+  get ticks(): number {
+    return Atomics.load(this.#numbers, 0);
+  }
+
+  get file(): number {
+    return Atomics.load(this.#numbers, 1);
+  }
+
+  get hurry(): boolean {
+    return Atomics.load(this.#numbers, 2) === 1;
+  }
+
+  set hurry(hurry: boolean) {
+    Atomics.store(this.#numbers, 2, hurry ? 1 : 0);
+  }
+}
