@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import editFile from "./edit-file.ts";
@@ -60,4 +60,68 @@ it("edits every file that a glob names, after a preview, all or none", async () 
   expect(await read("a.ts")).toBe('brandNew("a.ts");\r\n');
   await expect(use(editFile, files, request)).rejects.toThrow("No file holds oldText");
   expect(at("a.ts")).toContain("a.ts");
+});
+
+it("replaces what an expression matches, with its groups, in one file and in many, after a preview", async () => {
+  const { files, put, read } = await scratch();
+  onTestFinished(() => files.close());
+  await put("a.ts", "const a = require('a');\r\nlet b = require('b'); // require('c')\r\n");
+  await put("b.ts", "x.require('a')\n");
+  await put("c.ts", "nothing\n");
+  await put("d.bin", Buffer.from([0, 1, 2]));
+  const edits = [
+    {
+      oldText: "^(?:const|let) (?<name>\\w+) = require\\('([^']*)'\\);?",
+      newText: 'import $<name> from "$2"; // $$ $9',
+    },
+    { oldText: ".*x\\.require.*$", newText: "[$&]" },
+  ];
+  const request = { path: ".", glob: "*", regex: true, edits };
+  const preview = String(await use(editFile, files, { ...request, dryRun: true, replace_all: true }));
+  expect(preview).toMatch(/\n\[Would replace 3 places in 2 files; nothing was changed\.\]$/);
+  expect(await read("b.ts")).toBe("x.require('a')\n");
+  await expect(use(editFile, files, request)).rejects.toThrow(/occurs 2 times in ".*a\.ts", at lines 1, 2/);
+  await use(editFile, files, { ...request, replace_all: true });
+  expect(await read("a.ts")).toBe(
+    'import a from "a"; // $ $9\r\nimport b from "b"; // $ $9 // require(\'c\')\r\n',
+  );
+  expect(await read("b.ts")).toBe("[x.require('a')]\n");
+  const one = { path: "c.ts", regex: true, edits: [{ oldText: "(\\w)othing", newText: "$1" }] };
+  expect(String(await use(editFile, files, one))).toContain("Replaced 1 place");
+  expect(await read("c.ts")).toBe("n\n");
+  await expect(use(editFile, files, one)).rejects.toThrow(/matches no line of ".*c\.ts"/);
+  await expect(
+    use(editFile, files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
+  ).rejects.toThrow("No file holds oldText");
+  await expect(
+    use(editFile, files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
+  ).rejects.toMatchObject({
+    kind: "invalid",
+    hint: expect.stringContaining("JavaScript regular expressions"),
+  });
+});
+
+it("matches expressions in a thread that can be ended", async () => {
+  const { files, put, read } = await scratch();
+  onTestFinished(() => files.close());
+  await put("a.txt", `${"a".repeat(60)}!`);
+  await put("b.txt", "b!");
+  const controller = new AbortController();
+  const edits = [{ oldText: "(a+)+$", newText: "" }];
+  const running = files.edit({
+    path: "a.txt",
+    edits,
+    regex: true,
+    replaceAll: false,
+    dryRun: false,
+    maxChars: 1,
+    signal: controller.signal,
+  });
+  const ended = expect(running).rejects.toThrow("taken back");
+  expect(await use(editFile, files, { path: "b.txt", edits: [{ oldText: "!", newText: "?" }] })).toContain(
+    "Replaced 1",
+  );
+  controller.abort(new Error("taken back"));
+  await ended;
+  expect(await read("a.txt")).toBe(`${"a".repeat(60)}!`);
 });

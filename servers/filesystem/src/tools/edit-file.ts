@@ -10,8 +10,8 @@ export default tool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Replace exact text in a file, or in every file of a directory that glob names. Applies all edits or none, and " +
-    "returns a diff. Each oldText has to occur exactly once in a file, unless replace_all is set.",
+    "Replace exact text, or what a regex matches, in a file or in every file of a directory that glob names. Applies " +
+    "all edits or none, and returns a diff. Each oldText must occur exactly once in a file, unless replace_all is set.",
   effect: "change",
   openWorld: false,
   toolset: "write",
@@ -28,12 +28,13 @@ export default tool({
       .max(1000)
       .describe("Made in turn, each on the result of those before."),
     dryRun: z.boolean().default(false).describe("Only show the diff."),
+    regex: z.boolean().default(false).describe("oldText is a regular expression, newText may hold $1."),
     replace_all: z.boolean().default(false).describe("Replace every occurrence."),
     glob: z.string().optional().describe("With a directory as path: the files to edit, for example *.ts."),
     expected_hash: expectedHash,
   }),
-  async run({ path, glob, edits, dryRun, replace_all, expected_hash }, files, call) {
-    const request = { path, edits, dryRun, replaceAll: replace_all, signal: call.signal };
+  async run({ path, glob, edits, dryRun, regex, replace_all, expected_hash }, files, call) {
+    const request = { path, edits, dryRun, regex, replaceAll: replace_all, signal: call.signal };
     if (glob === undefined) {
       const maxChars = call.budget - FACTS_CHARS;
       return editAnswer(await files.edit({ ...request, expectedHash: expected_hash, maxChars }), dryRun);

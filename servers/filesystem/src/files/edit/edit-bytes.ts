@@ -1,16 +1,15 @@
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { unifiedDiff } from "./diff.ts";
-import { type Edit, editText } from "./edit-text.ts";
+import { type Edit, type EditOptions, editText } from "./edit-text.ts";
 import { unified } from "./line-endings.ts";
 
 /** What to edit: plain data, so that a thread can do it. */
-export interface EditWork {
+export interface EditWork extends EditOptions {
   /** For messages and the diff. */
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly form: TextForm;
   readonly edits: readonly Edit[];
-  readonly replaceAll: boolean;
   /** Characters of the diff at most. */
   readonly maxChars: number;
 }
@@ -25,14 +24,16 @@ export interface EditedBytes {
   readonly added: number;
   readonly removed: number;
   readonly replacements: number;
+  /** The edits that matched nothing, by their index. */
+  readonly missing: readonly number[];
 }
 
 /** Replaces parts of a text; outside them no byte changes. @throws ToolError see `editText`. */
-export function editBytes({ path, bytes, form, edits, replaceAll, maxChars }: EditWork): EditedBytes {
+export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork): EditedBytes {
   const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
-  const edited = editText(path, text.text, edits, replaceAll);
+  const edited = editText(path, text.text, edits, options);
   const { text: diff, ...counts } = unifiedDiff(path, text.text, edited.text, edited.regions, maxChars);
   const isChanged = edited.regions.length > 0;
   const after = isChanged ? encode(text.restore(edited.text, edited.regions), form) : undefined;
-  return { after, diff, ...counts, replacements: edited.replacements };
+  return { after, diff, ...counts, replacements: edited.replacements, missing: edited.missing };
 }

@@ -37,7 +37,7 @@ export async function editMany(
   request: EditManyRequest,
   ignored: readonly string[],
 ): Promise<EditedMany> {
-  const { edits, dryRun, signal } = request;
+  const { edits, regex, dryRun, signal } = request;
   const unseen = new Set(edits);
   const planned: { edited: Edited; again: EditRequest }[] = [];
   for (const path of await filesBelow(context, request, ignored)) {
@@ -45,13 +45,15 @@ export async function editMany(
     const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
     const form = before?.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
     if (before?.bytes === undefined || form === undefined) continue;
-    const text = withLf(decode(before.bytes, form));
-    const found = edits.filter(({ oldText }) => text.includes(withLf(oldText)));
+    const text = regex === true ? "" : withLf(decode(before.bytes, form));
+    const found = regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
     if (found.length === 0) continue;
+    const again = { ...request, path, edits: found, expectedHash: before.hash, skipMissing: regex };
+    const edited = await edit(context, { ...again, dryRun: true });
+    if (edited.replacements === 0) continue;
     if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
-    for (const one of found) unseen.delete(one);
-    const again = { ...request, path, edits: found, expectedHash: before.hash };
-    planned.push({ edited: await edit(context, { ...again, dryRun: true }), again });
+    for (const [index, one] of found.entries()) if (!edited.missing.includes(index)) unseen.delete(one);
+    planned.push({ edited, again });
   }
   const [missing] = unseen;
   if (missing !== undefined) {

@@ -19,7 +19,7 @@ describe("editTogether", () => {
       const together = editTogether(text, edits);
       if (together === undefined) continue;
       answered += 1;
-      expect(together).toEqual(editInTurn("f", text, edits, false));
+      expect(together).toEqual(editInTurn("f", text, edits, { replaceAll: false }));
     }
     expect(answered).toBeGreaterThan(100);
   });
@@ -31,7 +31,7 @@ describe("editText", () => {
       { oldText: "a", newText: "b" },
       { oldText: "b\nx", newText: "done" },
     ];
-    expect(editText("f", "a\nx\n", edits, false).text).toBe("done\n");
+    expect(editText("f", "a\nx\n", edits, { replaceAll: false }).text).toBe("done\n");
     expect(
       editText(
         "f",
@@ -40,7 +40,7 @@ describe("editText", () => {
           { oldText: "x x", newText: "x" },
           { oldText: "x", newText: "z" },
         ],
-        false,
+        { replaceAll: false },
       ).text,
     ).toBe("z\ny");
   });
@@ -50,19 +50,21 @@ describe("editText", () => {
       { oldText: "first line", newText: "second line" },
       { oldText: "second line", newText: "third" },
     ];
-    expect(() => editText("f", `first line\n${"-".repeat(100)}\nsecond line\n`, edits, false)).toThrow(
-      "occurs 2 times",
-    );
+    expect(() =>
+      editText("f", `first line\n${"-".repeat(100)}\nsecond line\n`, edits, { replaceAll: false }),
+    ).toThrow("occurs 2 times");
   });
 
   it("counts places that overlap as ambiguous", () => {
-    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], false)).toThrow("occurs 2 times");
-    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], true).text).toBe("ba");
+    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: false })).toThrow(
+      "occurs 2 times",
+    );
+    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: true }).text).toBe("ba");
   });
 
   it("names lines past the tenth by their number only", () => {
-    expect(() => editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], false)).toThrow(
-      "at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more",
-    );
+    expect(() =>
+      editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], { replaceAll: false }),
+    ).toThrow("at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more");
   });
 });

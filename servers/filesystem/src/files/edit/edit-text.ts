@@ -1,4 +1,5 @@
 import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { textPattern } from "../search/text-pattern.ts";
 import { compose, difference, type Region, type Splice, spliced } from "./changed-ranges.ts";
 import { closest } from "./closest-match.ts";
 import { withLf } from "./line-endings.ts";
@@ -8,11 +9,22 @@ export interface Edit {
   readonly newText: string;
 }
 
+export interface EditOptions {
+  /** Replaces every occurrence; otherwise each `oldText` must occur exactly once. */
+  readonly replaceAll: boolean;
+  /** Each `oldText` is a regular expression as search_text takes it, and `newText` may hold $1, $<name>, $& and $$. */
+  readonly regex?: boolean | undefined;
+  /** Leaves out the edits that match nothing. */
+  readonly skipMissing?: boolean | undefined;
+}
+
 export interface EditedText {
   readonly text: string;
   /** Where it differs from the text before. */
   readonly regions: readonly Region[];
   readonly replacements: number;
+  /** The edits that matched nothing, by their index. */
+  readonly missing: readonly number[];
 }
 
 /** How many places of an ambiguous match are named. */
@@ -21,17 +33,16 @@ const MOST_PLACES = 10;
 /**
  * Does the edits one after the other, each on the result of those before it. All texts have LF line ends.
  *
- * @param replaceAll replaces every occurrence; otherwise each `oldText` must occur exactly once.
  * @throws ToolError `not_found` with the closest place, `invalid` for an empty or ambiguous `oldText`.
  */
 export function editText(
   path: string,
   text: string,
   edits: readonly Edit[],
-  replaceAll: boolean,
+  options: EditOptions,
 ): EditedText {
-  const together = replaceAll || edits.length === 1 ? undefined : editTogether(text, edits);
-  return together ?? editInTurn(path, text, edits, replaceAll);
+  const isSimple = !options.replaceAll && options.regex !== true && edits.length > 1;
+  return (isSimple ? editTogether(text, edits) : undefined) ?? editInTurn(path, text, edits, options);
 }
 
 /**
@@ -61,10 +72,8 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
     const around = edited.slice(Math.max(0, newStart - longest), newEnd + longest);
     if (wanted.some((oldText) => around.includes(oldText))) return undefined;
   }
-  const changes = splices.flatMap(({ start, end, text: newText }) =>
-    splicesOf([start], text.slice(start, end), newText),
-  );
-  return { text: edited, regions: compose([], changes), replacements: edits.length };
+  const changes = splices.flatMap((splice) => narrowed(text.slice(splice.start, splice.end), splice));
+  return { text: edited, regions: compose([], changes), replacements: edits.length, missing: [] };
 }
 
 /** Does the edits one after the other, each on the result of those before it. */
@@ -72,8 +81,9 @@ export function editInTurn(
   path: string,
   text: string,
   edits: readonly Edit[],
-  replaceAll: boolean,
+  { replaceAll, regex, skipMissing }: EditOptions,
 ): EditedText {
+  const missing: number[] = [];
   let current = text;
   let regions: Region[] = [];
   let replacements = 0;
@@ -81,15 +91,24 @@ export function editInTurn(
     const where = edits.length === 1 ? "oldText" : `oldText of edit ${index + 1} of ${edits.length}`;
     const oldText = withLf(edit.oldText);
     const newText = withLf(edit.newText);
-    const starts = occurrences(current, oldText, where, replaceAll);
-    if (starts.length === 0) throw noMatch(path, current, oldText, where, index > 0);
+    const matches =
+      regex === true
+        ? regexMatches(current, oldText, newText)
+        : occurrences(current, oldText, where, replaceAll).map((start) => {
+            return { start, end: start + oldText.length, text: newText };
+          });
+    if (matches.length === 0) {
+      if (skipMissing !== true) throw noMatch(path, current, oldText, where, index > 0, regex === true);
+      missing.push(index);
+    }
+    const starts = matches.map(({ start }) => start);
     if (starts.length > 1 && !replaceAll) throw ambiguous(path, current, starts, where);
     replacements += starts.length;
-    const splices = splicesOf(starts, oldText, newText);
+    const splices = matches.flatMap((match) => narrowed(current.slice(match.start, match.end), match));
     regions = compose(regions, splices);
     current = spliced(current, splices);
   }
-  return { text: current, regions, replacements };
+  return { text: current, regions, replacements, missing };
 }
 
 /** Where `wanted` begins; those that overlap count too, but only one of them can be replaced (`apart`). */
@@ -105,12 +124,38 @@ function occurrences(text: string, wanted: string, where: string, apart: boolean
   return starts;
 }
 
+/** Where an expression matches, line by line as search_text does it. */
+function regexMatches(text: string, expression: string, template: string): Splice[] {
+  const { source, flags } = textPattern(expression, { literal: false, ignoreCase: false, exact: true });
+  const regex = new RegExp(source, `${flags}g`);
+  const found: Splice[] = [];
+  for (let at = 0; at < text.length; ) {
+    const feed = text.indexOf("\n", at);
+    const end = feed < 0 ? text.length : feed;
+    for (const match of text.slice(at, end).matchAll(regex)) {
+      const start = at + match.index;
+      found.push({ start, end: start + match[0].length, text: filled(template, match) });
+    }
+    at = end + 1;
+  }
+  return found;
+}
+
+/** The template with what the groups matched; a group that there is not stays as it is written. */
+function filled(template: string, match: RegExpMatchArray): string {
+  return template.replace(/\$(?:([$&])|(\d\d?)|<([^>]*)>)/g, (written, sign, number, name) => {
+    if (sign !== undefined) return sign === "$" ? "$" : match[0];
+    const isThere = name === undefined ? Number(number) < match.length : name in (match.groups ?? {});
+    return isThere ? ((name === undefined ? match[Number(number)] : match.groups?.[name]) ?? "") : written;
+  });
+}
+
 /** Only what differs between old and new is touched: what both have in common keeps its bytes. */
-function splicesOf(starts: readonly number[], oldText: string, newText: string): Splice[] {
-  const changed = difference(oldText, newText);
+function narrowed(oldText: string, { start, text }: Splice): Splice[] {
+  const changed = difference(oldText, text);
   if (changed === undefined) return [];
-  const text = newText.slice(changed.newStart, changed.newEnd);
-  return starts.map((start) => ({ start: start + changed.oldStart, end: start + changed.oldEnd, text }));
+  const { oldStart, oldEnd, newStart, newEnd } = changed;
+  return [{ start: start + oldStart, end: start + oldEnd, text: text.slice(newStart, newEnd) }];
 }
 
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
@@ -129,8 +174,18 @@ function noMatch(
   oldText: string,
   where: string,
   afterOthers: boolean,
+  regex: boolean,
 ): ToolError {
   const wanted = JSON.stringify(clip(oldText, 120));
+  if (regex) {
+    return new ToolError(
+      "not_found",
+      `${where} ${wanted} matches no line of "${oneLine(path)}"; nothing was changed.`,
+      {
+        hint: "Try the expression with search_text, or leave regex out to replace exact text.",
+      },
+    );
+  }
   const near = closest(text, oldText);
   const after = afterOthers ? " after the edits before it" : "";
   const place =

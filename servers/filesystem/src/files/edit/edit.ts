@@ -1,23 +1,24 @@
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf } from "../read/source.ts";
 import { decodesBack, formOfText } from "../read/text-encoding.ts";
-import { type EditedBytes, editBytes } from "./edit-bytes.ts";
-import type { Edit } from "./edit-text.ts";
+import { type EditedBytes, type EditWork, editBytes } from "./edit-bytes.ts";
+import type { Edit, EditOptions } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is held in memory, several times over. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
+/** How long the edits of a file may take, in milliseconds. */
+const EDIT_MS = 20_000;
 
-export interface EditRequest {
+export interface EditRequest extends EditOptions {
   readonly path: string;
   readonly edits: readonly Edit[];
-  /** Replaces every occurrence of each `oldText`; otherwise it must occur exactly once. */
-  readonly replaceAll: boolean;
   /** Shows what would change, and changes nothing. */
   readonly dryRun: boolean;
   readonly expectedHash?: string | undefined;
@@ -53,10 +54,12 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
   const form = await formOfText(bytes, { whole: true });
   if (form === undefined) throw binary(path);
   if (!decodesBack(bytes, form)) throw notKept(path, form.encoding);
-  const { edits, replaceAll, maxChars, signal } = request;
-  const work = { path, bytes, form, edits, replaceAll, maxChars };
+  const { edits, replaceAll, regex, skipMissing, maxChars, signal } = request;
+  const work = { path, bytes, form, edits, replaceAll, regex, skipMissing, maxChars };
   const { after, ...outcome } =
-    bytes.length <= MAX_INLINE_BYTES ? editBytes(work) : await context.threads.run("edit", work, signal);
+    bytes.length <= MAX_INLINE_BYTES && regex !== true
+      ? editBytes(work)
+      : await editInThread(context, work, signal);
   if (after === undefined) return { path, ...outcome, hash: hashOf(bytes), receipt: undefined };
   if (request.dryRun) return { path, ...outcome, hash: hashOf(after), receipt: undefined };
   const { hash, ...receipt } = await replaceContent(context, {
@@ -68,6 +71,28 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
     signal,
   });
   return { path, ...outcome, hash, receipt };
+}
+
+/** @throws ToolError `timeout` where expressions backtrack for ever. */
+async function editInThread(
+  { threads }: ChangeContext,
+  work: EditWork,
+  signal: AbortSignal | undefined,
+): Promise<EditedBytes> {
+  const late = () =>
+    new ToolError(
+      "timeout",
+      `The edits of "${oneLine(work.path)}" took more than ${EDIT_MS / 1000} s; nothing was changed.`,
+      {
+        hint: "Simplify the expressions: a repetition within a repetition, as in (a+)+, can take for ever.",
+      },
+    );
+  const deadline = startDeadline(EDIT_MS, signal, late);
+  try {
+    return await threads.run("edit", work, deadline.signal);
+  } finally {
+    deadline.end();
+  }
 }
 
 async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {

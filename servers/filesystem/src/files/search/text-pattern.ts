@@ -31,11 +31,12 @@ const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\
  *
  * @param text a regular expression of JavaScript, or with `literal` the text itself. `(?i)` may be in front, and a group
  * may be named `(?P<name>…)`.
+ * @param options.exact the extent of a match counts, not only whether a line has one.
  * @throws ToolError `invalid` for an expression that is malformed, or cannot match within a line.
  */
 export function textPattern(
   text: string,
-  { literal, ignoreCase }: { literal: boolean; ignoreCase: boolean },
+  { literal, ignoreCase, exact = false }: { literal: boolean; ignoreCase: boolean; exact?: boolean },
 ): TextPattern {
   const refuse = (reason: string) => refusal(text, reason, literal);
   if (text.length > MAX_PATTERN) {
@@ -55,7 +56,7 @@ export function textPattern(
     }
   }
   let source = tokens.join("");
-  for (let before = ""; before !== source && !literal; ) {
+  for (let before = ""; before !== source && !literal && !exact; ) {
     before = source;
     source = source.replace(NEEDLESS_BEGIN, "");
   }
