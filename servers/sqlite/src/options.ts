@@ -67,5 +67,7 @@ function pathOf(rest: string): string {
   const path = decodeURIComponent(rest.replace(/\?.*$/s, ""));
   if (path.startsWith("//")) return path.slice(1);
   if (/^\/[a-z]:[\\/]/i.test(path)) return path.slice(1);
-  return path.startsWith("/") && !existsSync(dirname(path)) ? path.slice(1) : path;
+  if (!path.startsWith("/") || existsSync(path)) return path;
+  // No database is made in the root directory.
+  return dirname(path) === "/" || !existsSync(dirname(path)) ? path.slice(1) : path;
 }

@@ -22,6 +22,7 @@ it.each([
     ["--db", "a=shop.db", "folder"],
   ],
   [["sqlite:///tmp/shop.db"], ["--db-path", "/tmp/shop.db"]],
+  [["sqlite:///shop.db"], ["--db-path", "shop.db"]],
   [["sqlite:////data/shop.db"], ["--db-path", "/data/shop.db"]],
   [["sqlite:///no-such-folder/shop%20a.db?mode=ro"], ["--db-path", "no-such-folder/shop a.db"]],
   [["sqlite:///C:/data/shop.db"], ["--db-path", "C:/data/shop.db"]],
