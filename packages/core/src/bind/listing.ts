@@ -15,15 +15,27 @@ export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
   };
 }
 
-/** Tools in the order given. Where their schemas were not written down at build, they are made of zod's now. */
+/**
+ * Tools in the order given. Where their schemas were not written down at build, they are made of zod's now.
+ *
+ * @param unlisted names of arguments that are left out
+ */
 export async function listedTools(
   tools: readonly (Tool<never> | LazyTool<never>)[],
+  unlisted: readonly string[] = [],
 ): Promise<readonly ListedTool[]> {
   return Promise.all(
-    tools.map(async (tool) =>
-      listedWith(tool, "load" in tool ? tool.schemas : (await import("./schema.ts")).schemasOf(tool)),
-    ),
+    tools.map(async (tool) => {
+      const schemas = "load" in tool ? tool.schemas : (await import("./schema.ts")).schemasOf(tool);
+      return listedWith(tool, unlisted.length === 0 ? schemas : without(schemas, unlisted));
+    }),
   );
+}
+
+function without(schemas: ToolSchemas, unlisted: readonly string[]): ToolSchemas {
+  const { inputSchema } = schemas;
+  const listed = Object.entries(inputSchema.properties ?? {}).filter(([name]) => !unlisted.includes(name));
+  return { ...schemas, inputSchema: { ...inputSchema, properties: Object.fromEntries(listed) } };
 }
 
 /** A prompt as `prompts/list` shows it. */

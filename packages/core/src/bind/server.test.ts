@@ -37,6 +37,23 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(client.getInstructions()).toBe("Call the probes.");
   });
 
+  it("lists an argument only where the option that it needs has a value, and takes it all the same", async () => {
+    const server = defineServer({ ...probeServer([]), argumentNeeds: { tone: "allowWrite" } });
+    const listed = async (args: string[]) => {
+      const connected = await connectInMemory(server, { era, args });
+      open.push(connected);
+      const { tools } = await connected.client.listTools();
+      const { content } = await connected.client.callTool({
+        name: "probe_echo",
+        arguments: { text: "a", tone: "loud" },
+      });
+      expect(content).toEqual([{ type: "text", text: "A" }]);
+      return Object.keys(tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {});
+    };
+    expect(await listed([])).toEqual(["text", "times"]);
+    expect(await listed(["--allow-write"])).toEqual(["text", "times", "tone"]);
+  });
+
   it("lists tools by name, without those that need a flag, a toolset, or are aliases", async () => {
     const { client } = await connect({ era });
     const { tools } = await client.listTools();

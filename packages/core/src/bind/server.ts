@@ -35,8 +35,11 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   let toolList: readonly ListedTool[] | undefined;
   const methods = new Map<string, Handler>();
 
+  const unlisted = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
+    hasValue(runtime.options[option]) ? [] : [argument],
+  );
   const listed = async () => {
-    toolList = (await listedTools(runtime.tools)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    toolList = (await listedTools(runtime.tools, unlisted)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return { tools: toolList };
   };
   methods.set("tools/list", ({ params }) => {
@@ -185,4 +188,8 @@ function textOf(value: unknown): string | undefined {
 function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
   throw new ProtocolError(invalidParams("Unknown cursor. This list has one page; leave cursor out."));
+}
+
+function hasValue(option: unknown): boolean {
+  return Array.isArray(option) ? option.length > 0 : option !== undefined && option !== false;
 }

@@ -68,6 +68,11 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly views?: string;
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;
+  /**
+   * Optional arguments that tools list only where an option has a value, and the option's key: `{ database: "db" }`. A
+   * call may give them all the same.
+   */
+  readonly argumentNeeds?: Readonly<Record<string, string>>;
   readonly tools: readonly Tool<Context>[];
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
