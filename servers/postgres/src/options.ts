@@ -19,6 +19,15 @@ export const options = defineOptions({
     heading: "Connection",
     description: "A further database under a name, which tools take as database.",
   },
+  ssh: {
+    type: "string",
+    valueName: "DESTINATION",
+    heading: "Connection",
+    description:
+      "Reach the databases through this host, user@host or a Host of ~/.ssh/config, with your own ssh. It must log in without a question, and the host's key must be in known_hosts.",
+    check: (value) =>
+      /^[^-\s][^\s]*$/.test(value) ? undefined : "takes a destination as ssh does: user@host",
+  },
   embedded: {
     type: "flag",
     heading: "Connection",

@@ -39,7 +39,7 @@ export const server = defineServer({
   async open({ options: given, bound, log }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Postgres } = await import("./database/connection/postgres.ts");
-    const { url, db, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
+    const { url, db, ssh, embedded, embeddedDir, queryTimeoutMs, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
     return new Postgres(
       {
@@ -47,6 +47,7 @@ export const server = defineServer({
         timeoutMs: queryTimeoutMs,
         url,
         named: db,
+        ssh,
         embedded: isEmbedded ? { directory: embeddedDir } : undefined,
         env: process.env,
       },

@@ -6,6 +6,8 @@ import type { Attempt } from "./tls.ts";
 export interface Session {
   readonly host: string;
   readonly port: number;
+  /** Opens a socket to it, where a tunnel is the way. */
+  readonly through: (() => Socket) | undefined;
   readonly attempt: Attempt;
   readonly directTls: boolean;
   readonly processId: number;
@@ -24,9 +26,10 @@ const PATIENCE_MS = 2_000;
  */
 export async function sendCancel(session: Session): Promise<void> {
   await new Promise<void>((resolve) => {
-    const socket = session.host.startsWith("/")
-      ? connectTcp(`${session.host}/.s.PGSQL.${session.port}`)
-      : connectTcp(session.port, session.host);
+    const { host, port, through } = session;
+    const direct = () =>
+      host.startsWith("/") ? connectTcp(`${host}/.s.PGSQL.${port}`) : connectTcp(port, host);
+    const socket = (through ?? direct)();
     const finish = () => {
       clearTimeout(timer);
       socket.destroy();

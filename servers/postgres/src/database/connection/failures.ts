@@ -23,8 +23,8 @@ export function isFromServer(error: unknown): error is DatabaseError {
   return error instanceof Error && "severity" in error && typeof error.severity === "string";
 }
 
-/** Why connecting failed, without a password. */
-export function connectionFailure(error: unknown, label: string): ToolError {
+/** Why connecting failed, without a password. @param tunnel what its ssh said, where there is one */
+export function connectionFailure(error: unknown, label: string, tunnel = ""): ToolError {
   const code = codeOf(error);
   const unavailable = (why: string, hint: string) =>
     new ToolError("unavailable", `PostgreSQL at ${oneLine(label)} ${why}`, {
@@ -66,7 +66,7 @@ export function connectionFailure(error: unknown, label: string): ToolError {
     );
   const why = code === undefined ? "" : ` (${code})`;
   return unavailable(
-    `cannot be reached${why}.`,
+    `cannot be reached${why}.${tunnel === "" ? "" : ` ssh: ${tunnel}`}`,
     "Check that it runs and that host and port are right; the next call tries again.",
   );
 }

@@ -6,6 +6,7 @@ import { watchFrames } from "./frames.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
 import type { Address, Target, TargetAttribute } from "./target.ts";
 import type { Attempt } from "./tls.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 /** How long a cancelled statement may take to end before its connection is cut. */
 const CANCEL_PATIENCE_MS = 3_000;
@@ -147,9 +148,10 @@ class Answered implements Submittable {
 /**
  * Connects: every address in turn, with and without TLS as its sslmode says, then asks who is connected.
  *
+ * @param tunnel the way to the addresses, where they are not reached from here.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
-export async function openLink(target: Target): Promise<Link> {
+export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
   // The second round of prefer-standby takes what is there.
   const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
@@ -157,7 +159,7 @@ export async function openLink(target: Target): Promise<Link> {
     for (const address of target.addresses) {
       for (const attempt of address.attempts) {
         try {
-          const link = await connect(target, address, attempt);
+          const link = await connect(target, address, attempt, await tunnel?.socketsTo(address));
           if (fits(link.role, wanted)) return link;
           await link.close();
           last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
@@ -171,7 +173,7 @@ export async function openLink(target: Target): Promise<Link> {
       }
     }
   }
-  throw last instanceof ToolError ? last : connectionFailure(last, target.label);
+  throw last instanceof ToolError ? last : connectionFailure(last, target.label, tunnel?.said);
 }
 
 /** Whether a server is what `target_session_attrs` wants (libpq). */
@@ -190,7 +192,12 @@ function fits({ standby, readonly }: RoleFacts, wanted: TargetAttribute): boolea
   }
 }
 
-async function connect(target: Target, address: Address, attempt: Attempt): Promise<Link> {
+async function connect(
+  target: Target,
+  address: Address,
+  attempt: Attempt,
+  through: Session["through"],
+): Promise<Link> {
   const { host, port } = address;
   // Loaded with the first connection: a host that only lists tools does not wait for it.
   const { default: pg } = await import("pg");
@@ -207,6 +214,10 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
     application_name: target.applicationName,
     ...(target.options === undefined ? {} : { options: target.options }),
     keepAlive: true,
+    // It is connecting already: pg would connect it to the host, whose name it keeps for TLS.
+    ...(through === undefined
+      ? {}
+      : { stream: () => Object.assign(through(), { connect: () => undefined }) }),
   });
   let key: { processID: number; secretKey: number } | undefined;
   client.connection.once("backendKeyData", (data: { processID: number; secretKey: number }) => {
@@ -221,6 +232,7 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
       : {
           host,
           port,
+          through,
           attempt,
           directTls: target.directTls,
           processId: key.processID,

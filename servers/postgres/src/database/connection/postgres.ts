@@ -7,11 +7,14 @@ import { Embedded } from "./embedded.ts";
 import { openLink } from "./link.ts";
 import { Listener } from "./listen.ts";
 import { targetOf } from "./target.ts";
+import { Tunnel } from "./tunnel.ts";
 
 /** Where the databases are, as the options say. */
 export interface Sources {
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
+  /** The host that databases are reached through, as ssh takes it. */
+  readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -43,6 +46,7 @@ export class Postgres {
   readonly results: ResultStore;
   readonly #places = new Map<string, Place>();
   readonly #embedded: Embedded | undefined;
+  readonly #tunnels: Tunnel[] = [];
 
   /** @throws ToolError `invalid` for a connection string that libpq would not take. */
   constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
@@ -67,7 +71,16 @@ export class Postgres {
 
   #connectable(name: string, url: string | undefined, options: PostgresOptions): void {
     const target = targetOf(url, options.env);
-    this.#add(name, target.label, options, { open: () => openLink(target) });
+    if (options.ssh === undefined) {
+      this.#add(name, target.label, options, { open: () => openLink(target) });
+      return;
+    }
+    const tunnel = new Tunnel(options.ssh, target.addresses, options.env);
+    this.#tunnels.push(tunnel);
+    this.#add(name, target.label, options, {
+      ready: () => tunnel.ready(),
+      open: () => openLink(target, tunnel),
+    });
   }
 
   #add(name: string, label: string, options: PostgresOptions, source: Source): void {
@@ -106,6 +119,7 @@ export class Postgres {
       await listener.close();
       await database.close();
     }
+    for (const tunnel of this.#tunnels) await tunnel.close();
     await this.#embedded?.close();
   }
 }

@@ -125,10 +125,15 @@ describe("sslmode as libpq means it", () => {
     const url = new URL(secured.url);
     url.search = "sslmode=require";
     const link = await openLink(targetOf(url.href, { HOME: folder }));
+    const watching = await openLink(targetOf(url.href, { HOME: folder }));
     const controller = new AbortController();
     const work = link.stoppable(link.run("SELECT pg_sleep(600)"), controller.signal);
+    // A cancel that overtakes the statement finds nothing to stop.
+    const asleep = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    await expect.poll(() => watching.rows(asleep)).toEqual([{ n: 1 }]);
     controller.abort();
     await expect(work).rejects.toMatchObject({ code: "57014" });
+    await watching.close();
     await link.close();
   });
 });

@@ -1,0 +1,155 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import { startDeadline } from "@refmcp/core/boundary";
+import { freePort } from "./cluster.ts";
+import { isWindows, privateFolder } from "./data-directory.ts";
+import { Keeper } from "./keeper.ts";
+import type { Address } from "./target.ts";
+
+/** Logging in, over jump hosts too, takes at most this long, in milliseconds. */
+const LOGIN_MS = 30_000;
+
+/**
+ * How ssh runs, whatever the user's configuration says: it asks nothing, knows the host's key beforehand or ends, stays in
+ * the foreground as a process of its own, and shares nothing with the host. `LocalCommand` runs when the forwarding is
+ * there: its output says so.
+ */
+const SETTINGS = [
+  ...["BatchMode=yes", "StrictHostKeyChecking=yes", "NoHostAuthenticationForLocalhost=no"],
+  ...["ExitOnForwardFailure=yes", "PermitLocalCommand=yes", "LocalCommand=echo ready"],
+  ...["ControlMaster=no", "ControlPath=none", "RemoteCommand=none", "GatewayPorts=no"],
+  ...["IgnoreUnknown=ForkAfterAuthentication", "ForkAfterAuthentication=no", "StreamLocalBindMask=0177"],
+  ...["ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=3"],
+].flatMap((setting) => ["-o", setting]);
+
+interface Running {
+  /** The local end of each address: a socket in a folder of our own, on Windows a port. */
+  readonly ends: ReadonlyMap<Address, string | number>;
+  stop(): void;
+}
+
+/** The way to the addresses of one database through a host, by the user's own `ssh -N -L`. */
+export class Tunnel {
+  readonly #destination: string;
+  readonly #addresses: readonly Address[];
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  #running: Promise<Running> | undefined;
+  /** The last that ssh said, which may be why the host could not reach the database. */
+  #said = "";
+  #isClosed = false;
+
+  /** @param destination what ssh takes: `user@host`, `ssh://user@host:port`, or a `Host` of its configuration. */
+  constructor(
+    destination: string,
+    addresses: readonly Address[],
+    env: Readonly<Record<string, string | undefined>>,
+  ) {
+    this.#destination = destination;
+    this.#addresses = addresses;
+    this.#env = env;
+  }
+
+  /** What ssh said since it started, in one line; empty where it said nothing. */
+  get said(): string {
+    return oneLine(this.#said.trim().slice(-300));
+  }
+
+  /**
+   * Starts ssh, unless it runs.
+   *
+   * @throws ToolError `unavailable` where there is no ssh, or it could not log in.
+   */
+  async ready(): Promise<void> {
+    await this.#started();
+  }
+
+  /** Opens sockets to an address; starts ssh as `ready` does. */
+  async socketsTo(address: Address): Promise<() => Socket> {
+    const end = (await this.#started()).ends.get(address);
+    if (end === undefined) throw new TypeError("not an address of this tunnel");
+    return () => (typeof end === "number" ? connect(end, "127.0.0.1") : connect(end));
+  }
+
+  #started(): Promise<Running> {
+    if (this.#isClosed) throw new ToolError("unavailable", "The server is closing.");
+    this.#running ??= this.#start().catch((error: unknown) => {
+      this.#running = undefined;
+      throw error;
+    });
+    return this.#running;
+  }
+
+  async #start(): Promise<Running> {
+    const folder = await privateFolder(undefined);
+    const ends = new Map<Address, string | number>();
+    for (const [index, address] of this.#addresses.entries())
+      ends.set(address, isWindows ? await freePort() : join(folder, String(index)));
+    const forwards = [...ends].flatMap(([{ host, port }, end]) => [
+      "-L",
+      `${isWindows ? "127.0.0.1:" : ""}${end}:${host.startsWith("/") ? `${host}/.s.PGSQL.${port}` : `[${host}]:${port}`}`,
+    ]);
+    this.#said = "";
+    const keeper = new Keeper([folder], undefined);
+    const ssh = spawn("ssh", ["-N", "-T", "-a", "-x", ...SETTINGS, ...forwards, "--", this.#destination], {
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    const stop = () => {
+      ssh.kill();
+      keeper.end();
+      rmSync(folder, { recursive: true, force: true });
+    };
+    ssh.stderr.on("data", (text: Buffer) => {
+      this.#said = (this.#said + text.toString("utf8")).slice(-2_000);
+    });
+    const deadline = startDeadline(LOGIN_MS);
+    // Listened to at once: each may happen while the helper starts.
+    const isReady = Promise.race([
+      once(ssh.stdout, "data", { signal: deadline.signal }).then(() => true),
+      once(ssh, "close", { signal: deadline.signal }).then(() => false),
+    ]);
+    isReady.catch(() => undefined);
+    try {
+      await keeper.started;
+      keeper.keep(ssh);
+      if (!(await isReady)) throw this.#failure(this.said);
+    } catch (error) {
+      stop();
+      throw error instanceof ToolError ? error : this.#failure(reasonOf(error, deadline.signal.aborted));
+    } finally {
+      deadline.end();
+    }
+    ssh.once("close", () => {
+      stop();
+      this.#running = undefined;
+    });
+    ssh.unref();
+    return { ends, stop };
+  }
+
+  #failure(why: string): ToolError {
+    const destination = oneLine(this.#destination);
+    return new ToolError("unavailable", `The SSH tunnel through ${destination} could not be opened: ${why}`, {
+      code: "ssh_tunnel",
+      hint: `Make sure that \`ssh ${destination}\` logs in without any question: its key is in an agent or has no passphrase, and the host's key is in known_hosts.`,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const running = await this.#running?.catch(() => undefined);
+    running?.stop();
+  }
+}
+
+function reasonOf(error: unknown, isLate: boolean): string {
+  if (isLate) return `ssh did not log in within ${LOGIN_MS / 1000} s.`;
+  if (error instanceof Error && "code" in error && error.code === "ENOENT")
+    return "the program ssh was not found. Install OpenSSH's client, or leave --ssh out.";
+  return oneLine(String(error));
+}
