@@ -23,6 +23,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   directories: {},
+  argumentNeeds: { database: "db" },
   toolsets: {
     data: {
       description: "Query, describe, explain, export, and change where that is allowed.",

@@ -138,4 +138,22 @@ describe("query", () => {
       await failing.close();
     }
   });
+
+  it("takes a database by name, and lists the argument only where there is more than one", async () => {
+    expect(await server.data("query", { sql: "SELECT 1 AS n", database: "other" })).toMatchObject({
+      rows: [[1]],
+    });
+    const { text } = await server.call("query", { sql: "SELECT 1", database: "othr" });
+    expect(text).toMatch(/No database "othr" is configured. Did you mean other\?/);
+    const one = await talk(["--url", world.url]);
+    for (const [of, listed] of [
+      [server, true],
+      [one, false],
+    ] as const) {
+      const { tools } = await of.connected.client.listTools();
+      for (const { name, inputSchema } of tools)
+        expect(Object.hasOwn(inputSchema.properties ?? {}, "database"), name).toBe(listed);
+    }
+    await one.close();
+  });
 });
