@@ -9,20 +9,12 @@ export const tool = toolFor<Context>();
 export const resource = resourceFor<Context>();
 export const prompt = promptFor<Context>();
 
-export const repoPath = z.string().optional().describe("Repository directory; optional if only one.");
+export const repoPath = z.string().optional().describe("Repository; optional if only one.");
 export const files = (what: string) =>
-  z.array(z.string().min(1)).min(1).max(1_000).describe(`${what}, from the repository's root.`);
-export const paths = z
-  .array(z.string().min(1))
-  .max(100)
-  .optional()
-  .describe("Only these paths, from the repository's root.");
-export const contextLines = z
-  .int()
-  .min(0)
-  .max(1_000)
-  .default(3)
-  .describe("Unchanged lines around each change.");
+  z.array(z.string()).min(1).max(1_000).describe(`${what}, from the repository's root.`);
+export const paths = z.array(z.string()).max(100).optional().describe("Only these paths, from the root.");
+export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
+export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace.");
 export const diffFormat = z
   .enum(["patch", "stat", "name_status"])
   .default("patch")
@@ -59,8 +51,8 @@ export const integrated = z.object({
   after: z.string(),
   files: changedFiles,
   count: z.number(),
-  up_to_date: z.literal(true).optional(),
-  fast_forward: z.literal(true).optional(),
+  up_to_date: z.boolean().optional(),
+  fast_forward: z.boolean().optional(),
   conflicted: z.array(z.string()).optional(),
   undo: z.string().optional(),
   notes,

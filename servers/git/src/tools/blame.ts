@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { repoPath, textAnswer, tool } from "../context.ts";
+import { ignoreWhitespace, repoPath, textAnswer, tool } from "../context.ts";
 import { blame } from "../repository/read/blame.ts";
 
 const line = z.int().min(1).max(100_000_000);
@@ -18,11 +18,14 @@ export default tool({
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
     end_line: line.optional().describe("Last line."),
+    ignore_whitespace: ignoreWhitespace,
+    detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, start_line, end_line, ...query }, git, call) {
+  async run({ repo_path, start_line, end_line, ignore_whitespace, detect_moves, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     const range = { startLine: start_line, endLine: end_line };
-    return textAnswer("", await blame(repository, { ...query, ...range }, call.budget));
+    const how = { ignoreWhitespace: ignore_whitespace, detectMoves: detect_moves };
+    return textAnswer("", await blame(repository, { ...query, ...range, ...how }, call.budget));
   },
 });

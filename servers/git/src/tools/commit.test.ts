@@ -33,6 +33,7 @@ describe("git_commit", () => {
       files: 1,
       insertions: 1,
       deletions: 1,
+      remaining: "1 unstaged, 1 untracked",
     });
     expect(git("log", "-1", "--format=%B").trim()).toBe("Set x\n\n# kept");
     expect(git("log", "-1", "--format=%an <%ae>").trim()).toBe("Test <test@example.org>");

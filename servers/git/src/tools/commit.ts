@@ -14,9 +14,9 @@ export default tool({
     message: z.string().min(1).max(100_000).describe("Subject line; more after an empty line."),
     files: files("Commit only these").optional(),
     amend: z.boolean().default(false).describe("Replace the last commit."),
-    author: z.string().max(300).optional().describe("Name <email>, where not the user."),
-    sign: z.boolean().optional().describe("Sign with the user's key; default: their commit.gpgSign."),
-    allow_empty: z.boolean().default(false).describe("Commit although nothing changed."),
+    author: z.string().max(300).optional().describe("Name <email>, if not the user."),
+    sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),
+    allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
   }),
   output: z.object({
     commit: z.string(),
@@ -26,6 +26,7 @@ export default tool({
     files: z.number(),
     insertions: z.number(),
     deletions: z.number(),
+    remaining: z.string().optional(),
     notes,
   }),
   run: ({ repo_path, allow_empty, ...query }, git, call) =>

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { diff } from "../repository/read/diff.ts";
 
 export default tool({
@@ -15,15 +15,17 @@ export default tool({
     context_lines: contextLines,
     paths,
     format: diffFormat,
+    ignore_whitespace: ignoreWhitespace,
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, ...query }, git, call) {
+  async run({ repo_path, context_lines, ignore_whitespace, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     await repository.worktree();
     const compared = {
       ...query,
       between: ["--cached"],
       contextLines: context_lines,
+      ignoreWhitespace: ignore_whitespace,
       tool: "git_diff_staged",
     };
     return textAnswer("Staged changes:", await diff(repository, compared, call.budget));

@@ -19,6 +19,49 @@ describe("git_diff_unstaged", () => {
     expect((await call("git_diff_unstaged", { format: "name_status" })).text).toContain("M src/app.ts");
   });
 
+  it("shows untracked files where asked, and writes nothing", async () => {
+    const { call, git, write } = sample();
+    write("new folder/b.ts", "fresh\n");
+    write("ignored.log", "noise\n");
+    git("init", "--quiet", "nested");
+    const before = [git("count-objects"), git("status", "--porcelain")];
+    const { text } = await call("git_diff_unstaged", { include_untracked: true });
+    expect(text).toContain("+++ b/new folder/b.ts\t\n@@ -0,0 +1 @@\n+fresh");
+    expect(text).toContain("+++ b/notes.txt");
+    expect(text).not.toMatch(/ignored|nested/);
+    expect(
+      (await call("git_diff_unstaged", { include_untracked: true, paths: ["notes.txt"] })).text,
+    ).toContain("(1 file changed, 1 insertion, 0 deletions)");
+    expect([git("count-objects"), git("status", "--porcelain")]).toEqual(before);
+  });
+
+  it("ignores whitespace where asked", async () => {
+    const { call, git, write } = sample();
+    git("checkout", "--quiet", ".");
+    write("README.md", git("show", "HEAD:README.md").replaceAll("\n", "  \n"));
+    write("src/app.ts", git("show", "HEAD:src/app.ts").replace("OURS", "ou rs"));
+    expect((await call("git_diff_unstaged")).text).toContain("(2 files changed");
+    const { text } = await call("git_diff_unstaged", { ignore_whitespace: true });
+    expect(text).toContain("+ou rs");
+    expect(text).toContain("(1 file changed, 1 insertion, 1 deletion)");
+  });
+
+  it("leaves lock files out unless they are named, and says so", async () => {
+    const { call, git, write } = sample();
+    const name = "web [1]/package-lock.json";
+    write(name, "{}\n");
+    git("add", name);
+    git("commit", "--quiet", "-m", "Lock");
+    write(name, '{ "a": 1 }\n');
+    const { text } = await call("git_diff_unstaged");
+    expect(text).not.toContain('"a": 1');
+    expect(text).toContain(
+      `(2 files changed, 2 insertions, 2 deletions; lock files left out unless named in paths: ${name})`,
+    );
+    expect((await call("git_diff_unstaged", { paths: [name] })).text).toContain('+{ "a": 1 }');
+    expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain(`+1 -1 ${name}`);
+  });
+
   it("refuses a cursor whose changes are no longer there", async () => {
     const { call, write } = sample();
     write("src/app.ts", "x\n".repeat(20_000));

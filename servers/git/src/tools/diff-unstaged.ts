@@ -1,13 +1,12 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { diff } from "../repository/read/diff.ts";
 
 export default tool({
   name: "git_diff_unstaged",
   title: "Unstaged changes",
-  description:
-    "Show changes of the working tree that are not staged yet. New files stand in git_status only.",
+  description: "Show changes that are not staged yet; new files with include_untracked.",
   effect: "read",
   openWorld: false,
   toolset: "read",
@@ -16,12 +15,21 @@ export default tool({
     context_lines: contextLines,
     paths,
     format: diffFormat,
+    ignore_whitespace: ignoreWhitespace,
+    include_untracked: z.boolean().default(false).describe("New files as well."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, ...query }, git, call) {
+  async run({ repo_path, context_lines, ignore_whitespace, include_untracked, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     await repository.worktree();
-    const compared = { ...query, between: [], contextLines: context_lines, tool: "git_diff_unstaged" };
+    const compared = {
+      ...query,
+      between: [],
+      untracked: include_untracked,
+      contextLines: context_lines,
+      ignoreWhitespace: ignore_whitespace,
+      tool: "git_diff_unstaged",
+    };
     return textAnswer("Unstaged changes:", await diff(repository, compared, call.budget));
   },
 });

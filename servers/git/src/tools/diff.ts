@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { comparedTrees } from "../repository/open/revisions.ts";
 import { diff } from "../repository/read/diff.ts";
 
@@ -18,12 +18,19 @@ export default tool({
     context_lines: contextLines,
     paths,
     format: diffFormat,
+    ignore_whitespace: ignoreWhitespace,
     cursor: fields.cursor,
   }),
-  async run({ repo_path, target, context_lines, ...query }, git, call) {
+  async run({ repo_path, target, context_lines, ignore_whitespace, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     const between = await comparedTrees(repository, target);
-    const compared = { ...query, between, contextLines: context_lines, tool: "git_diff" };
+    const compared = {
+      ...query,
+      between,
+      contextLines: context_lines,
+      ignoreWhitespace: ignore_whitespace,
+      tool: "git_diff",
+    };
     return textAnswer(`Diff with ${oneLine(target)}:`, await diff(repository, compared, call.budget));
   },
 });

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { paths, repoPath, tool } from "../context.ts";
+import { contextLines, paths, repoPath, tool } from "../context.ts";
 import { grep } from "../repository/read/grep.ts";
 
 export default tool({
@@ -13,25 +13,23 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     pattern: z.string().min(1).max(2_000).describe("Regular expression, such as TODO|FIXME."),
-    revision: z
-      .string()
-      .min(1)
-      .max(1_000)
-      .optional()
-      .describe("Search this commit; default: the working tree."),
+    revision: z.string().optional().describe("Search this commit; default: the working tree."),
     paths,
     ignore_case: z.boolean().default(false).describe("Ignore upper and lower case."),
     fixed_strings: z.boolean().default(false).describe("Take pattern literally."),
+    context_lines: contextLines.default(0),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   }),
   output: z.object({
-    matches: z.array(z.object({ path: z.string(), line: z.number(), text: z.string() })),
+    matches: z.array(
+      z.object({ path: z.string(), line: z.number(), text: z.string(), context: z.boolean().optional() }),
+    ),
     next_cursor: fields.nextCursor,
   }),
-  async run({ repo_path, ignore_case, fixed_strings, ...query }, git, call) {
+  async run({ repo_path, ignore_case, fixed_strings, context_lines, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
-    const how = { ignoreCase: ignore_case, fixed: fixed_strings };
+    const how = { ignoreCase: ignore_case, fixed: fixed_strings, contextLines: context_lines };
     return grep(repository, { ...query, ...how }, call.budget);
   },
 });

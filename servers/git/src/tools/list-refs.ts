@@ -6,8 +6,7 @@ import { listRefs } from "../repository/read/refs.ts";
 export default tool({
   name: "git_list_refs",
   title: "List tags, remotes, stashes",
-  description:
-    "List tags, remotes, stashes, worktrees, or what destructive tools kept. For branches call git_branch.",
+  description: "List tags, remotes, stashes, worktrees or recovery refs. For branches call git_branch.",
   effect: "read",
   openWorld: false,
   toolset: "read",

@@ -17,6 +17,7 @@ describe("git_log", () => {
       author: "Test",
       email: "test@example.org",
       date: expect.stringMatching(/^2024-01-02T12:00:00(Z|\+00:00)$/),
+      refs: ["tag: v0.9"],
       message: "Add café\n\nWith a body.",
     });
   });

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, diffFormat, paths, repoPath, textAnswer, tool } from "../context.ts";
+import { contextLines, diffFormat, ignoreWhitespace, paths, repoPath, textAnswer, tool } from "../context.ts";
 import { show } from "../repository/read/show.ts";
 
 const line = z.int().min(1).max(100_000_000).optional();
@@ -19,13 +19,19 @@ export default tool({
     context_lines: contextLines,
     paths,
     format: diffFormat,
+    ignore_whitespace: ignoreWhitespace,
     start_line: line.describe("First line of a file, from 1."),
     end_line: line.describe("Last line of a file."),
     cursor: fields.cursor,
   }),
-  async run({ repo_path, context_lines, start_line, end_line, ...query }, git, call) {
+  async run({ repo_path, context_lines, ignore_whitespace, start_line, end_line, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
-    const range = { contextLines: context_lines, startLine: start_line, endLine: end_line };
+    const range = {
+      contextLines: context_lines,
+      ignoreWhitespace: ignore_whitespace,
+      startLine: start_line,
+      endLine: end_line,
+    };
     return textAnswer("", await show(repository, { ...query, ...range }, call.budget));
   },
 });

@@ -6,7 +6,7 @@ export default tool({
   name: "git_status",
   title: "Working tree status",
   description:
-    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; name it in paths for its files.",
+    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; pass it in paths for its files.",
   effect: "read",
   openWorld: false,
   toolset: "read",
@@ -17,8 +17,8 @@ export default tool({
   output: z.object({
     branch: z.string().optional(),
     head: z.string().optional(),
-    detached: z.literal(true).optional(),
-    unborn: z.literal(true).optional(),
+    detached: z.boolean().optional(),
+    unborn: z.boolean().optional(),
     upstream: z.string().optional(),
     ahead: z.number().optional(),
     behind: z.number().optional(),

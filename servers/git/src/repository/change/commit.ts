@@ -3,10 +3,10 @@ import type { Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, noCommits } from "../open/revisions.ts";
-import { currentBranch } from "../read/branches.ts";
 import { DIFF_ARGS, parseChanges } from "../read/changed-files.ts";
-import { operationOf } from "../read/status.ts";
+import { operationOf, statusOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
+import { together } from "../run/run-git.ts";
 import { records, textOf } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { signing } from "./signing.ts";
@@ -33,6 +33,8 @@ export interface Committed {
   files: number;
   insertions: number;
   deletions: number;
+  /** What is not committed, in numbers; left out where all is. */
+  remaining?: string;
   notes?: string[];
 }
 
@@ -91,17 +93,23 @@ export async function commit(
 
 /** The new commit in numbers, and its first parent. */
 async function describe(repository: Repository): Promise<{ facts: Committed; parent: string | undefined }> {
-  const output = await repository.output(
-    [
-      ...["log", "--no-show-signature", "--no-mailmap", "--max-count=1", "--format=%H%x00%P%x00%s", "-z"],
-      ...["-m", "--first-parent", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "HEAD", "--"],
-    ],
-    "read the commit",
-  );
+  const [output, status] = await together([
+    repository.output(
+      [
+        ...["log", "--no-show-signature", "--no-mailmap", "--max-count=1", "--format=%H%x00%P%x00%s", "-z"],
+        ...["-m", "--first-parent", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "HEAD", "--"],
+      ],
+      "read the commit",
+    ),
+    statusOf(repository),
+  ]);
+  const { branch } = status;
   const [oid = "", parents = "", subject = ""] = records(output).map(textOf);
-  const start = Buffer.byteLength(`${oid} ${parents} `) + (records(output)[2]?.length ?? 0) + 1;
-  const files = parseChanges(output.subarray(start));
-  const branch = await currentBranch(repository);
+  const files = parseChanges(records(output).slice(3));
+  const remaining = (["staged", "unstaged", "untracked"] as const)
+    .filter((kind) => status[kind].length > 0)
+    .map((kind) => `${status[kind].length} ${kind}`)
+    .join(", ");
   const sum = (counts: (number | undefined)[]) =>
     counts.reduce<number>((total, count) => total + (count ?? 0), 0);
   const facts: Committed = {
@@ -111,6 +119,7 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
     files: files.length,
     insertions: sum(files.map((file) => file.added)),
     deletions: sum(files.map((file) => file.deleted)),
+    ...(remaining === "" ? {} : { remaining }),
   };
   return { facts, parent: parents.split(" ", 1)[0] || undefined };
 }

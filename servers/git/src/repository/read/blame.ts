@@ -12,6 +12,9 @@ export interface BlameQuery {
   readonly revision: string;
   readonly startLine: number;
   readonly endLine?: number | undefined;
+  readonly ignoreWhitespace?: boolean;
+  /** Lines that were moved or copied are those of the commit that first wrote them. */
+  readonly detectMoves?: boolean;
   readonly cursor?: string | undefined;
 }
 
@@ -33,7 +36,8 @@ const position = z.object({ oid: z.string(), line: z.int().min(1) });
 export async function blame(repository: Repository, query: BlameQuery, budget: number): Promise<DiffText> {
   const [path = ""] = await pathsIn(repository, [query.path]);
   await refuseOutsideFile(repository);
-  const bound = [repository.location.gitDir, path, query.startLine, query.endLine];
+  const how = [...(query.ignoreWhitespace ? ["-w"] : []), ...(query.detectMoves ? ["-M", "-C"] : [])];
+  const bound = [repository.location.gitDir, path, query.startLine, query.endLine, how];
   const cursors = cursorsOf("git_blame", bound, position);
   const start = cursors.decode(query.cursor) ?? {
     oid: await commitOf(repository, query.revision),
@@ -46,6 +50,7 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
     "--porcelain",
     "--no-textconv",
     "--encoding=UTF-8",
+    ...how,
     `-L${start.line},${end}`,
     start.oid,
     "--",

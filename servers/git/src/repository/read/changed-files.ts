@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { oneLine } from "@refmcp/core/answer";
@@ -18,6 +18,7 @@ export const DIFF_ARGS = [
   "--src-prefix=a/",
   "--dst-prefix=b/",
   "--find-renames",
+  "--find-copies",
 ];
 
 /** A changed file. */
@@ -60,11 +61,35 @@ export async function withIndex<Value>(
   const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
   try {
     const index = join(folder, "index");
-    return await work((await copyIndex(repository, index)) ? { GIT_INDEX_FILE: index } : {});
+    await copyIndex(repository, index);
+    return await work({ GIT_INDEX_FILE: index });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Puts the untracked files that are not ignored into a copy of the index, so that a diff shows them as new ones. */
+export async function addUntracked(
+  repository: Repository,
+  paths: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...paths];
+  const found = records(await repository.output(list, "list the untracked files", { env }));
+  // A name that ends with a slash is another repository.
+  const input = Buffer.concat(found.filter((path) => path.at(-1) !== 47).flatMap((path) => [path, NUL]));
+  if (input.length === 0) return;
+  // git writes an empty object for what is only announced: not into the repository, where a reading tool writes nothing.
+  const objects = `${env.GIT_INDEX_FILE}-objects`;
+  await mkdir(objects);
+  const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  await repository.output(add, "look at the untracked files", {
+    env: { ...env, GIT_OBJECT_DIRECTORY: objects },
+    input,
+  });
+}
+
+const NUL = Buffer.from([0]);
 
 /** The changed files with their line counts, and a digest of them with the object ids on both sides. */
 export async function changesOf(
@@ -72,24 +97,29 @@ export async function changesOf(
   between: readonly string[],
   paths: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  ignoreWhitespace = false,
 ): Promise<{ files: FileChange[]; digest: string }> {
+  const how = ignoreWhitespace ? ["--ignore-all-space"] : [];
   const output = await repository.output(
-    ["diff", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "-z", ...between, "--", ...paths],
+    ["diff", ...DIFF_ARGS, ...how, "--raw", "--no-abbrev", "--numstat", "-z", ...between, "--", ...paths],
     "compare",
     { env },
   );
   const digest = createHash("sha256").update(output).digest("base64url").slice(0, 16);
-  return { files: parseChanges(output), digest };
+  const files = parseChanges(records(output));
+  // git counts no lines where nothing but whitespace differs, and its patch leaves the file out.
+  const isLeftOut = ({ letter, added, deleted }: FileChange) =>
+    ignoreWhitespace && letter === "M" && added === 0 && deleted === 0;
+  return { files: files.filter((file) => !isLeftOut(file)), digest };
 }
 
 /**
  * Reads `--raw --numstat -z`: first `:modes oids letter NUL path NUL` (two paths for a rename) of each file, then
  * `added TAB deleted TAB path NUL` (for a rename an empty path and two more fields). Unmerged files may come twice.
  */
-export function parseChanges(output: Buffer): FileChange[] {
+export function parseChanges(fields: readonly Buffer[]): FileChange[] {
   const letters = new Map<string, string>();
   const files = new Map<string, FileChange>();
-  const fields = records(output);
   let at = 0;
   const next = (): Buffer => fields[at++] ?? Buffer.alloc(0);
   const number = (text: string) => (text === "-" ? undefined : Number(text));
@@ -104,7 +134,7 @@ export function parseChanges(output: Buffer): FileChange[] {
     const first = field.indexOf(9);
     const second = field.indexOf(9, first + 1);
     if (first === -1 || second === -1) continue;
-    const added = number(field.toString("latin1", 0, first));
+    const added = number(field.toString("latin1", 0, first).trim());
     const deleted = number(field.toString("latin1", first + 1, second));
     const plain = field.subarray(second + 1);
     const from = plain.length > 0 ? undefined : pathText(next());

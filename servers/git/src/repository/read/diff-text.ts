@@ -109,21 +109,23 @@ export function diffFacts(
   rest: {
     cursor: string | undefined;
     note?: string | undefined;
+    locked?: readonly string[];
     leftOut?: readonly string[];
     cutLines?: number;
   },
 ): string {
-  const { cursor, leftOut = [], cutLines = 0 } = rest;
+  const { cursor, locked = [], leftOut = [], cutLines = 0 } = rest;
   const parts = [totalOf(files)];
-  if (leftOut.length > 0) {
-    const names = leftOut.slice(0, 5).map((name) => oneLine(clip(name, 60)));
-    const others = leftOut.length - names.length;
-    parts.push(
-      `not shown yet: ${names.join(", ")}${others > 0 ? ` and ${counted(others, "more file")}` : ""}`,
-    );
-  }
+  if (leftOut.length > 0) parts.push(`not shown yet: ${someOf(leftOut)}`);
+  if (locked.length > 0) parts.push(`lock files left out unless named in paths: ${someOf(locked)}`);
   if (cutLines > 0) parts.push(`${counted(cutLines, "very long line")} cut`);
   if (cursor !== undefined) parts.push(`continue with cursor "${cursor}" or narrow with paths`);
   if (rest.note !== undefined) parts.push(rest.note.replace(/\.$/, ""));
   return `(${parts.join("; ")})`;
+}
+
+function someOf(paths: readonly string[]): string {
+  const names = paths.slice(0, 5).map((name) => oneLine(clip(name, 60)));
+  const others = paths.length - names.length;
+  return `${names.join(", ")}${others > 0 ? ` and ${counted(others, "more file")}` : ""}`;
 }

@@ -1,10 +1,11 @@
+import { posix } from "node:path";
 import { cursorsOf, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { together } from "../run/run-git.ts";
-import { changesOf, DIFF_ARGS, isFileStart, withIndex } from "./changed-files.ts";
+import { addUntracked, changesOf, DIFF_ARGS, isFileStart, withIndex } from "./changed-files.ts";
 import { diffFacts, fileList, wholeFiles } from "./diff-text.ts";
 import { type LinePage, LinePager } from "./line-pager.ts";
 
@@ -16,6 +17,10 @@ export interface DiffQuery {
   readonly contextLines: number;
   readonly paths?: readonly string[] | undefined;
   readonly format: DiffFormat;
+  /** Changes of nothing but whitespace are none. */
+  readonly ignoreWhitespace?: boolean;
+  /** Whether files that git does not track yet are shown as new ones. */
+  readonly untracked?: boolean;
   readonly cursor?: string | undefined;
   /** The tool, to which its cursors belong. */
   readonly tool: string;
@@ -29,6 +34,15 @@ export interface DiffText {
 
 const position = z.object({ digest: z.string(), line: z.int().min(0) });
 
+/** Files that package managers write, and nobody reads in a patch. */
+const LOCK_FILES = [
+  ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"],
+  ...["Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock"],
+  ...["composer.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock"],
+  ...["packages.lock.json", "gradle.lockfile"],
+];
+const WITHOUT_LOCK_FILES = LOCK_FILES.map((name) => `:(exclude,glob)**/${name}`);
+
 /**
  * A diff within the budget: whole files while they fit, a too large one by hunks, and a cursor for the rest. The cursor is
  * bound to the object ids and to what has changed, so that a page never belongs to another diff than the one before.
@@ -38,17 +52,27 @@ const position = z.object({ digest: z.string(), line: z.int().min(0) });
  */
 export async function diff(repository: Repository, query: DiffQuery, budget: number): Promise<DiffText> {
   const paths = await pathsIn(repository, query.paths ?? []);
-  const scope = [repository.location.gitDir, query.between, query.contextLines, paths, query.format];
+  const { between, contextLines, format, ignoreWhitespace = false, untracked = false } = query;
+  const scope = [
+    repository.location.gitDir,
+    between,
+    contextLines,
+    paths,
+    format,
+    ignoreWhitespace,
+    untracked,
+  ];
   const cursors = cursorsOf(query.tool, scope, position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const room = budget - 700;
-  const [changes, page] = await withIndex(repository, query.between, (env) =>
-    together([
-      changesOf(repository, query.between, paths, env),
-      query.format === "patch" ? patchPage(repository, query, paths, skip, room, env) : query.format,
-    ]),
-  );
+  const [changes, page] = await withIndex(repository, query.between, async (env) => {
+    if (untracked) await addUntracked(repository, paths, env);
+    return together([
+      changesOf(repository, between, paths, env, ignoreWhitespace),
+      format === "patch" ? patchPage(repository, query, paths, skip, room, env) : format,
+    ]);
+  });
   if (start !== undefined && start.digest !== changes.digest) {
     throw new ToolError("conflict", "The changes are no longer those that the cursor came from.", {
       code: "stale_cursor",
@@ -70,12 +94,21 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
     const cursor = next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: next });
     return { body: list.text, facts: diffFacts(changes.files, { cursor, note }) };
   }
-  const shown = wholeFiles(page, changes.files, skip, room);
+  const isLocked = ({ path }: { path: string }) => LOCK_FILES.includes(posix.basename(path));
+  const locked = paths.length === 0 ? changes.files.filter(isLocked).map(({ path }) => path) : [];
+  const files = changes.files.filter(({ path }) => !locked.includes(path));
+  const shown = wholeFiles(page, files, skip, room);
   const cursor =
     shown.next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: shown.next });
   return {
     body: shown.text,
-    facts: diffFacts(changes.files, { cursor, note, leftOut: shown.leftOut, cutLines: page.cutLines }),
+    facts: diffFacts(changes.files, {
+      cursor,
+      note,
+      locked,
+      leftOut: shown.leftOut,
+      cutLines: page.cutLines,
+    }),
   };
 }
 
@@ -104,10 +137,17 @@ async function patchPage(
       return inHeader ? "more" : undefined;
     },
   });
+  const how = [`--unified=${query.contextLines}`, ...(query.ignoreWhitespace ? ["--ignore-all-space"] : [])];
+  const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
   await repository.output(
-    ["diff", ...DIFF_ARGS, "--patch", `--unified=${query.contextLines}`, ...query.between, "--", ...paths],
+    ["diff", ...DIFF_ARGS, "--patch", ...how, ...query.between, "--", ...what],
     "compare",
-    { onStdout: (chunk) => pager.take(chunk), maxBytes: Number.MAX_SAFE_INTEGER, env },
+    {
+      onStdout: (chunk) => pager.take(chunk),
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      // Our own patterns have magic; paths of a call are literal.
+      env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
+    },
   );
   return pager.page();
 }

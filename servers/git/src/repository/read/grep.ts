@@ -15,6 +15,8 @@ export interface GrepQuery {
   readonly paths?: readonly string[] | undefined;
   readonly ignoreCase: boolean;
   readonly fixed: boolean;
+  /** Lines around each match. */
+  readonly contextLines?: number;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -23,6 +25,8 @@ export interface Match {
   path: string;
   line: number;
   text: string;
+  /** A line near a match that does not match itself. */
+  context?: true;
 }
 
 /** A match, and how many lines of git's output it takes. */
@@ -68,7 +72,9 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
     [
       "grep",
       ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
-      ...["--threads=1", "--no-column", "--no-heading", "--no-break"],
+      ...["--threads=1", "--no-heading", "--no-break", `--context=${query.contextLines ?? 0}`],
+      // Only a line that matches has a column, which tells it from the lines around it.
+      "--column",
       query.fixed ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
       ...(query.ignoreCase ? ["--ignore-case"] : []),
       // The next argument is the pattern, whatever it begins with.
@@ -121,33 +127,44 @@ async function withoutLinked(root: string, found: readonly Found[]): Promise<Fou
   return kept;
 }
 
+/** Between groups of lines with context. */
+const SEPARATOR = Buffer.from("--");
+
 /** Joins the lines of a path that holds line breaks: only the last of them has the NUL that ends the path. */
 function parseMatches(lines: readonly Buffer[], oid: string | undefined): Found[] {
   const found: Found[] = [];
   let begun: Buffer[] = [];
+  let separators = 0;
   for (const line of lines) {
-    begun.push(line);
+    if (begun.length === 0 && line.equals(SEPARATOR)) separators++;
+    else begun.push(line);
     if (!line.includes(0)) continue;
     const whole = Buffer.concat(
       begun.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("\n"), part])),
     );
-    found.push({ ...parseMatch(whole, oid), lines: begun.length });
+    found.push({ ...parseMatch(whole, oid), lines: begun.length + separators });
     begun = [];
+    separators = 0;
   }
   return found;
 }
 
-/** Reads `[oid:]path NUL line (NUL or :) text`. */
+/** Reads `[oid:]path NUL line NUL [column NUL] text`. */
 function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines"> {
   const prefix = oid === undefined ? 0 : oid.length + 1;
   const nul = line.indexOf(0);
   const rest = line.subarray(nul + 1);
-  const digits = /^\d+/.exec(rest.toString("latin1", 0, 20))?.[0] ?? "0";
-  const text = textOf(rest.subarray(digits.length + 1));
+  const [numbers, digits, column] = /^(\d+)\0(?:(\d+)\0)?/.exec(rest.toString("latin1", 0, 40)) ?? ["", "0"];
+  const text = textOf(rest.subarray(numbers.length));
   const path = line.subarray(prefix, nul);
   const shown = text.length > LONGEST_TEXT ? `${clip(text, LONGEST_TEXT)}…` : text;
   return {
-    match: { path: pathText(path), line: Number(digits), text: shown },
+    match: {
+      path: pathText(path),
+      line: Number(digits),
+      text: shown,
+      ...(column === undefined ? { context: true as const } : {}),
+    },
     bytes: path.toString("latin1"),
   };
 }

@@ -13,6 +13,8 @@ export interface Commit {
   date: string;
   /** Two or more for a merge. */
   parents?: string[];
+  /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
+  refs?: string[];
   message: string;
 }
 
@@ -35,7 +37,9 @@ export interface LogPage {
 
 /** Characters; git_show has the rest. */
 const MAX_MESSAGE = 1_000;
-const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%B"];
+const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
+/** What `parseLog` reads. */
+export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
 /** Arguments that make `git log` print exactly what we ask for, and run nothing. */
 export const LOG_ARGS = [
   "--no-color",
@@ -65,7 +69,7 @@ export async function log(repository: Repository, query: LogQuery, budget: numbe
     [
       "log",
       ...LOG_ARGS,
-      `--format=${FIELDS.join("%x00")}`,
+      LOG_FORMAT,
       `--max-count=${limit + 1}`,
       `--skip=${start.skip}`,
       ...(await filterArgs(repository, query, start.tips)),
@@ -85,7 +89,7 @@ export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
   const fields = records(output);
   const commits: Commit[] = [];
   for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
-    const [commit = "", author = "", email = "", date = "", parents = "", body = ""] = fields
+    const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] = fields
       .slice(index, index + FIELDS.length)
       .map(textOf);
     const message = body.trimEnd();
@@ -96,6 +100,7 @@ export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
       email,
       date,
       ...(parents.includes(" ") ? { parents: parents.split(" ") } : {}),
+      ...(refs === "" ? {} : { refs: refs.split(", ") }),
       message: shown.length === message.length ? message : `${shown}…`,
     });
   }

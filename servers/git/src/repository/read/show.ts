@@ -6,12 +6,13 @@ import { counted, pathText, records, textOf } from "../run/text.ts";
 import { linesText } from "./changed-files.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { LinePager } from "./line-pager.ts";
-import { LOG_ARGS, parseLog } from "./log.ts";
+import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
 
 export interface ShowQuery {
   readonly revision: string;
   readonly contextLines: number;
   readonly format: DiffFormat;
+  readonly ignoreWhitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
   /** First and last line of a file, from 1. */
   readonly startLine?: number | undefined;
@@ -51,9 +52,8 @@ async function showCommit(
   query: ShowQuery,
   budget: number,
 ): Promise<DiffText> {
-  const format = "--format=%H%x00%an%x00%ae%x00%aI%x00%P%x00%B";
   const output = await repository.output(
-    ["log", ...LOG_ARGS, format, "--max-count=1", oid, "--"],
+    ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"],
     "read the commit",
   );
   const [commit] = parseLog(output, messageRoom(budget));
@@ -64,15 +64,16 @@ async function showCommit(
     ...(parents.length > 1 ? [`Merge: ${parents.join(" ")}`] : []),
     `Author: ${oneLine(commit.author)} <${oneLine(commit.email)}>`,
     `Date: ${commit.date}`,
+    ...(commit.refs === undefined ? [] : [`Refs: ${commit.refs.map(oneLine).join(", ")}`]),
     `Message: ${commit.message.split("\n").join("\n    ")}`,
   ].join("\n");
   const parent = first ?? emptyTree(oid);
-  const { contextLines, format: kind, paths, cursor } = query;
+  const { contextLines, format: kind, ignoreWhitespace = false, paths, cursor } = query;
   const between = [parent, oid];
   const room = budget - header.length;
   const changes = await diff(
     repository,
-    { between, contextLines, paths, format: kind, cursor, tool: "git_show" },
+    { between, contextLines, paths, format: kind, ignoreWhitespace, cursor, tool: "git_show" },
     room,
   );
   const against = parents.length > 1 ? "(compared with the first parent) " : "";

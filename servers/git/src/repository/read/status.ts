@@ -1,10 +1,10 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { fitting } from "@refmcp/core/answer";
+import { fitting, oneLine } from "@refmcp/core/answer";
 import { filterNote } from "../open/filters.ts";
-import { pathsIn } from "../open/paths.ts";
+import { isQuoted, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { pathText, records } from "../run/text.ts";
+import { counted, pathText, records } from "../run/text.ts";
 import { changeWord } from "./changed-files.ts";
 
 /** A changed path. */
@@ -39,6 +39,9 @@ export interface Status {
   notes?: string[];
 }
 
+/** New directories whose files are counted. */
+const MAX_COUNTED = 10;
+
 const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
   AU: "added by us",
@@ -60,29 +63,37 @@ export async function status(
   budget: number,
 ): Promise<Status> {
   await repository.worktree();
-  const paths = await pathsIn(repository, query.paths ?? []);
-  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash"];
-  const output = await repository.output(
-    // Where paths are given, files one by one; else a new directory is one line, as git itself shows it.
-    [
-      ...args,
-      `--untracked-files=${paths.length > 0 ? "all" : "normal"}`,
-      "--ignore-submodules=dirty",
-      "--find-renames",
-      "--",
-      ...paths,
-    ],
-    "read the status",
-  );
-  const found = parseStatus(output);
+  const found = await statusOf(repository, await pathsIn(repository, query.paths ?? []));
   const operation = await operationOf(repository);
   if (operation !== undefined) found.operation = operation;
   found.clean =
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
   const note = await filterNote(repository, Buffer.from(modified), "may in truth be unchanged");
-  if (note !== undefined) found.notes = [note];
+  const notes = [...(note === undefined ? [] : [note]), ...(await sizesOf(repository, found.untracked))];
+  if (notes.length > 0) found.notes = notes;
   return shortened(found, budget);
+}
+
+/** The status as git gives it, in whole; with paths, untracked files one by one, else a new directory as one entry. */
+export async function statusOf(repository: Repository, paths: readonly string[] = []): Promise<Status> {
+  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
+  const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
+  return parseStatus(
+    await repository.output([...args, untracked, "--find-renames", "--", ...paths], "read the status"),
+  );
+}
+
+/** How many files there are in the first new directories. */
+async function sizesOf(repository: Repository, untracked: readonly string[]): Promise<string[]> {
+  const directories = untracked.filter((path) => path.endsWith("/") && !isQuoted(path)).slice(0, MAX_COUNTED);
+  if (directories.length === 0) return [];
+  const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...directories];
+  const files = records(await repository.output(list, "list the untracked files")).map(pathText);
+  return directories.map((directory) => {
+    const count = files.filter((file) => file.startsWith(directory) && file !== directory).length;
+    return `${oneLine(directory)} holds ${counted(count, "file")}`;
+  });
 }
 
 /** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
