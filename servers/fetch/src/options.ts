@@ -33,6 +33,12 @@ export const options = defineOptions({
     heading: "Requests",
     description: "Fetch pages that a site's robots.txt closes to programs.",
   },
+  render: {
+    type: "flag",
+    heading: "Requests",
+    description:
+      "Open pages that have next to no text without JavaScript in a headless Chrome, Edge or Chromium of this machine, within the same boundary. Needs the package playwright-core; headers of --header are not sent by the browser.",
+  },
   userAgent: {
     type: "string",
     valueName: "TEXT",

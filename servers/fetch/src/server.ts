@@ -17,7 +17,7 @@ export const server = defineServer({
     "For one part of a long page: format metadata shows its headings, section gets one of them, fetch_find finds words.",
     "fetch_many gets several pages at once. All pieces of a page come from one download for 15 minutes.",
     "Private addresses, this machine and what robots.txt closes are refused; only the user can open them, by options.",
-    "A page that is marked needs_javascript shows its text only in a browser, for example with the playwright server.",
+    "A page marked needs_javascript shows its text only in a browser: the user can start this server with --render, or use the playwright server.",
   ].join("\n"),
   options,
   skills: import.meta.url,

@@ -52,6 +52,8 @@ export interface Site {
 
 export interface SiteOptions {
   readonly address?: string;
+  /** Default: one of the system's choice. */
+  readonly port?: number;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
@@ -65,7 +67,7 @@ export async function site(pages: Record<string, Answer>, options: SiteOptions =
 /** The same, closed by hand. */
 export async function openSite(
   pages: Record<string, Answer>,
-  { address = HOST, tls }: SiteOptions = {},
+  { address = HOST, port: wanted = 0, tls }: SiteOptions = {},
 ): Promise<Site> {
   const asked: string[] = [];
   const requests: Site["requests"] = [];
@@ -76,7 +78,7 @@ export async function openSite(
     reply(pages[path], request, response);
   };
   const server: Server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
-  const port = await listening(server, address);
+  const port = await listening(server, address, wanted);
   return {
     origin: `${tls === undefined ? "http" : "https"}://${address}:${port}`,
     host: `${address}:${port}`,
@@ -128,10 +130,10 @@ export async function rawSite(
   return { origin: `http://${HOST}:${port}`, host: `${HOST}:${port}` };
 }
 
-async function listening(server: NetServer, address: string): Promise<number> {
+async function listening(server: NetServer, address: string, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(0, address, () => resolve());
+    server.listen(port, address, () => resolve());
   });
   const place: AddressInfo | string | null = server.address();
   if (place === null || typeof place === "string") throw new Error("the test's site has no port");
@@ -143,6 +145,7 @@ const DEFAULTS: WebOptions = {
   denyHost: [],
   allowPrivate: false,
   ignoreRobotsTxt: false,
+  render: false,
   userAgent: undefined,
   header: [],
   proxyUrl: undefined,

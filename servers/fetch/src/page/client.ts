@@ -9,6 +9,7 @@ export interface WebOptions {
   readonly denyHost: readonly string[];
   readonly allowPrivate: boolean;
   readonly ignoreRobotsTxt: boolean;
+  readonly render: boolean;
   readonly userAgent: string | undefined;
   readonly header: readonly { readonly name: string; readonly value: string }[];
   readonly proxyUrl: URL | undefined;

@@ -82,7 +82,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const all = textOf(document.body);
   const about = {
     ...facts,
-    needsJavascript: hasScript && all.length < 200 && html.length > 500,
+    needsJavascript: hasScript && (all.length < 20 || (all.length < 200 && html.length > 500)),
     anchors: anchorsOf(document),
   };
   removeFrame(document);

@@ -41,7 +41,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: num
 
 /** What a page is, on one line; its own words in quotes. */
 function headOf(snapshot: Snapshot, page: Page): string {
-  const { answer, body } = snapshot;
+  const { answer, body, rendering } = snapshot;
   const facts = [
     page.title === undefined ? undefined : JSON.stringify(oneLine(page.title)),
     body.mimeType,
@@ -58,8 +58,9 @@ function headOf(snapshot: Snapshot, page: Page): string {
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
     page.reason === undefined ? undefined : `not converted: ${page.reason}`,
     page.needsJavascript
-      ? "needs_javascript: next to no text without a browser; the playwright server's pw_inspect_page has one"
+      ? `needs_javascript: next to no text without a browser; ${rendering?.failed ?? "the playwright server's pw_inspect_page has one, and the user can start this server with --render"}`
       : undefined,
+    rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
   ];
   return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
 }
@@ -69,7 +70,7 @@ const FACTS_CHARS = 4_000;
 
 /** All that is known of a page, without its text; as many headings as fit into `budget` characters. */
 export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
-  const { answer, body, uri, isText } = snapshot;
+  const { answer, body, uri, isText, rendering } = snapshot;
   const headings = page === undefined ? [] : outlineOf(page.text);
   const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
   return {
@@ -92,6 +93,8 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     pages: page?.pages,
     extractor: page?.extractor,
     needs_javascript: page?.needsJavascript || undefined,
+    rendered: rendering && rendering.failed === undefined,
+    not_rendered: rendering?.failed,
     not_converted: page?.reason,
     characters: page?.text.length,
     outline: page === undefined ? undefined : outline,

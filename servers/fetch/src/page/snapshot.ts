@@ -35,6 +35,11 @@ export interface Page extends Facts {
   readonly section?: string | undefined;
 }
 
+/** A page that was to be opened in a browser, and why it could not be, where it could not. */
+export interface Rendering {
+  readonly failed?: string;
+}
+
 /** How the conversions are called in answers. */
 const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
@@ -52,12 +57,15 @@ export class Snapshot {
   readonly id: string;
   readonly answer: HttpAnswer;
   readonly body: Body;
+  /** Where the answer is what a browser made of it, or should have. */
+  readonly rendering: Rendering | undefined;
   #fetchedAt: number;
   readonly #converter: Converter;
   readonly #pages = new Map<string, Page>();
 
-  private constructor(answer: HttpAnswer, body: Body, converter: Converter) {
+  private constructor(answer: HttpAnswer, body: Body, converter: Converter, rendering?: Rendering) {
     this.answer = answer;
+    this.rendering = rendering;
     this.body = body;
     this.#converter = converter;
     this.#fetchedAt = Date.now();
@@ -65,9 +73,9 @@ export class Snapshot {
     this.id = hash.digest("hex").slice(0, 12);
   }
 
-  static async of(answer: HttpAnswer, converter: Converter): Promise<Snapshot> {
+  static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
     const body = await kindOf(answer.body, answer.headers["content-type"] ?? "");
-    return new Snapshot(answer, body, converter);
+    return new Snapshot(answer, body, converter, rendering);
   }
 
   /** When it was downloaded last, in milliseconds since 1970. */
@@ -192,8 +200,10 @@ export class Snapshot {
           hint: "Look at the source with format html, or leave selector out.",
         },
       );
+    const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
     return {
       ...conversion,
+      needsJavascript: conversion.needsJavascript && !isRendered,
       text: cleanText(conversion.text).trim(),
       extractor: EXTRACTORS[conversion.extractor] ?? conversion.extractor,
     };

@@ -3,6 +3,7 @@ import type { HttpClient } from "@refmcp/core/http-client";
 import type { UrlGuard } from "@refmcp/core/url-guard";
 import { clientOf, type WebOptions } from "./client.ts";
 import { Converter } from "./converter.ts";
+import type { Renderer } from "./render.ts";
 import { RobotsGate } from "./robots-gate.ts";
 import { Snapshot } from "./snapshot.ts";
 import { KEPT_MS, Snapshots } from "./snapshots.ts";
@@ -37,6 +38,7 @@ export class Web {
   readonly #guard: UrlGuard;
   readonly #converter = new Converter(CONVERSION);
   readonly #robots: RobotsGate;
+  #renderer: Renderer | undefined;
   readonly #hosts = new Turns(PER_HOST);
   readonly #loading = new Map<string, Loading>();
 
@@ -52,13 +54,22 @@ export class Web {
     this.snapshots = new Snapshots(changed);
   }
 
+  /** @throws ToolError `invalid` for options that exclude each other; as `clientOf`. */
   static async open(options: WebOptions, changed: () => void): Promise<Web> {
+    if (options.render && options.proxyUrl !== undefined)
+      throw new ToolError(
+        "invalid",
+        "--render cannot be used with --proxy-url: the browser would not use it.",
+        {
+          hint: "Start the server with one of the two.",
+        },
+      );
     return new Web(options, await clientOf(options), changed);
   }
 
   async close(): Promise<void> {
     this.#client.close();
-    await this.#converter.close();
+    await Promise.all([this.#converter.close(), this.#renderer?.close()]);
   }
 
   /**
@@ -109,8 +120,42 @@ export class Web {
       });
       const snapshot = await Snapshot.of(answer, this.#converter);
       if (answer.status >= 400) throw await failed(snapshot, signal);
-      return snapshot;
+      return this.#options.render && snapshot.body.kind === "html"
+        ? await this.#rendered(snapshot, userAgent, signal)
+        : snapshot;
     });
+  }
+
+  /** A page that is empty without JavaScript as a browser has it; where that fails, as it is, with the reason. */
+  async #rendered(snapshot: Snapshot, userAgent: string, signal: AbortSignal): Promise<Snapshot> {
+    const { answer } = snapshot;
+    const page = await snapshot.page({ format: "auto", includeLinks: true }, signal);
+    if (!page.needsJavascript) return snapshot;
+    try {
+      const renderer = await this.#browser();
+      const { url, html, isCut } = await renderer.render(answer.url, userAgent, signal);
+      const headers = { ...answer.headers, "content-type": "text/html; charset=utf-8" };
+      const redirects = url.href === answer.url.href ? answer.redirects : [...answer.redirects, answer.url];
+      const made = { ...answer, url, redirects, headers, isCut, body: Buffer.from(html) };
+      return await Snapshot.of(made, this.#converter, {});
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message, hint } =
+        error instanceof ToolError ? error : { message: String(error), hint: undefined };
+      const failed = oneLine([message.replace(/\.$/, ""), ...(hint === undefined ? [] : [hint])].join(". "));
+      return await Snapshot.of(answer, this.#converter, { failed });
+    }
+  }
+
+  /** Loaded with the first page that needs it. */
+  async #browser(): Promise<Renderer> {
+    const [{ Renderer }, { gateOf }] = await Promise.all([
+      import("./render.ts"),
+      import("@refmcp/core/forward-proxy"),
+    ]);
+    const { timeout, maxBytes } = this.#options;
+    this.#renderer ??= new Renderer({ gate: gateOf(this.#guard), totalMs: timeout * 1_000, chars: maxBytes });
+    return this.#renderer;
   }
 }
 
