@@ -34,7 +34,7 @@ for (const server of servers) {
   await pages.put(join(server.folder, "package.json"), await packageManifest(server));
   await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
   await pages.putJson(join(server.folder, "manifest.json"), bundleManifest(server));
-  await pages.put(join(server.folder, "icon.png"), icon(server.name));
+  await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));
 const parts = await pageParts(servers, { published: await isPublished() });

@@ -18,7 +18,7 @@ export function slimTools(server) {
 
 /** About how many tokens these tools take in `tools/list`: four characters each, the rule of thumb for JSON. */
 export function tokensOf(tools) {
-  const listed = tools.map(({ effect, toolset, needs, aliases, ...tool }) => tool);
+  const listed = tools.map(({ effect, toolset, needs, aliases, icons, ...tool }) => tool);
   return Math.ceil(JSON.stringify(listed).length / 4);
 }
 

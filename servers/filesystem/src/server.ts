@@ -11,6 +11,11 @@ export const server = defineServer({
   title: "Filesystem",
   version: manifest.version,
   description: "Read, search and change the files below the directories that you choose.",
+  icon: {
+    colors: ["#fcc419", "#e8590c"],
+    glyph:
+      '<path d="M4 7.5V17a1.5 1.5 0 0 0 1.5 1.5h13A1.5 1.5 0 0 0 20 17V9.5A1.5 1.5 0 0 0 18.5 8H12l-2-2.5H5.5A1.5 1.5 0 0 0 4 7z"/><path d="M4 11.5h16"/>',
+  },
   instructions: [
     "All paths are in the allowed directories (list_allowed_directories); everything else is refused.",
     "Find first: search_files for names, search_text for contents, directory_tree for the layout of a project. Read only",

@@ -13,6 +13,11 @@ export const server = defineServer({
   title: "Git",
   version: manifest.version,
   description: "Read, search and change git repositories below the allowed directories.",
+  icon: {
+    colors: ["#ff8787", "#c92a2a"],
+    glyph:
+      '<circle cx="8" cy="6" r="2"/><circle cx="8" cy="18" r="2"/><circle cx="16.5" cy="8.5" r="2"/><path d="M8 8v8M16.5 10.5c0 3.2-3 3.5-5.5 3.8-1.6.2-3 .6-3 1.7"/>',
+  },
   instructions: [
     "Paths are relative to the repository's root, whatever repo_path is; repo_path may be left out where one repository is in scope.",
     "Begin with git_status. git_diff_unstaged, git_diff_staged and git_diff show patches; git_log and git_show the history; git_grep and git_blame find where something is and who wrote it.",

@@ -11,6 +11,11 @@ export const server = defineServer({
   title: "Memory",
   version: manifest.version,
   description: "Remember people, things, facts and how they are related, from one conversation to the next.",
+  icon: {
+    colors: ["#da77f2", "#5f3dc4"],
+    glyph:
+      '<circle cx="12" cy="12" r="2.4"/><circle cx="5.8" cy="7" r="1.8"/><circle cx="18.2" cy="6.5" r="1.8"/><circle cx="6.5" cy="18" r="1.8"/><circle cx="17.8" cy="17.5" r="1.8"/><path d="M7.2 8.1l2.9 2.4M16.8 7.7l-2.9 2.7M7.8 16.7l2.4-2.9M16.5 16.2l-2.7-2.6"/>',
+  },
   instructions: [
     "A persistent knowledge graph: entities (name, type), observations (one fact each) and relations (active voice).",
     "Recall first: search_nodes with a question or with words and synonyms, then open_nodes for everything about an",

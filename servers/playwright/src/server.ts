@@ -11,6 +11,11 @@ export const server = defineServer({
   title: "Playwright",
   version: manifest.version,
   description: "Test web pages in a real browser: one call, a verdict and evidence.",
+  icon: {
+    colors: ["#69db7c", "#2b8a3e"],
+    glyph:
+      '<rect x="3.5" y="5" width="17" height="14" rx="1.8"/><path d="M3.5 9h17M6 7h.01M8.5 7h.01M8.5 14l2.5 2.5 4.8-4.8"/>',
+  },
   instructions: [
     "One test is one call: pw_run_test goes to a URL, does steps, checks assertions and answers a verdict with a screenshot.",
     "Nothing is kept between calls; what must happen before a check stands in its steps.",

@@ -12,6 +12,11 @@ export const server = defineServer({
   version: manifest.version,
   description:
     "Query PostgreSQL databases: read-only unless started otherwise, with bounded, exactly typed answers.",
+  icon: {
+    colors: ["#74c0fc", "#364fc7"],
+    glyph:
+      '<ellipse cx="12" cy="6.5" rx="7" ry="2.7"/><path d="M5 6.5v11c0 1.5 3.1 2.7 7 2.7s7-1.2 7-2.7v-11M5 12c0 1.5 3.1 2.7 7 2.7s7-1.2 7-2.7"/>',
+  },
   instructions: [
     "Look before you query: pg_describe_tables shows all tables with columns and keys, or finds a column. query runs one",
     "reading statement; pass values as params for $1, $2, … and never paste them into the text. Answers are bounded:",

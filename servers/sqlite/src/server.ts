@@ -12,6 +12,11 @@ export const server = defineServer({
   title: "SQLite",
   version: manifest.version,
   description: "Ask SQLite databases: typed rows, bounded answers, read-only unless started otherwise.",
+  icon: {
+    colors: ["#63e6be", "#087f5b"],
+    glyph:
+      '<path d="M6 4h8l4.5 4.5V19a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z"/><path d="M14 4v4.5h4.5"/><ellipse cx="11.7" cy="12" rx="3.2" ry="1.3"/><path d="M8.5 12v4c0 .7 1.4 1.3 3.2 1.3s3.2-.6 3.2-1.3v-4"/>',
+  },
   instructions: [
     "SQLite databases, read-only unless the server was started with --allow-write or --allow-ddl.",
     "Begin with describe_tables, which shows all tables with columns and keys; then read_query with ? and params for values.",

@@ -37,7 +37,9 @@ const ERAS = {
       ask: (method: string, params = {}) => {
         id += 1;
         const message = modern(id, method, params);
-        Object.assign(Object(message.params)._meta, { "io.modelcontextprotocol/clientCapabilities": capabilities });
+        Object.assign(Object(message.params)._meta, {
+          "io.modelcontextprotocol/clientCapabilities": capabilities,
+        });
         return peer.answer(message);
       },
     };

@@ -1,4 +1,5 @@
 import { annotationsOf } from "../define/effect.ts";
+import { toolIcons } from "../define/icon.ts";
 import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
 import type { ListedTool } from "../protocol/wire.ts";
@@ -11,6 +12,7 @@ export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
     description: tool.description,
     ...schemas,
     annotations: annotationsOf(tool),
+    icons: toolIcons(tool.effect),
     ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   };
 }

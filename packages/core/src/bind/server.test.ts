@@ -1,10 +1,14 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
+import { prepare } from "../launch/prepare.ts";
 import { type Connected, type ConnectOptions, connectInMemory, type Era } from "../testing/connect.ts";
+import { bind } from "./server.ts";
 
 const open: Connected[] = [];
 
@@ -85,6 +89,13 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         idempotentHint: true,
         openWorldHint: false,
       },
+      icons: [
+        {
+          src: expect.stringMatching(/^data:image\/svg\+xml,%3Csvg/),
+          mimeType: "image/svg+xml",
+          sizes: ["any"],
+        },
+      ],
     });
   });
 
@@ -515,5 +526,33 @@ describe.each<Era>(["legacy", "modern"])("a server that is warm, %s era", (era) 
     if (warm) await vi.waitFor(() => expect(opened).toBe(1), { timeout: 60_000 });
     await connected.client.listTools();
     expect(opened).toBe(warm ? 1 : 0);
+  });
+});
+
+describe("icons", () => {
+  it.each([
+    ["2025-06-18", false],
+    ["2025-11-25", true],
+  ])("are known to a client of %s: %j", async (version, known) => {
+    const prepared = await prepare(probeServer(), [], {});
+    if (prepared.kind !== "run") throw new Error("not running");
+    const wire = new Wire({}, bind(prepared.runtime));
+    const { result } = await wire.answer(initialize(version));
+    expect("icons" in Object(Object(result).serverInfo)).toBe(known);
+    const { result: list } = await wire.answer(request(2, "tools/list"));
+    const { tools }: { tools: object[] } = Object(list);
+    expect(tools.map((tool) => "icons" in tool)).toEqual(tools.map(() => known));
+    await wire.handle.close();
+  });
+
+  it("come with the discovery, and not with every answer", async () => {
+    const prepared = await prepare(probeServer(), [], {});
+    if (prepared.kind !== "run") throw new Error("not running");
+    const wire = new Wire({}, bind(prepared.runtime));
+    const infoOf = ({ result }: Reply) =>
+      Object(Object(Object(result)._meta)["io.modelcontextprotocol/serverInfo"]);
+    expect(infoOf(await wire.answer(modern(1, "server/discover")))).toHaveProperty("icons");
+    expect(infoOf(await wire.answer(modern(2, "tools/list")))).not.toHaveProperty("icons");
+    await wire.handle.close();
   });
 });

@@ -1,3 +1,4 @@
+import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
 import type { AnyServer } from "../define/server.ts";
@@ -32,20 +33,23 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;
-  let toolList: readonly ListedTool[] | undefined;
+  /** The list of tools, and for revisions without icons the same without them. */
+  let toolLists: { readonly [icons in "true" | "false"]: readonly ListedTool[] } | undefined;
   const methods = new Map<string, Handler>();
 
   const unlisted = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
     hasValue(runtime.options[option]) ? [] : [argument],
   );
   const listed = async () => {
-    toolList = (await listedTools(runtime.tools, unlisted)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return { tools: toolList };
+    const all = (await listedTools(runtime.tools, unlisted)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    toolLists = { true: all, false: all.map(({ icons: _, ...tool }) => tool) };
+    return toolLists;
   };
-  methods.set("tools/list", ({ params }) => {
+  methods.set("tools/list", ({ params, revision }) => {
     refuseCursor(params.cursor);
     if (definition.warm === true) runtime.warm();
-    return toolList === undefined ? listed() : { tools: toolList };
+    const listOf = (lists: NonNullable<typeof toolLists>) => ({ tools: lists[`${revision.icons}`] });
+    return toolLists === undefined ? listed().then(listOf) : listOf(toolLists);
   });
   const call = (request: ClientRequest, apps?: Apps<Context>) => {
     const name = String(request.params.name);
@@ -86,6 +90,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
 
   return {
     identity: identityOf(definition),
+    icons: [asIcon(serverIconSvg(definition.icon))],
     instructions: definition.instructions,
     log,
     methods,
@@ -137,14 +142,12 @@ function identityOf({
   title,
   version,
   websiteUrl,
-  icons,
 }: Omit<AnyServer, "tools" | "prompts">): Implementation {
   return {
     name: `refmcp-${name}`,
     title,
     version,
     ...(websiteUrl === undefined ? {} : { websiteUrl }),
-    ...(icons === undefined ? {} : { icons: [...icons] }),
   };
 }
 

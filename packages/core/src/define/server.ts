@@ -1,7 +1,7 @@
 import type { Bound } from "../boundary/paths/types.ts";
 import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
-import type { Icon } from "./content.ts";
+import type { ServerIcon } from "./icon.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 import type { LazyPrompt, Prompt } from "./prompt.ts";
 import type { Resource } from "./resource.ts";
@@ -43,8 +43,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly description: string;
   /** Where people read about it. */
   readonly websiteUrl?: string;
-  /** Pictures for hosts that show servers in a list. */
-  readonly icons?: readonly Icon[];
+  /** Its picture in lists of servers. Default: a plug. */
+  readonly icon?: ServerIcon;
   /** For the model: how the tools play together. At most 1,500 characters, the core rule in the first 512. */
   readonly instructions: string;
   readonly options: Table;

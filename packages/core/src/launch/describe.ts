@@ -1,5 +1,6 @@
 import { listedPrompt, listedTools } from "../bind/listing.ts";
 import { loadSkills } from "../bind/skills.ts";
+import { serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 import { renderOptionTable } from "./help.ts";
@@ -27,6 +28,7 @@ export async function describeServer<Context, Table extends OptionTable>(
     instructions,
     toolsets,
     slim,
+    icon: serverIconSvg(definition.icon),
     skills: skills?.list().skills.map(({ frontmatter }) => frontmatter) ?? [],
     optionTable: renderOptionTable(name, table),
     options: optionEntries(name, table)

@@ -285,7 +285,7 @@ export class Connection implements Client {
   }
 
   #legacyMethods(): ReadonlyMap<string, Handler> {
-    const { identity, instructions, capabilities, methods } = this.#service;
+    const { identity, icons, instructions, capabilities, methods } = this.#service;
     const can = capabilities("legacy");
     const built: [string, Handler][] = [
       [
@@ -297,7 +297,8 @@ export class Connection implements Client {
           this.#gate.negotiated(revision);
           const { version: protocolVersion } = revision;
           const shown = capabilities("legacy", declared);
-          return { protocolVersion, capabilities: shown, serverInfo: identity, instructions };
+          const serverInfo = revision.icons ? { ...identity, icons } : identity;
+          return { protocolVersion, capabilities: shown, serverInfo, instructions };
         },
       ],
       ["ping", () => ({})],

@@ -168,13 +168,18 @@ export class ClientRequest {
   /** A result as this revision wants it. */
   #dressed(result: object): object {
     if (this.revision.era === "legacy") return result;
+    const { identity, icons } = this.#service;
     const meta = "_meta" in result ? Object(result._meta) : undefined;
     const ttlMs = Object.hasOwn(TTL_MS, this.method) ? TTL_MS[this.method] : undefined;
     return {
       resultType: "complete",
       ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
       ...result,
-      _meta: { ...meta, [META.serverInfo]: this.#service.identity },
+      // Every answer names the server; its picture comes with the discovery.
+      _meta: {
+        ...meta,
+        [META.serverInfo]: this.method === "server/discover" ? { ...identity, icons } : identity,
+      },
     };
   }
 

@@ -16,23 +16,37 @@ export interface Revision {
   readonly elicitation: "none" | "forms" | "modes";
   /** Tools in sampling requests. */
   readonly samplingTools: boolean;
+  /** Icons of servers and tools. */
+  readonly icons: boolean;
   /** A stream of events may begin with an event without data, so that it can be resumed from its beginning. */
   readonly primingEvents: boolean;
 }
 
 const ROWS = [
-  // version       era       batches unknownId audio  links  structured elicitation samplingTools primingEvents
-  ["2024-10-07", "legacy", false, "null", false, false, false, "none", false, false],
-  ["2024-11-05", "legacy", false, "null", false, false, false, "none", false, false],
-  ["2025-03-26", "legacy", true, "null", true, false, false, "none", false, false],
-  ["2025-06-18", "legacy", false, "null", true, true, true, "forms", false, false],
-  ["2025-11-25", "legacy", false, "absent", true, true, true, "modes", true, true],
-  ["2026-07-28", "modern", false, "absent", true, true, true, "modes", true, false],
+  // version       era       batches unknownId audio  links  structured elicitation samplingTools icons primingEvents
+  ["2024-10-07", "legacy", false, "null", false, false, false, "none", false, false, false],
+  ["2024-11-05", "legacy", false, "null", false, false, false, "none", false, false, false],
+  ["2025-03-26", "legacy", true, "null", true, false, false, "none", false, false, false],
+  ["2025-06-18", "legacy", false, "null", true, true, true, "forms", false, false, false],
+  ["2025-11-25", "legacy", false, "absent", true, true, true, "modes", true, true, true],
+  ["2026-07-28", "modern", false, "absent", true, true, true, "modes", true, true, false],
 ] as const;
 
 export const REVISIONS: ReadonlyMap<string, Revision> = new Map(
   ROWS.map(
-    ([version, era, batches, unknownId, audio, links, structuredContent, elicitation, tools, priming]) => [
+    ([
+      version,
+      era,
+      batches,
+      unknownId,
+      audio,
+      links,
+      structuredContent,
+      elicitation,
+      tools,
+      icons,
+      priming,
+    ]) => [
       version,
       {
         version,
@@ -44,6 +58,7 @@ export const REVISIONS: ReadonlyMap<string, Revision> = new Map(
         structuredContent,
         elicitation,
         samplingTools: tools,
+        icons,
         primingEvents: priming,
       },
     ],

@@ -1,3 +1,4 @@
+import type { Icon } from "../define/content.ts";
 import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import type { Log } from "../log.ts";
@@ -28,6 +29,8 @@ export interface Listener {
 /** What the engine serves: `bind` makes one of a definition, and every connection of a process shares it. */
 export interface Service {
   readonly identity: Implementation;
+  /** Its pictures, for the opening of a connection. */
+  readonly icons: Icon[];
   readonly instructions: string;
   readonly log: Log;
   /** @param declared what the client declared, where that is known. */

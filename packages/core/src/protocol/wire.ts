@@ -101,6 +101,7 @@ export interface ListedTool extends ToolSchemas {
   title: string;
   description: string;
   annotations: ToolAnnotations;
+  icons?: Icon[];
   _meta?: Meta;
 }
 

@@ -16,9 +16,12 @@ const UNPORTABLE = [
   "propertyNames",
 ] as const;
 
-/** About how many tokens a text costs a model: four characters each, the usual rule of thumb for JSON. */
+/**
+ * About how many tokens a value costs a model: four characters each, the usual rule of thumb for JSON. Icons are for people
+ * and do not count.
+ */
 export function tokensOf(value: unknown): number {
-  return Math.ceil(JSON.stringify(value).length / 4);
+  return Math.ceil(JSON.stringify(value, (key, inner) => (key === "icons" ? undefined : inner)).length / 4);
 }
 
 /**

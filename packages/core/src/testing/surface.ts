@@ -6,9 +6,9 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 
-/** A listed tool as its snapshot: exactly what a client sees, with sorted keys at the top. */
+/** A listed tool as its snapshot: what a client sees, with sorted keys at the top; the icon follows from the annotations. */
 export function toolSnapshot(tool: Tool): string {
-  const { name, title, description, annotations, inputSchema, outputSchema, ...rest } = tool;
+  const { name, title, description, annotations, inputSchema, outputSchema, icons: _, ...rest } = tool;
   return json({ name, title, description, annotations, inputSchema, outputSchema, ...rest });
 }
 
