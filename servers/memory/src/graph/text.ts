@@ -101,6 +101,31 @@ export function nearForms(word: string): string[] {
   return stem === word || stem.length < 5 ? [word] : [word, stem];
 }
 
+/** The letters at the beginning of a word among which `slips` looks for a slip. */
+export const SLIPS_WITHIN = 3;
+
+/**
+ * Spellings of a word with one slip among its first letters: one is left out, swapped with the next, replaced or put in.
+ * Which letters there are is taken from the first one: blocks of 32 code points hold a to z, and а to я.
+ */
+export function slips(word: string): string[] {
+  const block = (word.codePointAt(0) ?? 0) & ~31;
+  const letters = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(block + index));
+  return Array.from({ length: SLIPS_WITHIN }, (_, at) => {
+    const [before, letter, next, rest] = [
+      word.slice(0, at),
+      word[at] ?? "",
+      word[at + 1] ?? "",
+      word.slice(at + 2),
+    ];
+    const swapped = [before + next + rest, before + next + letter + rest];
+    return [
+      ...swapped,
+      ...letters.flatMap((one) => [before + one + next + rest, before + one + letter + next + rest]),
+    ];
+  }).flat();
+}
+
 /** Words that are often used for the same thing (English), or none. */
 export function synonymsOf(word: string): string[] {
   const stem = stemOf(word);

@@ -2,7 +2,7 @@ import { nearest } from "@refmcp/core/answer";
 import type { Database, Statement } from "better-sqlite3";
 import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
 import type { Stop } from "../store.ts";
-import { nearForms, spaced, wordsOf } from "../text.ts";
+import { nearForms, SLIPS_WITHIN, slips, spaced, wordsOf } from "../text.ts";
 import type { IndexedWord } from "../types.ts";
 
 /** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
@@ -17,8 +17,9 @@ const INSERTED_AT_ONCE = 50;
 const MIN_NEAR = 5;
 /** How many entities a word may be in before it counts as common: a quarter, where that is much. */
 const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
-/** The most words of the index that stand for one that is inside of them. */
+/** The most words of the index that stand for one that is inside of them, and that are looked through for it. */
 const MAX_PARTS = 8;
+const MAX_SCANNED = 150_000;
 
 /** A connection to a SQLite file, inside a transaction. It answers at once; promises only fit the interface. */
 export class SqliteSession implements Session {
@@ -126,19 +127,29 @@ export class SqliteSession implements Session {
     };
   }
 
-  /** Stems that have the word inside of them, or else those a few letters away that begin like it. */
+  /** Stems that have the word inside of them, or else those a few letters away. */
   #like(word: string): [string[], "part" | "near"] {
-    const inside = this.#all<{ term: string }>(
-      "SELECT term FROM terms WHERE instr(term, ?) > 0 AND goes_on() LIMIT ?",
-      [word, MAX_PARTS],
+    const terms = (statement: string, ...params: Value[]) =>
+      this.#all<{ term: string }>(statement, params).map(({ term }) => term);
+    // Numbers come first in the index, and have no letters inside.
+    const inside = terms(
+      `SELECT term FROM (SELECT term FROM terms WHERE term >= ? LIMIT ${MAX_SCANNED}) WHERE instr(term, ?) > 0 LIMIT ${MAX_PARTS}`,
+      /\p{N}/u.test(word) ? "" : "a",
+      word,
     );
-    if (inside.length > 0 || word.length < MIN_NEAR) return [inside.map(({ term }) => term), "part"];
-    const [first = ""] = word;
-    const known = this.#all<{ term: string }>(
-      "SELECT term FROM terms WHERE term >= ? AND term < ? AND goes_on()",
-      [first, `${first}\u{10ffff}`],
-    ).map(({ term }) => term);
-    return [nearForms(word).flatMap((form) => nearest(form, known, 2)), "near"];
+    if (inside.length > 0 || word.length < MIN_NEAR) return [inside, "part"];
+    const near = nearForms(word).flatMap((form) => {
+      const beginning = form.slice(0, SLIPS_WITHIN);
+      const known = terms(
+        `SELECT term FROM (SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ${MAX_SCANNED})
+         UNION SELECT term FROM terms WHERE term IN (SELECT value FROM json_each(?))`,
+        beginning,
+        `${beginning}\u{10ffff}`,
+        JSON.stringify(slips(form)),
+      );
+      return nearest(form, known, 2);
+    });
+    return [near, "near"];
   }
 
   #has(select: string, params: readonly Value[]): boolean {
