@@ -102,7 +102,7 @@ export function nearForms(word: string): string[] {
 }
 
 /** The letters at the beginning of a word among which `slips` looks for a slip. */
-export const SLIPS_WITHIN = 3;
+export const SLIPS_WITHIN = 2;
 
 /**
  * Spellings of a word with one slip among its first letters: one is left out, swapped with the next, replaced or put in.
