@@ -62,7 +62,8 @@ const STOP_WORDS = new Set(
   quand dans avec el los las cual cuando donde quien una para por`.split(/\s+/u),
 );
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+/** Made with the first query that needs it, since making it takes 8 ms of processor time. */
+let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The different words of a query, folded, without stop words unless there are no others. What is written without
@@ -72,10 +73,12 @@ export function queryWords(query: string): string[] {
   const words = fold(query)
     .split(/\s+/u)
     .flatMap((piece) => {
-      if (spaced(piece) !== piece)
+      if (spaced(piece) !== piece) {
+        segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
         return [...segmenter.segment(piece)].flatMap((part) =>
           part.isWordLike === true ? part.segment : [],
         );
+      }
       const word = piece.replace(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$|['’]s\W*$/gu, "");
       return word === "" ? piece : word;
     })
