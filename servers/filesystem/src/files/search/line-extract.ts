@@ -36,9 +36,14 @@ export interface Extract {
 }
 
 /** The lines of an open file that match, from `from` on; none where it is binary. */
-export function extractLines(fd: number, matcher: LineMatcher, request: ExtractRequest): Extract {
+export function extractLines(
+  fd: number,
+  matcher: LineMatcher,
+  request: ExtractRequest,
+  size?: number,
+): Extract {
   const extractor = new Extractor(matcher, request);
-  const isText = readBlocks(fd, (block) => extractor.take(block));
+  const isText = readBlocks(fd, (block) => extractor.take(block), size);
   if (!isText) return { lines: [], more: false, total: 0 };
   return { lines: extractor.found, more: extractor.more, total: extractor.total };
 }

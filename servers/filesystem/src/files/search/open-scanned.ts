@@ -9,9 +9,13 @@ const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NO
  * that very path: on Linux by the kernel's own path for it, elsewhere by real path and inode. About 15 µs.
  *
  * @param at path for fs calls on the directory.
- * @returns the descriptor, or undefined where the file is gone, was swapped for a link or cannot be read.
+ * @returns the descriptor and its size in bytes, or undefined where the file is gone, was swapped for a link or cannot be read.
  */
-export function openScanned(at: string, realPath: string, path: string): number | undefined {
+export function openScanned(
+  at: string,
+  realPath: string,
+  path: string,
+): { fd: number; size: number } | undefined {
   const byDescriptor = at.startsWith("/proc/self/fd/");
   let fd: number;
   try {
@@ -19,20 +23,22 @@ export function openScanned(at: string, realPath: string, path: string): number 
   } catch {
     return undefined;
   }
-  if (isIt(fd, byDescriptor, join(realPath, path))) return fd;
+  const size = verifiedSize(fd, byDescriptor, join(realPath, path));
+  if (size !== undefined) return { fd, size };
   closeSync(fd);
   return undefined;
 }
 
-function isIt(fd: number, byDescriptor: boolean, expected: string): boolean {
+/** Undefined where something else was opened. */
+function verifiedSize(fd: number, byDescriptor: boolean, expected: string): number | undefined {
   try {
     const opened = fstatSync(fd);
-    if (!opened.isFile()) return false;
-    if (byDescriptor) return readlinkSync(`/proc/self/fd/${fd}`) === expected;
-    if (realpathSync.native(expected) !== expected) return false;
+    if (!opened.isFile()) return undefined;
+    if (byDescriptor) return readlinkSync(`/proc/self/fd/${fd}`) === expected ? opened.size : undefined;
+    if (realpathSync.native(expected) !== expected) return undefined;
     const named = lstatSync(expected);
-    return named.ino === opened.ino && named.dev === opened.dev;
+    return named.ino === opened.ino && named.dev === opened.dev ? opened.size : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -51,12 +51,17 @@ export class Block {
  * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding
  * that its beginning looks like.
  *
+ * @param size in bytes, where it is known.
  * @returns whether it is text: false as soon as a NUL byte shows that it is not.
  */
-export function readBlocks(fd: number, take: (block: Block) => "stop" | undefined): boolean {
+export function readBlocks(
+  fd: number,
+  take: (block: Block) => "stop" | undefined,
+  size = fstatSync(fd).size,
+): boolean {
   let lines: LineBlocks | undefined;
   let decoder: TextDecoder | undefined;
-  for (const chunk of chunksOf(fd)) {
+  for (const chunk of chunksOf(fd, size)) {
     let bytes = chunk;
     if (lines === undefined) {
       decoder = decoderFor(bytes);
@@ -75,11 +80,12 @@ export function readBlocks(fd: number, take: (block: Block) => "stop" | undefine
   return true;
 }
 
-/** Each chunk is good only until the next is asked for. */
-function* chunksOf(fd: number): Generator<Buffer> {
-  const { size } = fstatSync(fd);
-  // Most files are small; one read finds the end of those.
-  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
+/** One for all files, since a thread reads one at a time. */
+let buffer: Buffer | undefined;
+
+/** Each chunk is good only until the next is asked for, here or for another file. */
+function* chunksOf(fd: number, size: number): Generator<Buffer> {
+  buffer ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
   for (let position = 0; ; ) {
     const read = readSync(fd, buffer, 0, buffer.length, position);
     if (read === 0) return;

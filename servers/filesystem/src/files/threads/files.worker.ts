@@ -45,11 +45,11 @@ const kinds = {
     const counts: number[] = [];
     for (const [index, path] of paths.entries()) {
       progress.tick(index);
-      const fd = openScanned(at, realPath, path);
+      const file = openScanned(at, realPath, path);
       try {
-        counts.push(fd === undefined ? 0 : extract(fd, matcher, COUNT).total);
+        counts.push(file === undefined ? 0 : extract(file.fd, matcher, COUNT, file.size).total);
       } finally {
-        if (fd !== undefined) closeSync(fd);
+        if (file !== undefined) closeSync(file.fd);
       }
       if (progress.hurry) break;
     }
@@ -99,9 +99,9 @@ function matcherOf(pattern: TextPattern): LineMatcher {
 }
 
 /** Nothing where the system fails to read the file. */
-function extract(fd: number, matcher: LineMatcher, request: ExtractRequest): Extract {
+function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size?: number): Extract {
   try {
-    return extractLines(fd, matcher, request);
+    return extractLines(fd, matcher, request, size);
   } catch (error) {
     if (error instanceof Error && "syscall" in error) return { lines: [], more: false, total: 0 };
     throw error;
