@@ -1,12 +1,11 @@
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
-import { startDeadline } from "@refmcp/core/boundary";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf } from "../read/source.ts";
 import { decodesBack, formOfText } from "../read/text-encoding.ts";
-import { type EditedBytes, type EditWork, editBytes } from "./edit-bytes.ts";
+import { type EditedBytes, editBytes } from "./edit-bytes.ts";
 import type { Edit, EditOptions } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is held in memory, several times over. */
@@ -59,7 +58,7 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
   const { after, ...outcome } =
     bytes.length <= MAX_INLINE_BYTES && regex !== true
       ? editBytes(work)
-      : await editInThread(context, work, signal);
+      : await context.threads.runWithin(EDIT_MS, () => tooSlow(path), "edit", work, signal);
   if (after === undefined) return { path, ...outcome, hash: hashOf(bytes), receipt: undefined };
   if (request.dryRun) return { path, ...outcome, hash: hashOf(after), receipt: undefined };
   const { hash, ...receipt } = await replaceContent(context, {
@@ -73,26 +72,12 @@ async function editLocked(context: ChangeContext, path: string, request: EditReq
   return { path, ...outcome, hash, receipt };
 }
 
-/** @throws ToolError `timeout` where expressions backtrack for ever. */
-async function editInThread(
-  { threads }: ChangeContext,
-  work: EditWork,
-  signal: AbortSignal | undefined,
-): Promise<EditedBytes> {
-  const late = () =>
-    new ToolError(
-      "timeout",
-      `The edits of "${oneLine(work.path)}" took more than ${EDIT_MS / 1000} s; nothing was changed.`,
-      {
-        hint: "Simplify the expressions: a repetition within a repetition, as in (a+)+, can take for ever.",
-      },
-    );
-  const deadline = startDeadline(EDIT_MS, signal, late);
-  try {
-    return await threads.run("edit", work, deadline.signal);
-  } finally {
-    deadline.end();
-  }
+function tooSlow(path: string): ToolError {
+  return new ToolError(
+    "timeout",
+    `The edits of "${oneLine(path)}" took more than ${EDIT_MS / 1000} s; nothing was changed.`,
+    { hint: "Simplify the expressions: a repetition within a repetition, as in (a+)+, can take for ever." },
+  );
 }
 
 async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {

@@ -102,7 +102,7 @@ async function positionsAfter(
 /** Undefined for a pattern that git takes but that matches nothing, such as one with a backslash at its end. */
 async function patternRegex(pattern: string): Promise<LinearRegex | undefined> {
   try {
-    return await linearRegex(globSource(pattern, { groups: false }), { dotAll: true });
+    return await linearRegex(globSource(pattern, { groups: false }));
   } catch {
     return undefined;
   }

@@ -73,7 +73,7 @@ async function compile(
   const hasSlash = anchored || pattern.includes("/") || /^\.?\//.test(glob);
   try {
     const source = globSource(pattern.normalize("NFC"), { groups: true });
-    const regex = await linearRegex(source, { dotAll: true });
+    const regex = await linearRegex(source);
     const hasForms = HAS_FORMS.test(pattern);
     const matches = (text: string) => regex.test(hasForms ? text.normalize("NFC") : text);
     return { matches, hasSlash, directoriesOnly };

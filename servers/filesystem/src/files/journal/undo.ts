@@ -1,5 +1,6 @@
 import { lstat, readFile } from "node:fs/promises";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
 import {
   type ChangeContext,
   entryPath,
@@ -13,6 +14,7 @@ import { readBefore, replaceContent } from "../change/replace-content.ts";
 import { bringBack, takeAway } from "../change/set-aside.ts";
 import type { Change, Effect } from "./change-record.ts";
 import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
+import { named } from "./receipt-text.ts";
 import { type Receipt, Recording } from "./recording.ts";
 
 export interface Undone {
@@ -44,10 +46,8 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
   }
   const again = (await context.journal.undone()).get(id);
   try {
-    return await undoEffect(
-      { context, change, image: context.journal.imagePath(directory, id), signal },
-      change.effect,
-    );
+    const image = context.journal.imagePath(directory, id);
+    return await undoEffect({ context, change, image, signal }, change.effect);
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
     throw new ToolError("conflict", `Change ${id} was undone already, by change ${again}.`, {
@@ -65,7 +65,20 @@ interface Undoing {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Does it while nobody else changes the same paths. */
 async function undoEffect(undoing: Undoing, effect: Effect): Promise<Undone> {
+  const keys = await lockKeys(undoing.context.guard, effect);
+  return undoing.context.locks.hold(keys, () => undoLocked(undoing, effect), undoing.signal);
+}
+
+async function lockKeys(guard: PathGuard, effect: Effect): Promise<string[]> {
+  if (effect.kind === "made" || effect.kind === "unmade") return [];
+  if (effect.kind === "replaced") return [await lockPath(guard, effect.path)];
+  const paths = effect.kind === "moved" ? [effect.from, effect.to] : [effect.path];
+  return Promise.all(paths.map((path) => entryPath(guard, path)));
+}
+
+async function undoLocked(undoing: Undoing, effect: Effect): Promise<Undone> {
   switch (effect.kind) {
     case "replaced":
       return undoReplaced(undoing, effect);
@@ -87,50 +100,30 @@ async function undoReplaced(
   effect: Kind<"replaced">,
 ): Promise<Undone> {
   const { path, after, kept } = effect;
-  const key = await lockPath(context.guard, path);
-  return context.locks.hold(
-    [key],
-    async () => {
-      // Only an appended file's own bytes are needed; any other content is hashed piece by piece.
-      const most = kept === undefined ? 0 : context.journal.mostImageBytes;
-      const now = await readBefore(context, path, { most, hash: true, signal });
-      if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
-      const bytes = kept === undefined ? await readImage(image, change) : now.bytes?.subarray(0, kept);
-      if (bytes === undefined) throw changed(change, path);
-      const receipt = await replaceContent(context, {
-        action: "undo",
-        path,
-        bytes,
-        before: now,
-        createParents: false,
-        undoes: change.id,
-        signal,
-      });
-      return { change, done: `${said(path)} was restored to its previous content.`, receipt };
-    },
-    signal,
-  );
+  // Only an appended file's own bytes are needed; any other content is hashed piece by piece.
+  const most = kept === undefined ? 0 : context.journal.mostImageBytes;
+  const now = await readBefore(context, path, { most, hash: true, signal });
+  if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
+  const bytes = kept === undefined ? await readImage(image, change) : now.bytes?.subarray(0, kept);
+  if (bytes === undefined) throw changed(change, path);
+  const undoes = { action: "undo", undoes: change.id } as const;
+  const replacement = { ...undoes, path, bytes, before: now, createParents: false, signal };
+  const receipt = await replaceContent(context, replacement);
+  return { change, done: `${named(path)} was restored to its previous content.`, receipt };
 }
 
 async function undoCreated({ context, change, signal }: Undoing, effect: Kind<"created">): Promise<Undone> {
   const { path, after, parents } = effect;
-  const key = await entryPath(context.guard, path);
-  return context.locks.hold(
-    [key],
-    async () => {
-      const now = await stateAt(context.guard, path, after.type, signal);
-      if (!sameState(after, now)) throw changed(change, path);
-      const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
-      const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
-      const image = recording.imageFor(bytes);
-      if (image === undefined) throw notKept(path, recording.final ?? "");
-      await recording.write({ kind: "removed", path }, { before: bytes });
-      await recording.made(() => recording.withRoom(() => takeAway(context.guard, path, image, signal)));
-      await removeEmpty(context.guard, parents);
-      return { change, done: `${said(path)} was removed.`, receipt: recording.receipt() };
-    },
-    signal,
-  );
+  const now = await stateAt(context.guard, path, after.type, signal);
+  if (!sameState(after, now)) throw changed(change, path);
+  const bytes = after.type === "file" ? after.size : after.type === "tree" ? after.bytes : 0;
+  const recording = await startUndo(context, change, path);
+  const image = recording.imageFor(bytes);
+  if (image === undefined) throw notKept(path, recording.final ?? "");
+  await recording.write({ kind: "removed", path }, { before: bytes });
+  await recording.made(() => recording.withRoom(() => takeAway(context.guard, path, image, signal)));
+  await removeEmpty(context.guard, parents);
+  return { change, done: `${named(path)} was removed.`, receipt: recording.receipt() };
 }
 
 async function undoRemoved(
@@ -138,25 +131,18 @@ async function undoRemoved(
   effect: Kind<"removed">,
 ): Promise<Undone> {
   const { path } = effect;
-  const key = await entryPath(context.guard, path);
-  return context.locks.hold(
-    [key],
-    async () => {
-      await demandImage(image, change);
-      const recording = await Recording.start(context.journal, { action: "undo", path, undoes: change.id });
-      await recording.made(() =>
-        withParents(context.guard, path, true, async (parents) => {
-          const ready = async (folder: Folder, name: string) => {
-            const after = await stateOfEntry(folder, name, signal);
-            await recording.write({ kind: "created", path, after, parents });
-          };
-          await bringBack(context.guard, image, path, { ready, signal });
-        }),
-      );
-      return { change, done: `${said(path)} was restored.`, receipt: recording.receipt() };
-    },
-    signal,
+  await demandImage(image, change);
+  const recording = await startUndo(context, change, path);
+  await recording.made(() =>
+    withParents(context.guard, path, true, async (parents) => {
+      const ready = async (folder: Folder, name: string) => {
+        const after = await stateOfEntry(folder, name, signal);
+        await recording.write({ kind: "created", path, after, parents });
+      };
+      await bringBack(context.guard, image, path, { ready, signal });
+    }),
   );
+  return { change, done: `${named(path)} was restored.`, receipt: recording.receipt() };
 }
 
 async function undoMoved(
@@ -164,27 +150,19 @@ async function undoMoved(
   effect: Kind<"moved">,
 ): Promise<Undone> {
   const { from, to, after, displaced, uncovered } = effect;
-  const keys = [await entryPath(context.guard, from), await entryPath(context.guard, to)];
-  return context.locks.hold(
-    keys,
-    async () => {
-      if (!sameState(after, await stateAt(context.guard, to, after.type, signal))) throw changed(change, to);
-      if (displaced) await demandImage(image, change);
-      const subject = { action: "undo", path: to, destination: from, undoes: change.id } as const;
-      const recording = await Recording.start(context.journal, subject);
-      const moved = await moveRecorded(context, recording, to, from, {
-        // The move that is taken back had given a file back; that one goes into the journal again.
-        overwrite: uncovered,
-        ...(displaced
-          ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }
-          : {}),
-        signal,
-      });
-      const back = displaced ? `, and what it had replaced at ${said(to)} was restored` : "";
-      return { change, done: `${said(from)} was moved back${back}.`, receipt: moved.receipt };
-    },
+  if (!sameState(after, await stateAt(context.guard, to, after.type, signal))) throw changed(change, to);
+  if (displaced) await demandImage(image, change);
+  const recording = await startUndo(context, change, to, from);
+  const moved = await moveRecorded(context, recording, to, from, {
+    // The move that is taken back had given a file back; that one goes into the journal again.
+    overwrite: uncovered,
+    ...(displaced
+      ? { afterwards: async () => void (await bringBack(context.guard, image, to, { signal })) }
+      : {}),
     signal,
-  );
+  });
+  const back = displaced ? `, and what it had replaced at ${named(to)} was restored` : "";
+  return { change, done: `${named(from)} was moved back${back}.`, receipt: moved.receipt };
 }
 
 async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Promise<Undone> {
@@ -194,31 +172,33 @@ async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Pro
   if (content === undefined || content.files + content.directories + content.links + content.others > 0) {
     throw changed(change, innermost);
   }
-  const recording = await Recording.start(context.journal, {
-    action: "undo",
-    path: change.path,
-    undoes: change.id,
-  });
+  const recording = await startUndo(context, change, change.path);
   const directories = await removeEmpty(context.guard, effect.directories);
   if (directories.length === 0) throw changed(change, innermost);
   await recording.write({ kind: "unmade", directories });
-  return { change, done: `${directories.map(said).join(", ")}: removed.`, receipt: recording.receipt() };
+  return { change, done: `${directories.map(named).join(", ")}: removed.`, receipt: recording.receipt() };
 }
 
 async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">): Promise<Undone> {
-  const recording = await Recording.start(context.journal, {
-    action: "undo",
-    path: change.path,
-    undoes: change.id,
-  });
+  const recording = await startUndo(context, change, change.path);
   const directories = await context.guard.createDirectory(effect.directories.at(-1) ?? change.path);
   if (directories.length === 0) throw changed(change, change.path);
   await recording.write({ kind: "made", directories });
   return {
     change,
-    done: `${directories.map(said).join(", ")}: created again.`,
+    done: `${directories.map(named).join(", ")}: created again.`,
     receipt: recording.receipt(),
   };
+}
+
+function startUndo(
+  { journal }: ChangeContext,
+  { id }: Change,
+  path: string,
+  destination?: string,
+): Promise<Recording> {
+  const to = destination === undefined ? {} : { destination };
+  return Recording.start(journal, { action: "undo", path, ...to, undoes: id });
 }
 
 async function readImage(image: string, change: Change): Promise<Buffer> {
@@ -237,14 +217,10 @@ async function demandImage(image: string, change: Change): Promise<void> {
   }
 }
 
-function said(path: string): string {
-  return `"${oneLine(path)}"`;
-}
-
 function changed(change: Change, path: string): ToolError {
   return new ToolError(
     "conflict",
-    `${said(path)} has changed since change ${change.id}; it was left as it is.`,
+    `${named(path)} has changed since change ${change.id}; it was left as it is.`,
     {
       hint: "Undo the later changes first (list_changes with this path shows them), or write the content that you want.",
     },
@@ -259,7 +235,7 @@ function imageGone(change: Change, cause: unknown): ToolError {
 }
 
 function notKept(path: string, reason: string): ToolError {
-  return new ToolError("denied", `${said(path)} was not taken away: ${reason}.`, {
+  return new ToolError("denied", `${named(path)} was not taken away: ${reason}.`, {
     hint: "Use delete_file, which asks the user first.",
   });
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
-import { type GuardedFile, type PathGuard, startDeadline } from "@refmcp/core/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
@@ -107,7 +107,8 @@ export async function readMedia(
     }
     // Its decoder unpacks those without a limit.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
-    const scaled = await scale(threads, bytes, signal);
+    const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MOST_MEDIA_BYTES };
+    const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;
     return { kind, path: file.path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
@@ -116,18 +117,10 @@ export async function readMedia(
   }
 }
 
-async function scale(threads: ThreadPool, bytes: Buffer, signal: AbortSignal | undefined) {
-  const late = () =>
-    new ToolError("timeout", `The picture was not scaled within ${SCALE_MS / 1000} s.`, {
-      hint: "Ask the user for a smaller copy.",
-    });
-  const deadline = startDeadline(SCALE_MS, signal, late);
-  try {
-    const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MOST_MEDIA_BYTES };
-    return await threads.run("picture", work, deadline.signal);
-  } finally {
-    deadline.end();
-  }
+function tooSlow(): ToolError {
+  return new ToolError("timeout", `The picture was not scaled within ${SCALE_MS / 1000} s.`, {
+    hint: "Ask the user for a smaller copy.",
+  });
 }
 
 /** By the header alone, as it is shown; undefined where it is damaged. */

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { oneLine, ToolError } from "@refmcp/core/answer";
-import { errorCode } from "@refmcp/core/boundary";
+import { errorCode, startDeadline } from "@refmcp/core/boundary";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 import { Progress } from "./progress.ts";
@@ -60,6 +60,18 @@ export class ThreadPool {
     // The thread answers the request that it was given.
     if ("value" in answer) return answer.value as Answer<K>;
     throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
+  }
+
+  /** The same within a time, in milliseconds. @throws what `late` gives where that is over. */
+  async runWithin<K extends Kind>(
+    ms: number,
+    late: () => ToolError,
+    kind: K,
+    work: Work<K>,
+    signal?: AbortSignal,
+  ): Promise<Answer<K>> {
+    const deadline = startDeadline(ms, signal, late);
+    return this.run(kind, work, deadline.signal).finally(deadline.end);
   }
 
   /** Ends all threads, also those that are working; what waits for them fails. */
