@@ -4,10 +4,13 @@
  */
 export class JsonText {
   readonly text: string;
+  /** A PNG that shows what the text says. */
+  readonly picture: Uint8Array | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, picture?: Uint8Array) {
     // A message over stdio is one line. Between JSON's tokens any white space will do; within its strings there is no line break.
     this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
+    this.picture = picture;
   }
 
   /** For whoever writes a message without splicing the text in. */

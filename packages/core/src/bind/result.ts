@@ -22,7 +22,7 @@ export const ERROR_META = "io.github.refmcp/error";
 export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
   if (returned instanceof JsonText) {
-    const content = withinLimit(tool, [{ type: "text", text: returned.text }]);
+    const content = withinLimit(tool, [{ type: "text", text: returned.text }, ...pictureOf(returned)]);
     return { content, structuredContent: returned };
   }
   const answer = returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
@@ -37,6 +37,11 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
   // An answer with evidence says that it is no error: a failed verdict is a finished run.
   return { content, structuredContent: parsed.data, ...(returned === answer ? { isError: false } : {}) };
+}
+
+function pictureOf({ picture }: JsonText): ContentBlock[] {
+  if (picture === undefined) return [];
+  return [{ type: "image", data: Buffer.from(picture).toString("base64"), mimeType: "image/png" }];
 }
 
 function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
