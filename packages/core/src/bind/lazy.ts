@@ -8,7 +8,11 @@ import type { ToolFacts, ToolSchemas } from "../define/tool.ts";
 
 /** A server without its code, as JSON: what its process shows before the first call. */
 export interface Outline<Context>
-  extends Omit<ServerDefinition<Context>, "options" | "tools" | "resources" | "prompts" | "open" | "close"> {
+  extends Omit<
+    ServerDefinition<Context>,
+    "options" | "tools" | "moreTools" | "resources" | "prompts" | "open" | "close"
+  > {
+  readonly moreTools?: { readonly option: string };
   readonly tools: readonly (ToolFacts & { readonly schemas: ToolSchemas })[];
   readonly prompts: readonly ListedPrompt[];
   readonly resources: readonly ResourceOutline[];
@@ -42,7 +46,7 @@ export function lazyServer<Context, Table extends OptionTable>(
     });
     return loading;
   };
-  const { tools, prompts, resources, ...facts } = outline;
+  const { tools, prompts, resources, moreTools, ...facts } = outline;
   return {
     ...facts,
     options,
@@ -53,6 +57,14 @@ export function lazyServer<Context, Table extends OptionTable>(
       load: async () => named((await loaded()).prompts ?? [], listed.name),
     })),
     resources: resources.map((resource) => lazyResource(resource, loaded)),
+    ...(moreTools === undefined
+      ? {}
+      : {
+          moreTools: {
+            ...moreTools,
+            load: async (values) => (await (await loaded()).moreTools?.load(values)) ?? [],
+          },
+        }),
     open: async (opening) => (await loaded()).open(opening),
     close: async (context) => (await loaded()).close?.(context),
   };

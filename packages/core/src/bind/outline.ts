@@ -12,6 +12,7 @@ export function outlineOf(server: AnyServer): Outline<never> {
     open: _open,
     close: _close,
     tools,
+    moreTools,
     resources = [],
     prompts = [],
     skills,
@@ -20,6 +21,7 @@ export function outlineOf(server: AnyServer): Outline<never> {
   } = server;
   return {
     ...facts,
+    ...(moreTools === undefined ? {} : { moreTools: { option: moreTools.option } }),
     ...(skills === undefined ? {} : { skills: typeof skills === "string" ? readSkills(skills) : skills }),
     tools: tools.map(({ input, output, run: _run, ...tool }) => ({
       ...(tool satisfies ToolFacts),

@@ -46,6 +46,8 @@ export class Runtime<Context, Table extends OptionTable> {
       log: Log;
       /** Seals what travels through clients; processes that share clients share it. Default: a key of its own. */
       stateKey?: Uint8Array | undefined;
+      /** Tools in addition to the definition's. */
+      moreTools?: readonly Tool<Context>[];
     },
   ) {
     this.definition = definition;
@@ -57,7 +59,7 @@ export class Runtime<Context, Table extends OptionTable> {
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
     this.roots = asksForRoots ? new ClientRoots(parts.bound, parts.log) : NO_ROOTS;
     this.callLimits = { budget: Math.min(maxAnswerChars, HARD_ANSWER_CHARS), timeoutMs };
-    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options);
+    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
     this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
@@ -120,6 +122,8 @@ export class Runtime<Context, Table extends OptionTable> {
 /**
  * The tools that exist under these options. `--toolsets`, `--slim` and `--tools` add up, and without any of them the default
  * tools are offered; `--exclude-tools`, `--read-only` and a missing flag (`needs`) take away from whatever was chosen.
+ *
+ * @param more tools that an option added; they are chosen already.
  */
 export function offeredTools<Facts extends ToolFacts>(
   {
@@ -128,9 +132,10 @@ export function offeredTools<Facts extends ToolFacts>(
     tools,
   }: Pick<AnyServable, "toolsets" | "slim"> & { readonly tools: readonly Facts[] },
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
+  more: readonly Facts[] = [],
 ): Facts[] {
-  const sets =
-    options.toolsets.length + options.tools.length === 0 && !options.slim ? ["default"] : options.toolsets;
+  const isPlain = options.toolsets.length === 0 && options.tools.length === 0 && !options.slim;
+  const sets = isPlain ? ["default"] : options.toolsets;
   const isDefault = ({ toolset }: Facts) => toolset === undefined || toolsets[toolset]?.default === true;
   const isChosen = (tool: Facts) =>
     sets.includes("all") ||
@@ -138,9 +143,8 @@ export function offeredTools<Facts extends ToolFacts>(
     (tool.toolset !== undefined && sets.includes(tool.toolset)) ||
     (options.slim && (slim?.includes(tool.name) ?? isDefault(tool))) ||
     isNamed(tool, options.tools);
-  return tools.filter(
+  return [...tools.filter(isChosen), ...more].filter(
     (tool) =>
-      isChosen(tool) &&
       !isNamed(tool, options.excludeTools) &&
       !(options.readOnly && !isReading(tool.effect)) &&
       (tool.needs === undefined || options[tool.needs] === true),

@@ -74,6 +74,13 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    */
   readonly argumentNeeds?: Readonly<Record<string, string>>;
   readonly tools: readonly Tool<Context>[];
+  /** Tools that an option adds, for example from a file that it names; they are loaded at start, where it is given. */
+  readonly moreTools?: {
+    /** Key of the option. */
+    readonly option: string;
+    /** @throws ToolError where they can't be offered; the process ends with its message. */
+    load(options: OptionValues<Table> & CommonOptionValues): Promise<readonly Tool<Context>[]>;
+  };
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
   /**

@@ -1,10 +1,11 @@
 import { realpath } from "node:fs/promises";
+import { ToolError } from "../answer/errors.ts";
 import { Runtime } from "../bind/runtime.ts";
 import { DirectoryBound } from "../boundary/paths/directories.ts";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable, ServerDefinition } from "../define/server.ts";
-import type { ToolFacts } from "../define/tool.ts";
+import type { Tool, ToolFacts } from "../define/tool.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import { parseCommandLine } from "./command-line.ts";
@@ -66,7 +67,15 @@ export async function prepare<Context, Table extends OptionTable>(
   const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.warnings) log.warning(warning);
-  const mistake = await unknownToolNames(definition, options);
+  let moreTools: readonly Tool<Context>[] = [];
+  try {
+    const { option, load } = definition.moreTools ?? {};
+    if (option !== undefined && options[option] !== undefined) moreTools = (await load?.(options)) ?? [];
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return refuse([error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n"));
+  }
+  const mistake = await unknownToolNames([...definition.tools, ...moreTools], options);
   if (mistake !== undefined) return refuse(mistake);
   const declared = definition.directories;
   const bound = boundOf(
@@ -74,7 +83,7 @@ export async function prepare<Context, Table extends OptionTable>(
     options,
     command.source,
   );
-  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey });
+  const runtime = new Runtime(definition, { options, bound, log, stateKey: http?.stateKey, moreTools });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
     return print(renderToolTable(runtime.tools, process.stdout.columns));
@@ -124,12 +133,12 @@ async function httpSettings(
 
 /** The sentence for a name in `--tools` or `--exclude-tools` that no tool has, for exit code 2. */
 async function unknownToolNames(
-  definition: { readonly tools: readonly Pick<ToolFacts, "name" | "aliases">[] },
+  tools: readonly Pick<ToolFacts, "name" | "aliases">[],
   options: CommonOptionValues,
 ): Promise<string | undefined> {
   if (options.tools.length === 0 && options.excludeTools.length === 0) return undefined;
   const { unknownNames } = await import("./option-errors.ts");
-  const known = definition.tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   return (
     unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools")
