@@ -1,7 +1,8 @@
 // Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server), one
 // `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
 // pure-JavaScript dependency are inside. THIRD_PARTY_NOTICES next to it has their licenses.
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -99,12 +100,17 @@ const { outputFiles, metafile } = await build({
 });
 const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
-const thirdParty = await notices(owner, bundledPackages(metafile), comments);
+// Files of packages that the code reads, such as fonts: they lie next to it.
+const require = createRequire(join(process.cwd(), "package.json"));
+const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
+const inputs = { ...metafile.inputs, ...Object.fromEntries(files.map((file) => [file, {}])) };
+const thirdParty = await notices(owner, bundledPackages({ inputs }), comments);
 // Only now: sources that do not build leave the last bundle as it is.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
 await buildViews(process.cwd());
+for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
 const door = `#!/usr/bin/env node
