@@ -46,7 +46,7 @@ export default tool({
     const tried = await tryIndexes(at, queries, limit, work);
     const others = await suggestIndexes(at, limit, work);
     const isNew = ({ create }: { create?: string }) =>
-      create === undefined || tried.suggestions.every((one) => one.create !== create);
+      create === undefined || tried.suggestions.every((one) => !begins(one.create, create));
     const all = [...tried.suggestions, ...others.filter(isNew)].slice(0, limit);
     return {
       suggestions: all.slice(0, fitting(all, call.budget - 1_000)),
@@ -54,3 +54,9 @@ export default tool({
     };
   },
 });
+
+/** Whether an index begins with all columns of another one. */
+function begins(wide = "", narrow: string): boolean {
+  const columns = narrow.slice(0, -1);
+  return wide === narrow || wide.startsWith(`${columns}, `);
+}

@@ -115,6 +115,7 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
     `SELECT c.oid::regclass::text AS table, quote_ident(a.attname) AS column
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
      WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
+       AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
        AND EXISTS (SELECT FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
          WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype IN (a.atttypid, (SELECT CASE WHEN typtype = 'e' THEN 'anyenum'::regtype WHEN typcategory = 'A' THEN 'anyarray'::regtype WHEN typname = 'varchar' THEN 'text'::regtype END FROM pg_catalog.pg_type WHERE oid = a.atttypid)))
      ORDER BY 1, a.attnum LIMIT ${MAX_COLUMNS}`,
