@@ -26,6 +26,3 @@ export const params = z
   .max(1_000)
   .default([])
   .describe('Values for $1, $2, …: [42, "x"].');
-
-/** What PostgreSQL itself remarked, as much as an agent should read of it. */
-export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);

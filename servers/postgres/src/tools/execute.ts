@@ -1,10 +1,7 @@
-import { ToolError } from "@refmcp/core/answer";
 import { changeOutput, statementsInput } from "@refmcp/sql";
 import * as z from "zod";
-import { database, params, remarks, timeoutMs, tool } from "../context.ts";
-import { withNearNames } from "../database/reading/near.ts";
-import { shownWriting } from "../database/writing/shown-writing.ts";
-import { write } from "../database/writing/writing.ts";
+import { database, params, timeoutMs, tool } from "../context.ts";
+import { runChanges } from "../database/writing/run.ts";
 
 export default tool({
   name: "pg_execute",
@@ -24,22 +21,14 @@ export default tool({
     database,
   }),
   output: changeOutput,
-  async run({ statements, dry_run, timeout_ms, database: name }, postgres, call) {
-    const at = postgres.at(name).database;
-    const { maxBytes, maxCellBytes } = postgres.limits;
-    const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const each = statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one));
-    const written = await write(at, {
-      ...work,
-      statements: each,
-      caps: { chars: maxBytes },
+  run: ({ statements, dry_run, timeout_ms, database }, postgres, call) =>
+    runChanges(postgres, {
+      statements: statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one)),
+      database,
       dryRun: dry_run,
+      timeoutMs: timeout_ms,
+      budget: call.budget,
+      signal: call.signal,
       confirm: (loss) => call.confirm(loss),
-    }).catch(async (error: unknown) => {
-      throw error instanceof ToolError
-        ? await withNearNames(error, at, each.map(({ sql }) => sql).join(" "), work)
-        : error;
-    });
-    return shownWriting(written, remarks(written.notices), call.budget, maxCellBytes);
-  },
+    }),
 });

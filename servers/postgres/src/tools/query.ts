@@ -1,10 +1,9 @@
-import { JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
-import { FORMATS, queryOutput, STANDARD_ROWS } from "@refmcp/sql";
+import { queryOutput, STANDARD_ROWS } from "@refmcp/sql";
+import { charted, chartInput, formatInput, writtenFormat } from "@refmcp/sql/charted";
 import * as z from "zod";
-import { database, params, remarks, timeoutMs, tool } from "../context.ts";
-import { withNearNames } from "../database/reading/near.ts";
-import { readAhead } from "../database/reading/reading.ts";
+import { database, params, timeoutMs, tool } from "../context.ts";
+import { readPage } from "../database/reading/page.ts";
 
 export default tool({
   name: "query",
@@ -22,31 +21,23 @@ export default tool({
     max_rows: z.int().min(1).max(10_000).default(STANDARD_ROWS).describe("Rows at most, 1 to 10000."),
     cursor: fields.cursor,
     timeout_ms: timeoutMs,
-    format: z.enum(FORMATS).default("rows").describe("rows: arrays in the order of columns."),
+    format: formatInput,
+    chart: chartInput,
     database,
   }),
   output: queryOutput,
-  async run({ sql, params, max_rows, cursor, timeout_ms, format, database: name }, postgres, call) {
-    const { database } = postgres.at(name);
-    const { maxRows, maxBytes, maxCellBytes: cellBytes } = postgres.limits;
-    const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const text = await postgres.results.page({
-      list: "query",
-      query: [sql, params, database.name, format],
+  async run({ sql, params, max_rows, cursor, timeout_ms, format, chart, database }, postgres, call) {
+    const text = await readPage(postgres, {
+      sql,
+      params,
+      database,
+      maxRows: max_rows,
       cursor,
-      format,
-      maxRows: Math.min(max_rows, maxRows),
-      maxBytes,
+      timeoutMs: timeout_ms,
+      format: writtenFormat(format),
       budget: call.budget,
-      async read(ahead) {
-        const window = await readAhead(database, { ...work, sql, params, format, cellBytes }, ahead).catch(
-          async (error: unknown) => {
-            throw await withNearNames(error, database, sql, work);
-          },
-        );
-        return { ...window, notices: remarks(window.notices ?? []) };
-      },
+      signal: call.signal,
     });
-    return new JsonText(text);
+    return await charted(text, format, chart);
   },
 });

@@ -1,6 +1,6 @@
-import { JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
-import { FORMATS, queryOutput } from "@refmcp/sql";
+import { queryOutput } from "@refmcp/sql";
+import { charted, chartInput, formatInput, writtenFormat } from "@refmcp/sql/charted";
 import * as z from "zod";
 import { database, params, sql, tool } from "../context.ts";
 import { query as ask } from "../database/reading/query.ts";
@@ -20,15 +20,16 @@ export default tool({
     max_rows: z.int().min(1).max(10_000).default(200).describe("How many rows at most, 1 to 10000."),
     timeout_ms: fields.timeoutMs(30_000, 3_600_000),
     cursor: fields.cursor,
-    format: z.enum(FORMATS).default("rows").describe("rows: arrays; objects; csv or markdown: one text."),
+    format: formatInput,
+    chart: chartInput,
   }),
   output: queryOutput,
   run: async (
-    { query, params, database, max_rows, timeout_ms, cursor, format },
+    { query, params, database, max_rows, timeout_ms, cursor, format, chart },
     databases,
     { budget, signal },
   ) =>
-    new JsonText(
+    charted(
       await ask(databases, {
         sql: query,
         params,
@@ -36,9 +37,11 @@ export default tool({
         maxRows: max_rows,
         timeoutMs: timeout_ms,
         cursor,
-        format,
+        format: writtenFormat(format),
         budget,
         signal,
       }),
+      format,
+      chart,
     ),
 });

@@ -1,0 +1,225 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename } from "node:path";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { Column } from "./cells.ts";
+import type { Chart } from "./charted.ts";
+import { distinctNames } from "./formats.ts";
+
+const WIDTH = 900;
+const HEIGHT = 500;
+/** More points can't be told apart at this width. */
+const MAX_POINTS = 5_000;
+const MAX_SERIES = 10;
+/** A label is as long as its place allows; the rows have all of it. */
+const MAX_LABEL = 40;
+/** Colors that people with color blindness can tell apart (Okabe and Ito). */
+const COLORS = [
+  "#0072b2",
+  "#e69f00",
+  "#009e73",
+  "#d55e00",
+  "#cc79a7",
+  "#56b4e9",
+  "#8c6d31",
+  "#f0e442",
+  "#444444",
+  "#999999",
+];
+
+/**
+ * Draws columns of a result. Everything is loaded with the first chart: ECharts writes an SVG, resvg makes the picture, with
+ * a font of its own, since servers often have none.
+ *
+ * @param rows values as an answer has them
+ * @returns a PNG
+ * @throws ToolError `invalid` for columns that are missing or have no numbers, `too_large` for too many points
+ */
+export async function drawChart(
+  chart: Chart,
+  columns: readonly Column[],
+  rows: readonly (readonly unknown[])[],
+): Promise<Uint8Array> {
+  return await pngOf(await svgOf(chart, columns, rows));
+}
+
+/** The drawing, before it is a picture. */
+export async function svgOf(
+  chart: Chart,
+  columns: readonly Column[],
+  rows: readonly (readonly unknown[])[],
+): Promise<string> {
+  const option = optionOf(chart, columns, rows);
+  const { init } = await import("./echarts.ts");
+  const drawing = init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height: HEIGHT });
+  try {
+    drawing.setOption(option);
+    return drawing.renderToSVGString();
+  } finally {
+    drawing.dispose();
+  }
+}
+
+/** What ECharts draws: plain data, without a function that it would call or a text that it would read as markup. */
+export function optionOf(chart: Chart, columns: readonly Column[], rows: readonly (readonly unknown[])[]) {
+  if (rows.length === 0) throw new ToolError("invalid", "The result has no rows to draw.");
+  const at = (name: string) => {
+    const index = columns.findIndex((column) => column.name === name);
+    if (index >= 0) return index;
+    throw new ToolError("invalid", `The result has no column ${JSON.stringify(name.slice(0, 60))} to draw.`, {
+      hint: `Its columns are ${columns
+        .map((column) => column.name)
+        .join(", ")
+        .slice(0, 500)}.`,
+    });
+  };
+  const x = chart.x === undefined ? 0 : at(chart.x);
+  const drawn = (
+    chart.y?.map(at) ??
+    columns.map((_, index) => index).filter((index) => index !== x && hasNumbers(rows, index))
+  ).slice(0, MAX_SERIES);
+  const without = drawn.find((index) => !hasNumbers(rows, index));
+  if (drawn.length === 0 || without !== undefined)
+    throw new ToolError(
+      "invalid",
+      without === undefined
+        ? "No column has numbers to draw."
+        : `The column ${JSON.stringify(columns[without]?.name.slice(0, 60))} has no numbers to draw.`,
+      {
+        hint: "Select the categories first and numbers after them: SELECT city, count(*) … GROUP BY city.",
+      },
+    );
+  if (rows.length * drawn.length > MAX_POINTS)
+    throw new ToolError(
+      "too_large",
+      `A chart has ${MAX_POINTS} points at most; this one would have ${rows.length * drawn.length}.`,
+      {
+        hint: "Aggregate with GROUP BY, or draw fewer rows or columns.",
+      },
+    );
+  const axis = axisOf(chart, rows, x);
+  // ECharts takes an empty name in a legend for a line break.
+  const names = distinctNames(drawn.map((index) => short(columns[index]?.name.trim() || "?")));
+  return {
+    animation: false,
+    useUTC: true,
+    backgroundColor: "#ffffff",
+    color: COLORS,
+    textStyle: { fontFamily: FONT },
+    ...(chart.title === undefined
+      ? {}
+      : { title: { text: short(chart.title, 90), left: "center", textStyle: { fontSize: 18 } } }),
+    ...(drawn.length === 1 ? {} : { legend: { bottom: 6, data: names } }),
+    grid: {
+      left: 20,
+      right: 30,
+      top: chart.title === undefined ? 40 : 65,
+      bottom: drawn.length === 1 ? 20 : 50,
+      outerBoundsMode: "same",
+      outerBoundsContain: "all",
+    },
+    xAxis: { name: short(columns[x]?.name ?? ""), nameLocation: "middle", nameGap: 30, ...axis.axis },
+    yAxis: {
+      type: "value",
+      ...(drawn.length === 1 ? { name: names[0] } : {}),
+      scale: chart.type === "scatter",
+    },
+    series: drawn.map((index, place) => ({
+      type: chart.type,
+      name: names[place],
+      ...(chart.type === "line" ? { showSymbol: rows.length <= 60, connectNulls: false } : {}),
+      data: rows.map((row, point) =>
+        axis.isCategory ? numberOf(row[index]) : [axis.places[point], numberOf(row[index])],
+      ),
+    })),
+  };
+}
+
+/** XML has no control characters, and a label has one line. */
+function short(text: string, most = MAX_LABEL): string {
+  const line = oneLine(text.slice(0, most * 2).toWellFormed());
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
+/** Numbers beyond 2^53 and decimals are texts in an answer. */
+function numberOf(value: unknown): number | null {
+  const number =
+    typeof value === "number"
+      ? value
+      : typeof value === "string" && /^-?[\d.]+(e[+-]?\d+)?$/i.test(value)
+        ? Number(value)
+        : Number.NaN;
+  return Number.isFinite(number) ? number : null;
+}
+
+const hasNumbers = (rows: readonly (readonly unknown[])[], index: number) =>
+  rows.some((row) => numberOf(row[index]) !== null) &&
+  rows.every((row) => row[index] === null || numberOf(row[index]) !== null);
+
+/** Categories for bars; numbers and dates have their true distances on lines and in scatter plots. */
+function axisOf({ type }: Chart, rows: readonly (readonly unknown[])[], x: number) {
+  const isNumeric = hasNumbers(rows, x);
+  const dates = rows.map((row) => dateOf(row[x]));
+  if (type !== "bar" && (isNumeric || dates.every((date) => date !== undefined))) {
+    const places = isNumeric ? rows.map((row) => numberOf(row[x])) : dates;
+    return { isCategory: false as const, places, axis: { type: isNumeric ? "value" : "time", scale: true } };
+  }
+  const labels = rows.map((row) =>
+    short(row[x] === null ? "NULL" : typeof row[x] === "string" ? row[x] : JSON.stringify(row[x])),
+  );
+  const isLong = labels.length > 8 || labels.some((label) => label.length > 12);
+  return {
+    isCategory: true as const,
+    places: [],
+    axis: {
+      type: "category",
+      data: labels,
+      nameGap: isLong ? 10 : 30,
+      nameLocation: isLong ? "end" : "middle",
+      axisLabel: { rotate: isLong ? 40 : 0, hideOverlap: true },
+    },
+  };
+}
+
+/** An ISO date, with or without time, in milliseconds. */
+function dateOf(value: unknown): number | undefined {
+  if (
+    typeof value !== "string" ||
+    !/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/.test(value)
+  )
+    return undefined;
+  const time = Date.parse(
+    value.length === 10 ? value : value.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"),
+  );
+  return Number.isNaN(time) ? undefined : time;
+}
+
+const FONT = "DejaVu Sans";
+
+let painting: ReturnType<typeof painter> | undefined;
+
+async function painter() {
+  const [{ initWasm, Resvg }, wasm, font] = await Promise.all([
+    import("@resvg/resvg-wasm"),
+    packed("@resvg/resvg-wasm/index_bg.wasm"),
+    packed("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"),
+  ]);
+  await initWasm(wasm);
+  return { Resvg, font };
+}
+
+async function pngOf(svg: string): Promise<Uint8Array> {
+  painting ??= painter();
+  const { Resvg, font } = await painting;
+  const picture = new Resvg(svg, {
+    font: { fontBuffers: [font], defaultFontFamily: FONT, loadSystemFonts: false },
+  });
+  return picture.render().asPng();
+}
+
+/** A file of a package, which lies next to the code in a bundle. */
+async function packed(specifier: string): Promise<Uint8Array> {
+  const beside = new URL(`./${basename(specifier)}`, import.meta.url);
+  return await readFile(existsSync(beside) ? beside : createRequire(import.meta.url).resolve(specifier));
+}

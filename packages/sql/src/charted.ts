@@ -1,0 +1,49 @@
+import { JsonText, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
+import { FORMATS, type Format } from "./formats.ts";
+
+/** How the rows of an answer can be asked for: written, or written and drawn. */
+export const formatInput = z
+  .enum([...FORMATS, "chart"])
+  .default("rows")
+  .describe("csv and markdown: one text; chart: rows and a PNG.");
+
+export const chartInput = z
+  .strictObject({
+    type: z.enum(["bar", "line", "scatter"]).default("bar"),
+    x: z.string().optional(),
+    y: z.array(z.string()).optional(),
+    title: z.string().optional(),
+  })
+  .optional()
+  .describe("For chart; x and y are columns.");
+
+export type Chart = NonNullable<z.output<typeof chartInput>>;
+type Asked = z.output<typeof formatInput>;
+
+/** The format of an answer's rows. */
+export const writtenFormat = (format: Asked): Format => (format === "chart" ? "rows" : format);
+
+/**
+ * An answer of a query, and for `chart` the picture of its rows.
+ *
+ * @param text the JSON text of `queryOutput`
+ * @throws ToolError where the rows can't be drawn
+ */
+export async function charted(text: string, format: Asked, chart: Chart | undefined): Promise<JsonText> {
+  if (format !== "chart") {
+    if (chart === undefined) return new JsonText(text);
+    throw new ToolError("invalid", `chart does not go with format ${JSON.stringify(format)}.`, {
+      hint: 'Pass format: "chart".',
+    });
+  }
+  const { columns, rows } = drawable.parse(JSON.parse(text));
+  // Loaded with the first chart.
+  const { drawChart } = await import("./chart.ts");
+  return new JsonText(text, await drawChart(chart ?? { type: "bar" }, columns, rows));
+}
+
+const drawable = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  rows: z.array(z.array(z.unknown())),
+});

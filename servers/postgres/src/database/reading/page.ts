@@ -1,0 +1,49 @@
+import type { Format } from "@refmcp/sql";
+import type { Postgres } from "../connection/postgres.ts";
+import { withNearNames } from "./near.ts";
+import { readAhead } from "./reading.ts";
+
+export interface PageQuestion {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+  /** Name of a database; default: the first. */
+  readonly database: string | undefined;
+  readonly maxRows: number;
+  readonly cursor: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly format: Format;
+  readonly budget: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
+ *
+ * @throws ToolError what the gate, PostgreSQL, the limits and the cursor say.
+ */
+export async function readPage(postgres: Postgres, question: PageQuestion): Promise<string> {
+  const { sql, params, format, cursor, budget, signal, timeoutMs } = question;
+  const { database } = postgres.at(question.database);
+  const { maxRows, maxBytes, maxCellBytes: cellBytes } = postgres.limits;
+  const work = { signal, timeoutMs };
+  return await postgres.results.page({
+    list: "query",
+    query: [sql, params, database.name, format],
+    cursor,
+    format,
+    maxRows: Math.min(question.maxRows, maxRows),
+    maxBytes,
+    budget,
+    async read(ahead) {
+      const window = await readAhead(database, { ...work, sql, params, format, cellBytes }, ahead).catch(
+        async (error: unknown) => {
+          throw await withNearNames(error, database, sql, work);
+        },
+      );
+      return { ...window, notices: remarks(window.notices ?? []) };
+    },
+  });
+}
+
+/** What PostgreSQL itself remarked, as much as an agent should read of it. */
+export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);
