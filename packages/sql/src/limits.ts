@@ -55,6 +55,16 @@ export const limitOptions = {
   },
 } as const;
 
+/** The option that names a file with tools. */
+export const toolsFileOption = {
+  toolsFile: {
+    type: "file",
+    heading: "Tools",
+    description:
+      "YAML or JSON file with your own tools: SQL statements with typed parameters, as in DBHub (tools: a list of name, description, statement, parameters) and Google's MCP Toolbox. Statements that change data need --allow-write.",
+  },
+} as const;
+
 /** The limits of one call: what it asks for, clamped by the server's options. */
 export function limitsOf(
   options: {

@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions } from "@refmcp/sql/limits";
+import { limitOptions, toolsFileOption } from "@refmcp/sql/limits";
 
 export const options = defineOptions({
   url: {
@@ -81,6 +81,7 @@ export const options = defineOptions({
     description:
       "Volatile functions of users and extensions that reading statements may call, by name, or * for all. PostgreSQL's own harmless ones need no permission.",
   },
+  ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {
     type: "flag",

@@ -39,6 +39,11 @@ export const server = defineServer({
   skills: import.meta.url,
   slim: ["pg_describe_tables", "query", "pg_execute"],
   tools,
+  moreTools: {
+    option: "toolsFile",
+    load: async (given) =>
+      (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools.flatMap(namesOf)),
+  },
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
@@ -63,3 +68,7 @@ export const server = defineServer({
   },
   close: (postgres) => postgres.close(),
 });
+
+function namesOf({ name, aliases = [] }: { readonly name: string; readonly aliases?: readonly string[] }) {
+  return [name, ...aliases];
+}

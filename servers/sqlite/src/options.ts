@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
-import { limitOptions } from "@refmcp/sql/limits";
+import { limitOptions, toolsFileOption } from "@refmcp/sql/limits";
 
 export const options = defineOptions({
   dbPath: {
@@ -40,6 +40,7 @@ export const options = defineOptions({
     heading: "Limits",
     description: "Memory of one query's process; it is stopped beyond.",
   },
+  ...toolsFileOption,
   ...limitOptions,
 });
 

@@ -28,6 +28,11 @@ export const server = defineServer({
   skills: import.meta.url,
   slim: ["describe_tables", "read_query", "write_query"],
   tools,
+  moreTools: {
+    option: "toolsFile",
+    load: async (given) =>
+      (await import("./database/own-tools/own-tools.ts")).ownTools(given, tools.flatMap(namesOf)),
+  },
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
@@ -39,3 +44,7 @@ export const server = defineServer({
   },
   close: (databases) => databases.close(),
 });
+
+function namesOf({ name, aliases = [] }: { readonly name: string; readonly aliases?: readonly string[] }) {
+  return [name, ...aliases];
+}

@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readToolsFile } from "./tools-file.ts";
+
+async function read(text: string) {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-tools-"));
+  try {
+    const path = join(folder, "tools.yaml");
+    await writeFile(path, text);
+    return await readToolsFile(path, {
+      taken: [],
+      sources: ["main"],
+      kind: "sqlite-sql",
+      check: async () => {},
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+it("reads DBHub's form and both of Google's as the same", async () => {
+  const parameters = [{ name: "n", type: "integer", description: "A number", default: 2 }];
+  const tool = { description: "A tool of this test.", statement: "SELECT ?", parameters };
+  const forms = [
+    { tools: [{ name: "one", source: "main", ...tool }] },
+    { tools: { one: { kind: "sqlite-sql", source: "main", ...tool } } },
+    { kind: "tools", type: "sqlite-sql", name: "one", source: "main", ...tool },
+  ];
+  for (const form of forms) {
+    const [one] = await read(JSON.stringify(form));
+    expect(one).toMatchObject({ name: "one", title: "One", source: "main", names: ["n"], maxRows: 200 });
+    expect(one?.values(one.input.parse({}))).toEqual([2]);
+    expect(one?.input.safeParse({ n: "x" }).success).toBe(false);
+  }
+});
+
+it("expands no alias and takes no huge file", async () => {
+  const bomb = `a: &a [x]\n${["b", "c", "d"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abc"[at]}`).join(", ")}]`).join("\n")}\ntools: *d\n`;
+  await expect(read(bomb)).rejects.toThrow(/it has aliases/);
+  await expect(read(`tools: []\n# ${"x".repeat(1_100_000)}`)).rejects.toThrow(/larger than 1 MiB/);
+  await expect(read("tools:\n  - { name: a, name: b }")).rejects.toThrow(/line 2.*unique/);
+});

@@ -1,0 +1,262 @@
+import { readFile } from "node:fs/promises";
+import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as fields from "@refmcp/core/fields";
+import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
+import * as z from "zod";
+
+const MAX_BYTES = 1_048_576;
+const MAX_TOOLS = 200;
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const TYPES = ["string", "integer", "float", "number", "boolean", "array"] as const;
+
+const parameter = z.strictObject({
+  name: z.string().regex(/^[A-Za-z_]\w{0,63}$/, "takes letters, digits and _"),
+  type: z.enum(TYPES),
+  description: z.string().min(1).max(1_000),
+  required: z.boolean().optional(),
+  default: z.union([scalar, z.array(scalar)]).optional(),
+  allowedValues: z.array(scalar).min(1).max(1_000).optional(),
+  minValue: z.number().optional(),
+  maxValue: z.number().optional(),
+  items: z.looseObject({ type: z.enum(["string", "integer", "float", "number", "boolean"]) }).optional(),
+});
+
+const entry = z.strictObject({
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "takes 1 to 64 letters, digits, _ and -"),
+  title: z.string().min(1).max(100).optional(),
+  description: z.string().min(10).max(2_000),
+  statement: z.string().min(1).max(100_000),
+  source: z.string().optional(),
+  parameters: z.array(parameter).max(100).default([]),
+  maxRows: z.int().min(1).max(10_000).default(200),
+});
+
+type Parameter = z.output<typeof parameter>;
+/** A tool of a file. */
+export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parameters"> {
+  readonly title: string;
+  /** The names of its parameters in order. */
+  readonly names: readonly string[];
+  readonly input: z.ZodObject;
+  /** Values for the statement, in the order of its parameters; null for what was left out. */
+  values(input: Readonly<Record<string, unknown>>): unknown[];
+}
+
+/** What a server knows and the file must fit. */
+export interface ToolsFileRules {
+  /** The server's own tools, with their aliases. */
+  readonly taken: readonly string[];
+  /** Names of databases. */
+  readonly sources: readonly string[];
+  /** What Google's toolbox calls tools of this database: `sqlite-sql`. */
+  readonly kind: string;
+  /** @throws ToolError for a statement that may not run, or whose placeholders do not fit the parameters */
+  check(tool: FileTool): Promise<void>;
+}
+
+/**
+ * Reads tools from a YAML or JSON file, in the form of DBHub's custom tools (`tools` is a list) or of Google's MCP Toolbox
+ * (`tools` maps names to tools, or each document is one with `kind: tools`).
+ *
+ * @throws ToolError `invalid` with file, line and key of the first mistake
+ */
+export async function readToolsFile(path: string, rules: ToolsFileRules): Promise<FileTool[]> {
+  const tools: FileTool[] = [];
+  const taken = new Set(rules.taken);
+  for (const { value, place } of await entriesOf(path)) {
+    const parsed = entry.safeParse(normal(value, rules.kind), { reportInput: true });
+    if (!parsed.success) throw mistake(path, place, parsed.error.issues[0]);
+    const tool = toolOf(parsed.data, (key, problem) => wrong(path, place(key), key, problem));
+    const where = (key: string, problem: string) => wrong(path, place([key]), [key], problem);
+    if (taken.has(tool.name)) throw where("name", `the name ${tool.name} is already taken by another tool.`);
+    if (tool.source !== undefined && !rules.sources.includes(tool.source))
+      throw where(
+        "source",
+        `there is no database ${JSON.stringify(oneLine(tool.source))}; there is ${rules.sources.join(", ") || "none"}.`,
+      );
+    taken.add(tool.name);
+    await rules.check(tool).catch((error: unknown) => {
+      throw error instanceof ToolError ? where("statement", `${tool.name}: ${error.message}`) : error;
+    });
+    tools.push(tool);
+  }
+  if (tools.length > MAX_TOOLS)
+    throw wrong(path, undefined, [], `it has ${tools.length} tools; at most ${MAX_TOOLS} are taken.`);
+  return tools;
+}
+
+type Key = readonly PropertyKey[];
+type Place = (key: Key) => number | undefined;
+
+/** The tools of a file as they are written, with the lines of their keys. */
+async function entriesOf(path: string): Promise<{ value: unknown; place: Place }[]> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new ToolError("not_found", `The tools file ${oneLine(path)} can't be read.`, {
+      cause,
+      hint: "Check --tools-file.",
+    });
+  });
+  if (text.length > MAX_BYTES) throw wrong(path, undefined, [], "it is larger than 1 MiB.");
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  if (!Array.isArray(documents)) throw wrong(path, undefined, [], "it is empty.");
+  return documents.flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw wrong(path, lines.linePos(error.pos[0]).line, [], error.message);
+    const value = withoutAliases(document, () =>
+      wrong(path, undefined, [], "it has aliases (*name), which are not taken."),
+    );
+    const at =
+      (before: Key): Place =>
+      (key) =>
+        lineOf(document, lines, [...before, ...key]);
+    if (typeof value !== "object" || value === null) throw wrong(path, 1, [], "it has no tools.");
+    if ("kind" in value && value.kind === "tools") return [{ value, place: at([]) }];
+    const tools: unknown = "tools" in value ? value.tools : undefined;
+    if (Array.isArray(tools))
+      return tools.map((one: unknown, index) => ({ value: one, place: at(["tools", index]) }));
+    if (typeof tools === "object" && tools !== null)
+      return Object.entries(tools).map(([name, one]) => ({
+        value: { name, ...Object(one) },
+        place: at(["tools", name]),
+      }));
+    throw wrong(
+      path,
+      at([])([Object.keys(value)[0] ?? ""]),
+      [],
+      "it has no tools: write tools: and a list of them.",
+    );
+  });
+}
+
+/** An alias can stand for much more than it is long. */
+function withoutAliases(document: Document, fail: () => ToolError): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch {
+    throw fail();
+  }
+}
+
+/** The line of a key, or of the nearest one around it. */
+function lineOf(document: Document, lines: LineCounter, path: Key): number | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const parent = document.getIn(path.slice(0, -1), true);
+    const key = path.at(-1);
+    const pair = isMap(parent)
+      ? parent.items.find(({ key: one }) => isScalar(one) && one.value === key)
+      : undefined;
+    const node =
+      pair !== undefined && isScalar(pair.key) ? pair.key : document.getIn(path.slice(0, length), true);
+    if (typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range))
+      return lines.linePos(Number(node.range[0])).line;
+  }
+  return undefined;
+}
+
+/** Both forms as one: Google writes allowedValues, DBHub allowed_values. */
+function normal(value: unknown, kind: string): unknown {
+  if (!isObject(value)) return value;
+  const { kind: written, type, parameters, ...rest }: Record<string, unknown> = Object(value);
+  const renamed = renamedKeys(rest);
+  const marks = [written, type].filter((one) => one !== undefined && one !== "tools");
+  return {
+    ...renamed,
+    // What is wrong with them is reported as an unknown key.
+    ...(marks.every((one) => one === kind) ? {} : { kind: marks[0] }),
+    ...(parameters === undefined
+      ? {}
+      : {
+          parameters: Array.isArray(parameters)
+            ? parameters.map((one) => (isObject(one) ? renamedKeys(one) : one))
+            : parameters,
+        }),
+  };
+}
+
+const SNAKE: Readonly<Record<string, string>> = {
+  allowed_values: "allowedValues",
+  min_value: "minValue",
+  max_value: "maxValue",
+  max_rows: "maxRows",
+  database: "source",
+};
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function renamedKeys(value: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [Object.hasOwn(SNAKE, key) ? SNAKE[key] : key, one]),
+  );
+}
+
+function toolOf(
+  { parameters, title, ...tool }: z.output<typeof entry>,
+  fail: (key: Key, problem: string) => ToolError,
+): FileTool {
+  const shape: Record<string, z.ZodType> = {};
+  for (const [index, one] of parameters.entries()) {
+    const key = ["parameters", index];
+    if (one.name === "cursor" || Object.hasOwn(shape, one.name))
+      throw fail([...key, "name"], `the name ${one.name} is already taken.`);
+    const field = fieldOf(one);
+    if (one.default !== undefined && !field.safeParse(one.default).success)
+      throw fail([...key, "default"], `the default of ${one.name} is not one of its values.`);
+    shape[one.name] = (
+      one.default !== undefined
+        ? field.default(one.default)
+        : one.required === false
+          ? field.optional()
+          : field
+    ).describe(one.description);
+  }
+  const names = parameters.map(({ name }) => name);
+  return {
+    ...tool,
+    title: title ?? tool.name.replace(/[_-]+/g, " ").replace(/^./, (first) => first.toUpperCase()),
+    names,
+    input: z.strictObject({ ...shape, cursor: fields.cursor }),
+    values: (input) => names.map((name) => input[name] ?? null),
+  };
+}
+
+function fieldOf({ type, items, allowedValues, minValue, maxValue }: Parameter): z.ZodType {
+  if (allowedValues !== undefined) return z.literal(allowedValues);
+  if (type === "array") return z.array(items === undefined ? scalar : plain(items.type)).max(10_000);
+  const field = plain(type);
+  if (!(field instanceof z.ZodNumber)) return field;
+  const least = minValue === undefined ? field : field.min(minValue);
+  return maxValue === undefined ? least : least.max(maxValue);
+}
+
+function plain(type: Exclude<Parameter["type"], "array">) {
+  if (type === "string") return z.string().max(1_000_000);
+  if (type === "boolean") return z.boolean();
+  return type === "integer" ? z.int() : z.number();
+}
+
+function mistake(path: string, place: Place, issue: z.core.$ZodIssue | undefined): ToolError {
+  const key = issue?.path ?? [];
+  if (issue?.code === "unrecognized_keys") {
+    const [unknown = ""] = issue.keys;
+    const known = key.length > 0 ? Object.keys(parameter.shape) : Object.keys(entry.shape);
+    return wrong(
+      path,
+      place([...key, unknown]),
+      [...key, unknown],
+      `this key is unknown; there are ${known.join(", ")}.`,
+    );
+  }
+  const problem = issue?.input === undefined ? "it is missing." : `${issue.message}.`;
+  return wrong(path, place(key), key, problem);
+}
+
+function wrong(path: string, line: number | undefined, key: Key, problem: string): ToolError {
+  const where = [
+    `--tools-file ${oneLine(path)}`,
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(key.length === 0 ? [] : [key.join(".")]),
+  ];
+  return new ToolError("invalid", `${where.join(", ")}: ${oneLine(problem)}`);
+}

@@ -1,0 +1,134 @@
+import { JsonText, ToolError } from "@refmcp/core/answer";
+import { changeOutput, queryOutput } from "@refmcp/sql";
+import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
+import type { Databases } from "../connection/databases.ts";
+import { passReading, passWriting } from "../gate/gate.ts";
+import { placesOf } from "../gate/places.ts";
+import { query } from "../reading/query.ts";
+import { shownChange } from "../writing/shown-change.ts";
+import { write } from "../writing/write.ts";
+
+interface Given {
+  readonly toolsFile: string | undefined;
+  readonly dbPath: string | undefined;
+  readonly db: readonly { readonly name: string }[];
+  readonly allowWrite: boolean;
+  readonly allowDdl: boolean;
+}
+
+/** As much of a call as tools of a file need. */
+interface Calling {
+  readonly signal: AbortSignal;
+  readonly budget: number;
+  confirm(loss: string): Promise<void>;
+}
+
+/**
+ * The tools of `--tools-file`. Their statements go through the gates twice: here, so that a mistake is found at start, and
+ * with each call.
+ *
+ * @throws ToolError for the first mistake in the file
+ */
+export async function ownTools(given: Given, taken: readonly string[]) {
+  const { toolsFile, dbPath, db, allowWrite, allowDdl } = given;
+  if (toolsFile === undefined) return [];
+  const sources = [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)];
+  const kind = "sqlite-sql";
+  const tools = await readToolsFile(toolsFile, {
+    taken,
+    sources,
+    kind,
+    check: async (tool) => {
+      if (!isReading(tool)) {
+        if (!allowWrite)
+          throw new ToolError(
+            "denied",
+            "the statement does not only read, and the server was not started with --allow-write.",
+          );
+        passWriting(tool.statement, allowDdl);
+      }
+      demandPlaces(tool);
+    },
+  });
+  return tools.map((tool) => {
+    const { name, title, description, input } = tool;
+    const facts = { name, title, description, openWorld: false, input };
+    return isReading(tool)
+      ? { ...facts, effect: "read" as const, output: queryOutput, run: reading(tool) }
+      : {
+          ...facts,
+          effect: "destroy" as const,
+          needs: "allowWrite",
+          output: changeOutput,
+          run: writing(tool, allowDdl),
+        };
+  });
+}
+
+function isReading({ statement }: FileTool): boolean {
+  try {
+    passReading(statement);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function demandPlaces({ statement, names }: FileTool): void {
+  const { anonymous, named } = placesOf(statement);
+  const numbers = named.filter((name) => /^\d+$/.test(name)).map(Number);
+  const wanted = named.length === 0 ? anonymous : numbers.length > 0 ? Math.max(...numbers) : undefined;
+  if (wanted !== undefined && wanted !== names.length)
+    throw new ToolError(
+      "invalid",
+      `the statement takes ${wanted} values, and there are ${names.length} parameters.`,
+    );
+  const missing = wanted === undefined ? named.filter((name) => !names.includes(name)) : [];
+  const unused = wanted === undefined ? names.filter((name) => !named.includes(name)) : [];
+  if (missing.length > 0)
+    throw new ToolError("invalid", `the statement takes :${missing[0]}, and no parameter has that name.`);
+  if (unused.length > 0)
+    throw new ToolError("invalid", `the statement does not take the parameter ${unused[0]}.`);
+}
+
+/** SQLite has no arrays: json_each reads one from its text. */
+function paramsFor(tool: FileTool, input: Readonly<Record<string, unknown>>): unknown[] {
+  const values = tool.values(input).map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
+  const isNamed = placesOf(tool.statement).named.some((name) => !/^\d+$/.test(name));
+  return isNamed ? [Object.fromEntries(tool.names.map((name, at) => [name, values[at]]))] : values;
+}
+
+const reading =
+  (tool: FileTool) =>
+  async (input: Readonly<Record<string, unknown>>, databases: Databases, { signal, budget }: Calling) =>
+    new JsonText(
+      await query(databases, {
+        sql: tool.statement,
+        params: paramsFor(tool, input),
+        database: tool.source,
+        maxRows: tool.maxRows,
+        timeoutMs: undefined,
+        cursor: typeof input.cursor === "string" ? input.cursor : undefined,
+        format: "rows",
+        budget,
+        signal,
+      }),
+    );
+
+const writing =
+  (tool: FileTool, allowDdl: boolean) =>
+  async (input: Readonly<Record<string, unknown>>, databases: Databases, call: Calling) => {
+    const sql = tool.statement;
+    const changes = [{ sql, params: paramsFor(tool, input), statement: passWriting(sql, allowDdl) }];
+    const { signal, budget } = call;
+    const confirm = (loss: string) => call.confirm(loss);
+    const done = await write(databases, {
+      changes,
+      database: tool.source,
+      dryRun: false,
+      budget,
+      signal,
+      confirm,
+    });
+    return shownChange(changes, done);
+  };
