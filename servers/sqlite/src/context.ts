@@ -6,7 +6,7 @@ export const tool = toolFor<Databases>();
 export const resource = resourceFor<Databases>();
 export const prompt = promptFor<Databases>();
 
-export const sql = (example: string) =>
+export const statement = (example: string) =>
   z.string().min(1).max(100_000).describe(`One SQL statement: ${example}`);
 
 export const database = z

@@ -1,6 +1,6 @@
 import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
-import { database, sql, tool } from "../context.ts";
+import { database, statement, tool } from "../context.ts";
 import { passCreateTable } from "../database/gate/gate.ts";
 import { shownChange } from "../database/writing/shown-change.ts";
 import { write } from "../database/writing/write.ts";
@@ -13,7 +13,10 @@ export default tool({
   openWorld: false,
   needs: "allowDdl",
   argumentAliases: { sql: "query" },
-  input: z.strictObject({ query: sql("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)"), database }),
+  input: z.strictObject({
+    query: statement("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)"),
+    database,
+  }),
   output: changeOutput,
   async run({ query, database }, databases, call) {
     const changes = [{ sql: query, params: [], statement: passCreateTable(query) }];

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { database, params, sql as statement, tool } from "../context.ts";
+import { database, params, statement, tool } from "../context.ts";
 import { explain } from "../database/advice/explain.ts";
 import { passReading } from "../database/gate/gate.ts";
 import { paramsOf } from "../database/gate/params.ts";

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { database, params, path, sql as statement, tool } from "../context.ts";
+import { database, params, path, statement, tool } from "../context.ts";
 import { EXPORT_FORMATS } from "../database/connection/protocol.ts";
 import { exportRows } from "../database/transfer/transfer.ts";
 

@@ -2,7 +2,7 @@ import * as fields from "@refmcp/core/fields";
 import { queryOutput } from "@refmcp/sql";
 import { charted, chartInput, formatInput, writtenFormat } from "@refmcp/sql/charted";
 import * as z from "zod";
-import { database, params, sql, tool } from "../context.ts";
+import { database, params, statement, tool } from "../context.ts";
 import { query as ask } from "../database/reading/query.ts";
 
 export default tool({
@@ -14,7 +14,7 @@ export default tool({
   openWorld: false,
   argumentAliases: { sql: "query" },
   input: z.strictObject({
-    query: sql("SELECT name FROM users WHERE id = ?"),
+    query: statement("SELECT name FROM users WHERE id = ?"),
     params,
     database,
     max_rows: z.int().min(1).max(10_000).default(200).describe("How many rows at most, 1 to 10000."),

@@ -1,6 +1,6 @@
 import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
-import { database, dryRun, params, sql, tool } from "../context.ts";
+import { database, dryRun, params, statement, tool } from "../context.ts";
 import { passWriting } from "../database/gate/gate.ts";
 import { shownChange } from "../database/writing/shown-change.ts";
 import { write } from "../database/writing/write.ts";
@@ -15,7 +15,7 @@ export default tool({
   needs: "allowWrite",
   argumentAliases: { sql: "query" },
   input: z.strictObject({
-    query: sql("UPDATE users SET name = ? WHERE id = ?"),
+    query: statement("UPDATE users SET name = ? WHERE id = ?"),
     params,
     database,
     dry_run: dryRun,
