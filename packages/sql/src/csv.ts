@@ -3,9 +3,10 @@ import { ToolError } from "@refmcp/core/answer";
 import { CsvError, parse } from "csv-parse";
 import { stringify } from "csv-stringify/sync";
 
-/** NULL is an empty field, an empty text a quoted one (as PostgreSQL's COPY has it); values that are no text are JSON. */
+/** As PostgreSQL's COPY writes: NULL is an empty field, an empty text a quoted one. Values that are no text are JSON. */
 const WRITING = {
-  record_delimiter: "windows",
+  record_delimiter: "unix",
+  quoted_match: /[\r\n]/,
   cast: {
     string: (value: string) => ({ value, quoted_empty: true }),
     boolean: (value: boolean) => String(value),
@@ -13,9 +14,9 @@ const WRITING = {
   },
 } as const;
 
-/** One record of RFC 4180, with its line end. */
+/** One record of RFC 4180, with its line end, which is a line feed. */
 export function csvLine(row: readonly unknown[]): string {
-  return stringify([[...row]], WRITING);
+  return csvLines([row]);
 }
 
 /** Many records, each with its line end. */

@@ -51,12 +51,12 @@ describe("formats", () => {
   it("keep columns of one name apart, and values in their cells", () => {
     expect(answer("objects", [1, 2])).toMatchObject({ objects: [{ a: 1, a_2: 2 }] });
     expect(answer("csv", ['x"y', null], ["\r\n", "\\"])).toMatchObject({
-      text: 'a,a\r\n"x""y",\r\n"\r\n",\\\r\n',
+      text: 'a,a\n"x""y",\n"\r\n",\\\n',
     });
     expect(answer("markdown", ["x|y\nz", null])).toMatchObject({
       text: "| a | a |\n| --- | --- |\n| x\\|y<br>z | NULL |\n",
     });
-    expect(csvLine(["", true, { a: 1 }])).toBe('"",true,"{""a"":1}"\r\n');
+    expect(csvLine(["", true, { a: 1 }])).toBe('"",true,"{""a"":1}"\n');
   });
 
   it.each([

@@ -25,6 +25,16 @@ it("writes all rows to a new file, as CSV or JSON lines, with a link to it", asy
   });
 });
 
+it("writes a row as query does with format csv", async () => {
+  const sql = `SELECT * FROM (VALUES (1, true, ARRAY['a b', 'c,"d'], '\\x00ff'::bytea, '{"n": 12345678901234567890}'::jsonb, 1e300::float8,
+    'NaN'::numeric, '', NULL, E'a\\r', E'b\\nc', ' "x" ', 'é;\\'), (2, NULL, '{}', '', 'null', '-0', 1.50, ',', 'NULL', ' ', '.', $$'$$, '\\.'))
+    t (n, yes, list, bytes, json, float, number, empty, nothing, cr, lf, quote, other)`;
+  await at().data("pg_export", { sql, path: "same.csv" });
+  const { text } = await at().data("query", { sql, format: "csv" });
+  expect(text).toBe(await at().text("same.csv"));
+  expect(text).toContain('1,t,"{""a b"",""c,\\""d""}",\\x00ff,');
+});
+
 it("overwrites nothing, goes through no link, and leaves nothing of an export that fails", async () => {
   await at().put("here.csv", "mine\n");
   await symlink("/tmp", at().path("out"));

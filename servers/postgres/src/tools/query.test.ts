@@ -30,7 +30,7 @@ describe("query", () => {
 
   it.each([
     ["objects", { objects: [{ id: 1, id_2: 2, name: "a|b" }] }],
-    ["csv", { text: "id,id,name\r\n1,2,a|b\r\n" }],
+    ["csv", { text: "id,id,name\n1,2,a|b\n" }],
     ["markdown", { text: "| id | id | name |\n| --- | --- | --- |\n| 1 | 2 | a\\|b |\n" }],
     ["rows", { rows: [[1, 2, "a|b"]] }],
   ])("answers as %s", async (format, expected) => {

@@ -20,7 +20,7 @@ it("writes all rows, values exactly, and links to the file", async () => {
   expect(answer).toMatchObject({ value: { rows: 1, path: join(folder, "all.csv") } });
   expect(answer).toMatchObject({ links: [{ type: "resource_link", mimeType: "text/csv" }] });
   expect(await readFile(join(folder, "all.csv"), "utf8")).toBe(
-    'big,n,e,t,b,i\r\n9007199254740993,,"","a,""b""",AP8=,9e999\r\n',
+    'big,n,e,t,b,i\n9007199254740993,,"","a,""b""",AP8=,9e999\n',
   );
   await exportQuery.run(
     input("all.jsonl", `${values} UNION ALL SELECT 1, 2, 3, 4, 5, 6`, "jsonl"),
@@ -45,7 +45,7 @@ it("tells its progress and is not bounded by the limits of answers", async () =>
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";
   const answer = await exportQuery.run(input("many.csv", query), databases, call);
   expect(answer).toMatchObject({ value: { rows: 50_000 } });
-  expect((await readFile(join(folder, "many.csv"), "utf8")).split("\r\n")).toHaveLength(50_002);
+  expect((await readFile(join(folder, "many.csv"), "utf8")).split("\n")).toHaveLength(50_002);
   expect(call.reported.length).toBeGreaterThan(1);
   expect(call.reported.at(-1)?.done).toBe(50_000);
 });

@@ -21,7 +21,7 @@ it("answers rows in every format, and refuses a change", async () => {
     truncated: false,
   });
   expect(await ask({ format: "objects" })).toMatchObject({ objects: [{ id: 1, name: "Ada" }, { id: 3 }] });
-  expect(await ask({ format: "csv" })).toMatchObject({ text: "id,name\r\n1,Ada\r\n3,Charles\r\n" });
+  expect(await ask({ format: "csv" })).toMatchObject({ text: "id,name\n1,Ada\n3,Charles\n" });
   expect(await ask({ format: "markdown" })).toMatchObject({ text: expect.stringContaining("| 1 | Ada |") });
   await expect(tool.run(of({ query: "DELETE FROM users" }), databases, call)).rejects.toMatchObject({
     kind: "denied",

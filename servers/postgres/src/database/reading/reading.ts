@@ -64,11 +64,9 @@ export async function readAhead(
   const pieces: string[] = [];
   const cuts = new Set<number>();
   const cut = { count: 0 };
+  // CSV is PostgreSQL's own text, as pg_export writes it and pg_import_csv reads it.
   const written = (row: Row) =>
-    writer.write(
-      row.map((cell, at) => decoders[at]?.(cell)),
-      cut,
-    );
+    writer.write(format === "csv" ? row : row.map((cell, at) => decoders[at]?.(cell)), cut);
   const [first] = rows;
   const before = skip > 0 && first !== undefined ? written(first) : undefined;
   for (const row of skip > 0 ? rows.slice(1) : rows) {

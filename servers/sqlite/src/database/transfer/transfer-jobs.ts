@@ -1,4 +1,6 @@
+import { encodeCell } from "@refmcp/sql/cells";
 import { csvLines } from "@refmcp/sql/csv";
+import { distinctNames } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
@@ -18,7 +20,9 @@ export class RowsOut {
     demandReading(this.#statement);
     this.#statement.raw(true);
     this.#format = format;
-    this.#keys = distinct(this.#statement.columns().map(({ name }) => name));
+    this.#keys = distinctNames(this.#statement.columns().map(({ name }) => name)).map((key) =>
+      JSON.stringify(key),
+    );
     this.#rows = this.#statement.iterate(...params);
   }
 
@@ -62,17 +66,6 @@ export class RowsOut {
   }
 }
 
-/** Keys of a JSON object; columns of one name are told apart by a number. */
-function distinct(names: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
-    let key = name;
-    for (let count = 2; taken.has(key); count++) key = `${name}_${count}`;
-    taken.add(key);
-    return JSON.stringify(key);
-  });
-}
-
 /** Bytes as base64, infinities as SQLite reads them back. */
 function csvValue(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
@@ -80,12 +73,9 @@ function csvValue(value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
 }
 
-/** As in an answer: integers outside ±2^53 as text; bytes always whole. */
+/** As in an answer, but whole. */
 function jsonValue(value: unknown): unknown {
-  if (typeof value === "bigint")
-    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  if (!(value instanceof Uint8Array)) return value;
+  if (!(value instanceof Uint8Array)) return encodeCell(value, Number.POSITIVE_INFINITY, { count: 0 });
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
