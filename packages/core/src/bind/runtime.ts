@@ -87,6 +87,7 @@ export class Runtime<Context, Table extends OptionTable> {
         bound: this.bound,
         log: this.log,
         signal: this.#closing.signal,
+        offers: (name) => this.tools.some((tool) => tool.name === name),
         changed: (uri) => this.#tell((listener) => listener.changed(uri)),
         resourcesChanged: () => this.#tell((listener) => listener.resourcesChanged()),
       });

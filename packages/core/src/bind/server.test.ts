@@ -513,8 +513,9 @@ describe.each<Era>(["legacy", "modern"])("a server that is warm, %s era", (era) 
       options: {},
       warm,
       tools: [],
-      open: () => {
+      open: ({ offers }) => {
         opened += 1;
+        expect(offers("no_tool")).toBe(false);
         return {};
       },
     });

@@ -17,6 +17,8 @@ export interface Opening<Table extends OptionTable> {
   readonly log: Log;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
+  /** Whether a tool exists under these options, so that an answer names only such as can be called. */
+  offers(tool: string): boolean;
   /** Tells the subscribers of a resource that it changed. */
   changed(uri: string): void;
   /** Tells clients that the list of resources changed. */
