@@ -43,7 +43,7 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, bound }) =>
+  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, bound, offers }) =>
     new Git({
       guard: createPathGuard(bound),
       env: process.env,
@@ -52,5 +52,6 @@ export const server = defineServer({
       mayAsk: confirm === "ask",
       protocols,
       allowedHosts: allowHosts,
+      offers: (name) => offers(name) || !tools.some((tool) => tool.name === name),
     }),
 });

@@ -59,6 +59,19 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(git(root, "rev-parse", `${recovery}^1`)).toBe(head);
   });
 
+  it("an answer names no tool that the options do not offer", async () => {
+    git(root, "reset", "--hard", "--quiet");
+    const merge = { name: "git_merge", arguments: { revision: "feature" } };
+    for (const [args, named] of [
+      [["--exclude-tools", "git_reset_hard"], "git reset --hard with revision"],
+      [[], "git_reset_hard with revision"],
+    ] as const) {
+      const { client } = await connect({ era, args });
+      expect(textOf(await client.callTool(merge))).toContain(`"undo":"${named}`);
+      git(root, "reset", "--hard", "--quiet", "HEAD~1");
+    }
+  });
+
   it("danger is refused where nobody can be asked, and names the option; --confirm never goes on", async () => {
     const { client } = await connect({ era });
     const refused = await client.callTool({ name: "git_drop_stash", arguments: {} });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { failureOf, useSample } from "../../test/fixture.ts";
+import { callTool, failureOf, gitOver, useSample } from "../../test/fixture.ts";
 
 const sample = useSample("clean");
 
@@ -18,6 +18,21 @@ describe("git_merge", () => {
       ],
     });
     expect(git("log", "-1", "--format=%s").trim()).toBe("Merge feature");
+  });
+
+  it("names only tools that are offered, in undo and in hints, and else the commands of a terminal", async () => {
+    const { root, place, git } = sample();
+    const over = gitOver([place.folder], { offers: (name) => !/^git_(reset_hard|add|init)$/.test(name) });
+    const before = git("rev-parse", "HEAD").trim();
+    const { data } = await callTool(over, "git_merge", { repo_path: root, revision: "feature" });
+    expect(data.undo).toBe(`git reset --hard with revision ${before} (in a terminal).`);
+    const conflict = await failureOf(
+      callTool(over, "git_merge", { repo_path: root, revision: "conflicting" }),
+    );
+    expect(conflict.code).toBe("conflict");
+    expect(conflict.hint).toMatch(/ git add and git_commit \(in a terminal\)\.$/);
+    const nowhere = await failureOf(callTool(over, "git_status", { repo_path: place.folder }));
+    expect(nowhere.hint).toMatch(/ git init makes a new one \(in a terminal\)\.$/);
   });
 
   it("abandons conflicts, and names the files", async () => {

@@ -266,7 +266,7 @@ async function finish(
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(before === after && conflicted.length === 0
       ? { up_to_date: true as const }
-      : { undo: `git_reset_hard (toolset danger) with revision ${before}` }),
+      : { undo: `git_reset_hard with revision ${before}` }),
     ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
   };
 }

@@ -15,6 +15,7 @@ import {
   standingOverrides,
 } from "../run/safe-config.ts";
 import { type Location, locate, outside } from "./locate.ts";
+import { inOffered, type Offers } from "./offered.ts";
 import { realOf } from "./read-config.ts";
 import { type Machine, type Prepared, Repository } from "./repository.ts";
 import { submoduleOverrides } from "./submodules.ts";
@@ -33,6 +34,8 @@ export interface GitOptions {
   readonly protocols: readonly string[];
   /** Hosts that may be reached although their address is private. */
   readonly allowedHosts: readonly string[];
+  /** Which tools answers may name. */
+  readonly offers: Offers;
 }
 
 const DEEPEST_SCOPE = 2;
@@ -58,7 +61,8 @@ export class Git {
    */
   async open(path: string | undefined, signal: AbortSignal): Promise<Repository> {
     const machine = await this.machine();
-    const location = await locate(await this.directoryOf(path), this.guard);
+    const find = async () => locate(await this.directoryOf(path), this.guard);
+    const location = await inOffered(this.options.offers, find);
     if (location.owned !== true) await askForOwnership(machine, location, signal);
     return new Repository(machine, location, (repository) => this.#prepare(repository), signal);
   }
@@ -80,7 +84,8 @@ export class Git {
         const extra = await submoduleOverrides(plain, this);
         return { ...prepared, overrides: [...prepared.overrides, ...extra] };
       };
-      return work(new Repository(plain.machine, plain.location, prepare, signal));
+      const repository = new Repository(plain.machine, plain.location, prepare, signal);
+      return inOffered(this.options.offers, () => work(repository));
     });
   }
 
@@ -150,7 +155,7 @@ export class Git {
     if (only === undefined) {
       throw new ToolError("not_found", `No git repository was found; ${bound}.`, {
         code: "not_a_repository",
-        hint: "Pass repo_path, a directory inside a repository, or make one with git_init (toolset extra).",
+        hint: "Pass repo_path, a directory inside a repository, or make one with git_init.",
       });
     }
     const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);

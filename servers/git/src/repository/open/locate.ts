@@ -194,6 +194,6 @@ function notARepository(start: string, guard: PathGuard, why?: string): ToolErro
   const reason = why === undefined ? "" : `: ${why}`;
   return new ToolError("not_found", `"${oneLine(start)}" is not in a git repository${reason}.`, {
     code: "not_a_repository",
-    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository that begins above an allowed directory is not opened. git_init (toolset extra) makes a new one.`,
+    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository that begins above an allowed directory is not opened. git_init makes a new one.`,
   });
 }
