@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { candidatesOf } from "@refmcp/core/browser";
-import { gateOf } from "@refmcp/core/forward-proxy";
+import { networkGuardOf } from "@refmcp/core/forward-proxy";
 import { createUrlGuard } from "@refmcp/core/url-guard";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -36,7 +36,7 @@ function rendererFor(
   more: Partial<ConstructorParameters<typeof Renderer>[0]> = {},
 ) {
   return new Renderer({
-    gate: gateOf(createUrlGuard({ allowHosts })),
+    gate: networkGuardOf(createUrlGuard({ allowHosts })),
     totalMs: 60_000,
     chars: 1_000_000,
     ...more,
@@ -199,7 +199,7 @@ describe("a page in the browser", () => {
     const guard = createUrlGuard({ allowHosts: [HOST] }, async () => [
       { address: isMoved ? "127.0.0.3" : HOST, family: 4 },
     ]);
-    const { html } = await opened([], { gate: gateOf(guard) }).render(
+    const { html } = await opened([], { gate: networkGuardOf(guard) }).render(
       new URL(`http://rebind.test:${port}/`),
       AGENT,
       never,

@@ -2,11 +2,11 @@ import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
 import { EVIDENCE } from "./browser/run/evidence.ts";
 import type { ShownArtifact } from "./browser/run/report.ts";
-import type { Workbench } from "./browser/workbench.ts";
+import type { Services } from "./browser/services.ts";
 
-export const tool = toolFor<Workbench>();
-export const resource = resourceFor<Workbench>();
-export const prompt = promptFor<Workbench>();
+export const tool = toolFor<Services>();
+export const resource = resourceFor<Services>();
+export const prompt = promptFor<Services>();
 
 /** A count, a size or milliseconds in an output. */
 export const number = z.number();

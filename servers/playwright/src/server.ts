@@ -37,9 +37,9 @@ export const server = defineServer({
   // Loaded late: a start should cost next to nothing.
   async open({ options: given, bound, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
-    const { Workbench } = await import("./browser/workbench.ts");
+    const { Services } = await import("./browser/services.ts");
     const { executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } = given;
-    const workbench = new Workbench({
+    const services = new Services({
       env: process.env,
       launch: { executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
@@ -53,8 +53,8 @@ export const server = defineServer({
       log: (sentence) => log.info(sentence),
       changed: resourcesChanged,
     });
-    workbench.drivers.prewarm();
-    return workbench;
+    services.drivers.prewarm();
+    return services;
   },
   close: ({ drivers }) => drivers.close(),
 });

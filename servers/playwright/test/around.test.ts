@@ -209,7 +209,7 @@ describe("saved states", () => {
       evidence: ["screenshot", "trace", "har", "network"],
     });
     expect(report.assertions[0]).toMatchObject({ passed: true });
-    const { unpack } = await import("../src/browser/look/zip.ts");
+    const { unpack } = await import("../src/browser/archive/zip.ts");
     for (const { name, path } of report.artifacts ?? []) {
       const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
       for (const part of parts)

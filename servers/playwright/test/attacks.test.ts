@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { ForwardProxy } from "@refmcp/core/forward-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NetworkPolicy } from "../src/browser/network/policy.ts";
-import { openGate, page } from "./lab.ts";
+import { openGuard, page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";
 
@@ -181,7 +181,9 @@ describe("addresses that may not be reached", () => {
     // The page's name stands for a public host: what it resolves to is allowed by its name.
     const resolve = async () => [{ address: "127.0.0.2", family: 4 }];
     const away = await makeTester({
-      policy: { gateFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGate() },
+      policy: {
+        guardFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGuard(),
+      },
     });
     open.push(away);
     const report = await away.run({
@@ -228,7 +230,7 @@ describe("addresses that may not be reached", () => {
   });
 
   it("do not include the proxy that all of it goes through", async () => {
-    const proxy = await ForwardProxy.listen(openGate);
+    const proxy = await ForwardProxy.listen(openGuard);
     const port = proxy.port;
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(port, "127.0.0.1", () =>

@@ -65,8 +65,8 @@ export async function serve(
   };
 }
 
-/** A gate that lets everything through: what a browser does without a policy. */
-export const openGate = {
+/** A guard that lets everything through: what a browser does without a policy. */
+export const openGuard = {
   connect: (host: string, port: number) =>
     new Promise<Socket>((resolve, reject) => {
       const socket = connect({ host, port });

@@ -172,7 +172,7 @@ describe("pages that do not behave", () => {
 
 /** Crashes the process of every page of a site, as a page that uses up its memory does. */
 async function crashRenderers({ tester }: TestTester, url: string): Promise<void> {
-  const launched = await tester.keeper.running();
+  const launched = await tester.browserPool.running();
   const busy = await vi.waitUntil(
     () => {
       const pages = launched?.browser.contexts().flatMap((context) => context.pages()) ?? [];

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unpack } from "../src/browser/look/zip.ts";
+import { unpack } from "../src/browser/archive/zip.ts";
+import { Secrets } from "../src/browser/run/secrets.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
@@ -98,5 +99,79 @@ describe("secrets", () => {
     expect(report.passed).toBe(true);
     expect(Buffer.from(authorization.replace("Basic ", ""), "base64").toString()).toBe("ada:open-sesame");
     expect(JSON.stringify(report)).not.toContain("open-sesame");
+  });
+
+  it("bound to origins are written there, and nowhere else", async () => {
+    const form = page(
+      "<h1>Good</h1><label>Name <input oninput=\"fetch('/got?' + encodeURIComponent(this.value))\"></label>",
+    );
+    const mine = await site({ "*": form });
+    const other = await site({
+      "*": form,
+      "/frame": page(`<iframe title="in" src="${mine.url}/a"></iframe>`),
+    });
+    const outside = await site({ "*": page(`<iframe title="in" src="${other.url}/a"></iframe>`) });
+    const bound = await makeTester({
+      secrets: Secrets.from({
+        PW_SECRET_PIN: "hunter2-bound",
+        PW_SECRET_PIN_ORIGINS: `https://a.test, ${mine.url}`,
+      }),
+    });
+    const fill = (url: string, ...steps: string[]) =>
+      bound.run({ url, steps: [...steps, "wait for network idle"] });
+    try {
+      for (const steps of [
+        ["fill label 'Name' with secret 'PIN'"],
+        ["focus label 'Name'", "type secret 'PIN'"],
+        ["type secret 'PIN' into 'Name'"],
+      ]) {
+        expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
+        expect(mine.hits.join()).toContain("hunter2-bound");
+        await expect(fill(other.url, ...steps)).rejects.toMatchObject({ kind: "denied", code: "secret" });
+        // By a link or a redirect as well.
+        await expect(fill(mine.url, `goto ${other.url}`, ...steps)).rejects.toMatchObject({ kind: "denied" });
+      }
+      // The document of the field counts, not that of the page.
+      expect(
+        await fill(`${other.url}/frame`, "fill label 'Name' in frame 'in' with secret 'PIN'"),
+      ).toMatchObject({
+        passed: true,
+      });
+      await expect(
+        fill(outside.url, "click label 'Name' in frame 'in'", "type secret 'PIN'"),
+      ).rejects.toMatchObject({ kind: "denied" });
+      expect(other.hits.join()).not.toContain("hunter2");
+    } finally {
+      await bound.close();
+    }
+    expect(() => Secrets.from({ PW_SECRET_PIN: "x", PW_SECRET_PIN_ORIGINS: "a.test" })).toThrow(
+      /not an origin/,
+    );
+  });
+
+  it("are not read by assertions, letter by letter", async () => {
+    const { url } = await site({
+      "/": page("<main><label>Name <input></label><label>Other <input value=x></label></main>"),
+    });
+    const assertions = [
+      "label 'Name' has value matches /^h/ within 100ms",
+      "not label 'Name' has value matches /^x/ within 100ms",
+      "input has value contains 'h' within 100ms",
+      "first input has value contains 'hunter' within 100ms",
+      "main matches aria snapshot '- main:\\n  - textbox \"Name\": /h.*/' within 100ms",
+      "label 'Other' has value 'x'",
+      "label 'Name' is not empty",
+    ];
+    const report = await lab.run({ url, steps: ["fill 'Name' with secret 'PASSWORD'"], assertions });
+    expect(report.assertions.map(({ passed }) => passed)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(report.assertions[0]?.actual).toBe("it has a field with a secret, so it is not read");
   });
 });

@@ -4,12 +4,12 @@ import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { RunReport } from "../src/browser/run/report.ts";
 import { Secrets } from "../src/browser/run/secrets.ts";
+import { type RunRequest, Tester, type TesterOptions } from "../src/browser/run/tester.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
-import { type RunRequest, Tester, type TesterOptions } from "../src/browser/tester.ts";
 import { bringBrowser } from "./browser.mjs";
-import { openGate } from "./lab.ts";
+import { openGuard } from "./lab.ts";
 
 /** A tester with folders of its own. */
 export interface TestTester {
@@ -21,9 +21,9 @@ export interface TestTester {
   close(): Promise<void>;
 }
 
-export type { TesterOptions } from "../src/browser/tester.ts";
+export type { TesterOptions } from "../src/browser/run/tester.ts";
 
-/** The options of a tester on this machine's browser, its gate open. */
+/** The options of a tester on this machine's browser, its guard open. */
 export async function testerOptions(folder: string): Promise<TesterOptions> {
   const { executablePath } = await bringBrowser();
   return {
@@ -34,7 +34,7 @@ export async function testerOptions(folder: string): Promise<TesterOptions> {
       sandbox: true,
       env: process.env,
     },
-    policy: { gateFor: async () => openGate },
+    policy: { guardFor: async () => openGuard },
     runs: new RunStore(join(folder, "runs")),
     baselines: new BaselineStore(join(folder, "baselines")),
     states: new StateStore(join(folder, "states")),

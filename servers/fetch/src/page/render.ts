@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
 import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/core/browser";
-import { ForwardProxy, type Gate } from "@refmcp/core/forward-proxy";
+import { ForwardProxy, type NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";
 import { Turns } from "./turns.ts";
 
@@ -9,7 +9,7 @@ type Playwright = Pick<typeof import("playwright-core"), "chromium">;
 
 export interface RendererOptions {
   /** Opens every connection of every page. */
-  readonly gate: Gate;
+  readonly gate: NetworkGuard;
   /** Milliseconds for one page. */
   readonly totalMs: number;
   /** Characters of one page's HTML. */

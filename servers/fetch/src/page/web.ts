@@ -149,12 +149,16 @@ export class Web {
 
   /** Loaded with the first page that needs it. */
   async #browser(): Promise<Renderer> {
-    const [{ Renderer }, { gateOf }] = await Promise.all([
+    const [{ Renderer }, { networkGuardOf }] = await Promise.all([
       import("./render.ts"),
       import("@refmcp/core/forward-proxy"),
     ]);
     const { timeout, maxBytes } = this.#options;
-    this.#renderer ??= new Renderer({ gate: gateOf(this.#guard), totalMs: timeout * 1_000, chars: maxBytes });
+    this.#renderer ??= new Renderer({
+      gate: networkGuardOf(this.#guard),
+      totalMs: timeout * 1_000,
+      chars: maxBytes,
+    });
     return this.#renderer;
   }
 }

@@ -30,10 +30,22 @@ describe("prompts", () => {
   it("pw_debug_failure brings what the run kept, and says where there is no trace", async () => {
     const without = await ask("pw_debug_failure", { run_id: "20260101-000000-aaaaaaaa" });
     expect(without).toContain('"passed": false');
-    expect(without).toContain('evidence ["screenshot", "trace"]');
+    expect(without).toContain('evidence ["screenshot", "trace", "network"]');
     const withTrace = await ask("pw_debug_failure", { run_id: "20260102-000000-bbbbbbbb" });
     expect(withTrace).toContain("Read its trace with pw_inspect_trace");
+    expect(withTrace).toContain('pw_inspect_page with from "20260102-000000-bbbbbbbb"');
     await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
+  });
+
+  it("pw_plan_tests names tools that exist, from the first look to the specs", async () => {
+    const text = await ask("pw_plan_tests", { url: "http://localhost:3000/", goal: "the checkout" });
+    expect(text).toContain("Plan and write the tests of http://localhost:3000/, for the checkout.");
+    const { tools } = await talk.connected.client.listTools();
+    const { prompts } = await talk.connected.client.listPrompts();
+    const known = [...tools, ...prompts].map(({ name }) => name);
+    const named = text.match(/pw_\w+/g) ?? [];
+    expect(new Set(named).size).toBeGreaterThanOrEqual(5);
+    for (const name of named) expect(known).toContain(name);
   });
 
   it("pw_debug_failure completes runs", async () => {

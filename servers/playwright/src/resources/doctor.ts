@@ -6,5 +6,5 @@ export default resource({
   title: "State of this server",
   description: "Which browser runs, from where, with its sandbox or without, and where artifacts are kept.",
   mimeType: "application/json",
-  read: async (workbench) => JSON.stringify(await workbench.doctor(), undefined, 2),
+  read: async (services) => JSON.stringify(await services.doctor(), undefined, 2),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { approve } from "../browser/approve.ts";
+import { approve } from "../browser/store/approve.ts";
 import { runId, tool } from "../context.ts";
 
 export default tool({
@@ -15,9 +15,9 @@ export default tool({
     baseline: z.string().describe("Its name in: screenshot matches baseline 'home'."),
     device: z.string().default("desktop").describe("The device of the run."),
   }),
-  async run({ run_id: id, baseline, device }, workbench, call) {
+  async run({ run_id: id, baseline, device }, services, call) {
     const ask = (question: string) => call.confirm(question);
-    const { path, replaced, from } = await approve(workbench, { runId: id, baseline, device }, ask);
+    const { path, replaced, from } = await approve(services, { runId: id, baseline, device }, ask);
     return `${path} is the baseline now, ${replaced ? "replaced by" : "taken from"} ${from}.`;
   },
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportSpec } from "../browser/language/export.ts";
+import { exportSpec } from "../browser/export/spec.ts";
 import { devicesOf } from "../browser/run/devices.ts";
 import { assertions, steps, tool, url } from "../context.ts";
 
@@ -18,7 +18,7 @@ export default tool({
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
   }),
   async run({ device, ...request }, _, call) {
-    const [column] = device === undefined ? [] : await devicesOf([device]);
-    return exportSpec({ ...request, use: column?.options }, call.budget);
+    const [chosen] = device === undefined ? [] : await devicesOf([device]);
+    return exportSpec({ ...request, use: chosen?.options }, call.budget);
   },
 });

@@ -16,8 +16,8 @@ export default tool({
     path: z.string().optional().describe("A trace.zip, absolute or below an allowed directory."),
     limit: fields.limit(50, 500),
   }),
-  run: async ({ run_id: id, name, path, limit }, workbench, call) =>
+  run: async ({ run_id: id, name, path, limit }, services, call) =>
     traceText(
-      await inspectTrace(await workbench.traceFile(id, name, path), { limit, budget: call.budget - 500 }),
+      await inspectTrace(await services.traceFile(id, name, path), { limit, budget: call.budget - 500 }),
     ),
 });

@@ -13,7 +13,7 @@ import { ToolError } from "../../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** Decides what a page may reach, and opens the connection to exactly what was decided. */
-export interface Gate {
+export interface NetworkGuard {
   /**
    * A connection to `host` (a name or an IP address without brackets).
    *
@@ -30,8 +30,8 @@ export interface Gate {
   check(url: URL): Promise<void>;
 }
 
-/** The gate that a guard is. */
-export function gateOf(guard: UrlGuard): Gate {
+/** A URL guard as the guard of a proxy. */
+export function networkGuardOf(guard: UrlGuard): NetworkGuard {
   return {
     connect: (host, port) => guard.connect(host, port),
     isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
@@ -69,20 +69,20 @@ const HOP_BY_HOP = new Set([
 
 /**
  * A forward proxy in this process, for a browser context: whatever the page asks for, by whichever channel,
- * comes through it, and every connection is opened by the gate, which resolves the name once, checks every address
+ * comes through it, and every connection is opened by the guard, which resolves the name once, checks every address
  * and connects to what it checked. It listens on loopback, on a port of the system's choice.
  */
 export class ForwardProxy {
   readonly #server: Server;
-  /** Who opens the connections; set anew when a room that stands ready is taken by a run. */
-  gate: Gate;
+  /** Who opens the connections; set anew when a context that stands ready is taken by a run. */
+  guard: NetworkGuard;
   readonly #agent: Agent;
   readonly #open = new Set<Duplex>();
   readonly failures: ProxyFailure[] = [];
 
-  private constructor(server: Server, gate: Gate) {
+  private constructor(server: Server, guard: NetworkGuard) {
     this.#server = server;
-    this.gate = gate;
+    this.guard = guard;
     this.#agent = new Agent({ keepAlive: true, maxSockets: 32 });
     this.#agent.createConnection = (options, done) => {
       this.#connect(String(options.host), Number(options.port)).then(
@@ -98,10 +98,10 @@ export class ForwardProxy {
     server.on("connection", (socket) => this.#keep(socket));
   }
 
-  /** Starts a proxy whose connections `gate` opens. */
-  static async listen(gate: Gate): Promise<ForwardProxy> {
+  /** Starts a proxy whose connections `guard` opens. */
+  static async listen(guard: NetworkGuard): Promise<ForwardProxy> {
     const server = createServer({ maxHeaderSize: 65_536, requestTimeout: 0 });
-    const proxy = new ForwardProxy(server, gate);
+    const proxy = new ForwardProxy(server, guard);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     return proxy;
@@ -129,7 +129,7 @@ export class ForwardProxy {
 
   async #connect(host: string, port: number): Promise<Socket> {
     try {
-      const socket = await this.gate.connect(host, port);
+      const socket = await this.guard.connect(host, port);
       this.#keep(socket);
       // Whatever name led there.
       if (socket.remotePort === this.port && /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")) {
@@ -139,7 +139,7 @@ export class ForwardProxy {
       return socket;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const failure = { authority: `${host}:${port}`, refused: this.gate.isRefusal(error), reason };
+      const failure = { authority: `${host}:${port}`, refused: this.guard.isRefusal(error), reason };
       if (this.failures.length < MOST_FAILURES) this.failures.push(failure);
       throw error;
     }
@@ -195,7 +195,7 @@ export class ForwardProxy {
       target.pipe(socket);
       socket.pipe(target);
     } catch {
-      socket.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+      socket.end("HTTP/1.1 502 Bad NetworkGuardway\r\nContent-Length: 0\r\n\r\n");
     }
   }
 }

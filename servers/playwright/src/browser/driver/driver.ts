@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import module from "node:module";
 import { sized, ToolError } from "@refmcp/core/answer";
 import { workerFile } from "@refmcp/core/worker-file";
 import type { Upload } from "../run/run.ts";
-import type { Calling } from "../tester.ts";
+import type { Calling } from "../run/tester.ts";
 import { familyOf } from "./memory.ts";
 import type { Method, Methods } from "./methods.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
@@ -52,6 +53,8 @@ export class Driver {
     this.#host = host;
     this.#child = fork(workerFile("driver", import.meta.url), [], {
       serialization: "advanced",
+      // Node.js 22 and newer keep compiled code between starts: Playwright then loads in half the time.
+      env: { ...process.env, ...compileCache() },
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -190,6 +193,11 @@ export class Driver {
     if (largest !== undefined && (largest.bytes > MOST_PAGE_BYTES || all > MOST_BROWSER_BYTES))
       killed(largest.pid);
   }
+}
+
+function compileCache(): NodeJS.ProcessEnv {
+  const folder: unknown = Reflect.get(module, "getCompileCacheDir")?.();
+  return typeof folder === "string" ? { NODE_COMPILE_CACHE: folder } : {};
 }
 
 const tooLarge = (most: number) =>

@@ -1,10 +1,11 @@
+import { join } from "node:path";
 import { NetworkPolicy } from "../network/policy.ts";
 import type { Upload } from "../run/run.ts";
 import { Secrets } from "../run/secrets.ts";
+import { Tester } from "../run/tester.ts";
 import { BaselineStore } from "../store/baselines.ts";
 import { RETENTION, RunStore } from "../store/runs.ts";
 import { StateStore } from "../store/states.ts";
-import { Tester } from "../tester.ts";
 import { methodsOf } from "./methods.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
@@ -24,22 +25,14 @@ const readUpload = (path: string) =>
     send({ ask: asked, path });
   });
 
-function open({
-  launch,
-  rules,
-  runsFolder,
-  baselinesFolder,
-  statesFolder,
-  links,
-  ...rest
-}: DriverOptions): void {
+function open({ launch, rules, runsFolder, baselinesFolder, links, ...rest }: DriverOptions): void {
   const tester = new Tester({
     ...rest,
     launch: { ...launch, env: process.env },
     policy: new NetworkPolicy(rules),
     runs: new RunStore(runsFolder, RETENTION, links),
     baselines: new BaselineStore(baselinesFolder),
-    states: new StateStore(statesFolder),
+    states: new StateStore(join(runsFolder, ".states")),
     secrets: Secrets.from(process.env),
     readUpload,
     log: (log) => send({ log }),

@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { InspectRequest } from "../look/inspect.ts";
 import { failureOf } from "../run/report.ts";
-import { type Slots, slotsOf } from "../run/slots.ts";
-import type { Calling, RunRequest } from "../tester.ts";
+import type { Calling, RunRequest } from "../run/tester.ts";
 import { Driver, type DriverHost as Host } from "./driver.ts";
 import type { DriverOptions } from "./protocol.ts";
+import { type Semaphore, semaphoreOf } from "./semaphore.ts";
 
 export interface DriverHost extends Host {
   /** Called when there are new artifacts. */
@@ -25,7 +25,7 @@ export class Drivers {
   readonly #start: () => Driver;
   readonly #host: DriverHost;
   readonly #concurrency: number;
-  readonly #slots: Slots;
+  readonly #semaphore: Semaphore;
   readonly #all = new Set<Driver>();
   readonly #idle: Driver[] = [];
   #quiet: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class Drivers {
     this.#host = host;
     this.#start = () => new Driver(options, host);
     this.#concurrency = options.concurrency;
-    this.#slots = slotsOf(options.concurrency);
+    this.#semaphore = semaphoreOf(options.concurrency);
   }
 
   /** Starts one in the background. */
@@ -46,10 +46,10 @@ export class Drivers {
   /** Runs a test; one on several devices takes as many turns. */
   async run(request: RunRequest, call: Calling) {
     const began = performance.now();
-    const columns = Math.max(1, request.devices.length);
+    const deviceRuns = Math.max(1, request.devices.length);
     try {
-      return await this.#use(columns, call, (driver) =>
-        driver.call("run", request, call, Math.min(request.timeoutMs, call.timeoutMs) * columns),
+      return await this.#use(deviceRuns, call, (driver) =>
+        driver.call("run", request, call, Math.min(request.timeoutMs, call.timeoutMs) * deviceRuns),
       );
     } catch (error) {
       throw failureOf(error, request, Math.round(performance.now() - began));
@@ -93,7 +93,7 @@ export class Drivers {
 
   #use<Value>(turns: number, { signal }: Calling, work: (driver: Driver) => Promise<Value>): Promise<Value> {
     const weight = Math.min(turns, this.#concurrency);
-    return this.#slots.use(signal, weight, async () => {
+    return this.#semaphore.use(signal, weight, async () => {
       clearTimeout(this.#quiet);
       let driver = this.#idle.pop();
       while (driver?.isFit === false) driver = this.#idle.pop();

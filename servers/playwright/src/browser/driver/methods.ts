@@ -1,5 +1,5 @@
 import { type InspectRequest, inspectPage } from "../look/inspect.ts";
-import type { Calling, RunRequest, Tester } from "../tester.ts";
+import type { Calling, RunRequest, Tester } from "../run/tester.ts";
 
 /** What a driver does for the server. */
 export const methodsOf = (tester: Tester) => ({

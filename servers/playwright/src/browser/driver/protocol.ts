@@ -11,7 +11,6 @@ export interface DriverOptions {
   readonly rules: NetworkRules;
   readonly runsFolder: string;
   readonly baselinesFolder: string;
-  readonly statesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   readonly concurrency: number;

@@ -1,4 +1,4 @@
-import { parseTargetUrl } from "../address.ts";
+import { parseTargetUrl } from "../network/address.ts";
 import { assertion } from "./assertion.ts";
 import type { Action, FillValue, Step, Target } from "./ast.ts";
 import { LanguageError, Reader } from "./reader.ts";

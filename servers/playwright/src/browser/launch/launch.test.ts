@@ -7,12 +7,12 @@ import { candidatesOf } from "@refmcp/core/browser";
 import { chromium } from "playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bringBrowser } from "../../../test/browser.mjs";
-import { openGate, page, type Site } from "../../../test/lab.ts";
+import { openGuard, page, type Site } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { makeTester, testerOptions } from "../../../test/testers.ts";
+import { ContextPool } from "../run/context.ts";
 import { devicesOf } from "../run/devices.ts";
-import { RoomMaker } from "../run/room.ts";
-import { Keeper } from "./keeper.ts";
+import { BrowserPool } from "./browser-pool.ts";
 import { type LaunchOptions, launch } from "./launch.ts";
 
 let browser: Awaited<ReturnType<typeof bringBrowser>>;
@@ -195,7 +195,7 @@ describe("one browser", () => {
     const browsers = new Set<unknown>();
     for (let n = 0; n < 5; n++) {
       expect((await tester.run(url())).passed).toBe(true);
-      browsers.add((await tester.tester.keeper.running())?.browser);
+      browsers.add((await tester.tester.browserPool.running())?.browser);
     }
     browsers.delete(undefined);
     expect(browsers.size).toBeGreaterThanOrEqual(2);
@@ -203,11 +203,11 @@ describe("one browser", () => {
   });
 
   it("one of whose runs ends slowly serves the others to their end, and no further one", async () => {
-    const keeper = new Keeper({ launch: () => launch(options()), log: () => undefined });
-    const maker = new RoomMaker(keeper, { ignoreHttpsErrors: false, closeMs: 0 });
+    const browserPool = new BrowserPool({ launch: () => launch(options()), log: () => undefined });
+    const maker = new ContextPool(browserPool, { ignoreHttpsErrors: false, closeMs: 0 });
     const [device] = await devicesOf([]);
     if (device === undefined) throw new Error("no device");
-    const open = () => maker.open({ device, gate: openGate, recording: undefined });
+    const open = () => maker.open({ device, guard: openGuard, recording: undefined });
     const [slow, other] = [await open(), await open()];
     await slow.close();
     await other.page.goto(web.url);
@@ -218,13 +218,13 @@ describe("one browser", () => {
     await other.close();
     await ended;
     await next.close();
-    await keeper.close();
+    await browserPool.close();
   });
 
   it("is closed when nobody needs it, and started again when somebody does", async () => {
     const tester = await makeTester({ idleMs: 100 });
     await tester.run(url());
-    const first = (await tester.tester.keeper.running())?.browser;
+    const first = (await tester.tester.browserPool.running())?.browser;
     await expect.poll(() => first?.isConnected() ?? false).toBe(false);
     expect((await tester.run(url())).passed).toBe(true);
     await tester.close();

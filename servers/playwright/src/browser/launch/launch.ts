@@ -8,7 +8,7 @@ import {
   INSTALL,
 } from "@refmcp/core/browser";
 import type { Browser, BrowserType } from "playwright";
-import { playwright } from "../library.ts";
+import { expectation, playwright } from "./library.ts";
 
 export interface LaunchOptions {
   readonly executablePath: string | undefined;
@@ -98,13 +98,18 @@ async function start(
     if (!there) return "not there";
   }
   try {
-    return await type.launch({
+    const starting = type.launch({
       ...guardedLaunch(env),
       ...program,
       headless: true,
       chromiumSandbox: sandboxed,
       timeout: START_MS,
     });
+    // Once its process is started there is time to load what judges.
+    starting.catch(() => undefined);
+    await new Promise(setImmediate);
+    expectation();
+    return await starting;
   } catch (error) {
     return reasonOf(error);
   }

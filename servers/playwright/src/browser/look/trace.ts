@@ -1,5 +1,5 @@
 import { clip, fitting, oneLine, ToolError } from "@refmcp/core/answer";
-import { unpack } from "./zip.ts";
+import { unpack } from "../archive/zip.ts";
 
 export interface TraceSummary {
   readonly title?: string;

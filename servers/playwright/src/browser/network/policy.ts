@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type Gate, gateOf } from "@refmcp/core/forward-proxy";
+import { type NetworkGuard, networkGuardOf } from "@refmcp/core/forward-proxy";
 import { createUrlGuard, portOf, type Resolve, type UrlGuard, type UrlRules } from "@refmcp/core/url-guard";
 
 export type NetworkRules = Pick<UrlRules, "allowHosts" | "denyHosts" | "allowPrivate">;
@@ -20,21 +20,21 @@ export class NetworkPolicy {
   }
 
   /**
-   * The gate of a run that begins at `url`.
+   * The guard of a run that begins at `url`.
    *
    * @throws ToolError `denied` where it may not be reached, `unavailable` where its name has no address.
    */
-  async gateFor(url: URL): Promise<Gate> {
+  async guardFor(url: URL): Promise<NetworkGuard> {
     const { addresses } = await this.#local.place(url.hostname, portOf(url));
     const isLocal = addresses.every(({ address }) => isLoopback(address));
-    const gate = isLocal ? gateOf(this.#local) : this.publicGate();
-    await gate.check(url);
-    return gate;
+    const guard = isLocal ? networkGuardOf(this.#local) : this.publicGuard();
+    await guard.check(url);
+    return guard;
   }
 
-  /** The gate of a run that begins elsewhere than on this machine. */
-  publicGate(): Gate {
-    return gateOf(this.#public);
+  /** The guard of a run that begins elsewhere than on this machine. */
+  publicGuard(): NetworkGuard {
+    return networkGuardOf(this.#public);
   }
 }
 

@@ -1,6 +1,6 @@
 import { nearest, ToolError } from "@refmcp/core/answer";
 import type { BrowserContextOptions } from "playwright";
-import { playwright } from "../library.ts";
+import { playwright } from "../launch/library.ts";
 
 /** One column of the matrix. */
 export interface Device {

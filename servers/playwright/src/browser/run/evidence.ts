@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playwright";
-import { redactZip } from "../look/zip.ts";
+import { redactZip } from "../archive/zip.ts";
 import { violationsOf } from "./a11y.ts";
 import type { Deadline } from "./deadline.ts";
 import { slugOf } from "./devices.ts";

@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { Locator, Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import type { ElementCheck, Expectation } from "../language/plan.ts";
-import { playwright } from "../library.ts";
+import { expectation } from "../launch/library.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import { ambiguity, missing, plain, shown } from "./strict.ts";
 
@@ -47,7 +47,7 @@ async function hold(
 ): Promise<void> {
   if (matcher === "toMatchAriaSnapshot")
     return holdSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
-  const { expect } = playwright();
+  const expect = expectation();
   const subject: Page | Locator = on.calls.length === 0 ? page : locatorOf(page, on);
   const all = counted ? expect.poll(() => locatorOf(page, on).count(), { timeout }) : expect(subject);
   const assertions: unknown = not ? all.not : all;

@@ -1,9 +1,16 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { Assertion } from "../language/ast.ts";
-import { expectationOf, isElementCheck, isLate, type RecordCheck } from "../language/plan.ts";
+import type { Assertion, Check } from "../language/ast.ts";
+import {
+  type Expectation,
+  expectationOf,
+  isElementCheck,
+  isLate,
+  type RecordCheck,
+} from "../language/plan.ts";
 import { a11yOutcome } from "./a11y.ts";
 import { absenceOutcome } from "./absence.ts";
 import { expectationOutcome, ONCE, type Outcome, refuseSelector } from "./expectation.ts";
+import { locatorOf } from "./locate.ts";
 import { metricOutcome } from "./metrics.ts";
 import { observed } from "./observed.ts";
 import type { Quiet } from "./quiet.ts";
@@ -28,7 +35,7 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
  */
 export async function judgeAll(
   assertions: readonly Assertion[],
-  stage: Judging,
+  scope: Judging,
   outcomes: Map<Assertion, Outcome>,
   waiting: () => void = () => undefined,
 ): Promise<void> {
@@ -36,18 +43,18 @@ export async function judgeAll(
   let settled = late.length === 0;
   const settling = settled
     ? undefined
-    : stage.quiet.settled().finally(() => {
+    : scope.quiet.settled().finally(() => {
         settled = true;
       });
   // Awaited below; where another wait fails first, that is the error to report.
   settling?.catch(() => undefined);
   const judge = async (assertion: Assertion) => {
-    outcomes.set(assertion, await until(assertion, stage));
+    outcomes.set(assertion, await until(assertion, scope));
   };
   await Promise.all(assertions.filter(({ check }) => !isLate(check)).map(judge));
   if (late.length > 0) waiting();
   // A check that had to wait longer saw the page change after it was quiet.
-  if (late.length > 0) await (settled ? stage.quiet.settled() : settling);
+  if (late.length > 0) await (settled ? scope.quiet.settled() : settling);
   for (const assertion of late) await judge(assertion);
 }
 
@@ -55,43 +62,58 @@ export async function judgeAll(
  * Waits until an assertion holds or its time is over; the last look decides. What must not be there is looked at once,
  * unless the assertion has a time of its own.
  */
-export async function until({ check, negated, within }: Assertion, stage: Judging): Promise<Outcome> {
+export async function until({ check, negated, within }: Assertion, scope: Judging): Promise<Outcome> {
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check)) {
     const plan = expectationOf(check, negated);
-    return stage.deadline.race(expectationOutcome(check, plan, stage.page, waitMs));
+    if (READING.has(check.kind) && (await scope.deadline.race(holdsSecret(plan, scope))))
+      return { passed: false, actual: "it has a field with a secret, so it is not read" };
+    return scope.deadline.race(expectationOutcome(check, plan, scope.page, waitMs));
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
-    const outcome = await stage.deadline.race(tolerant(check, stage));
+    const outcome = await scope.deadline.race(tolerant(check, scope));
     if (outcome === undefined)
       return { passed: false, actual: "the page navigates faster than it can be looked at" };
     const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();
     if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
-    await stage.deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
+    await scope.deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
   }
 }
 
+/** Checks of what is written in an element: asked often enough, they would spell out a secret. */
+const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
+
+/** Whether a secret was written into what a check reads, or into a field in it. */
+async function holdsSecret({ on }: Expectation, { page, secretFields }: Judging): Promise<boolean> {
+  const read = locatorOf(page, on);
+  const counts = secretFields
+    .filter((field) => field.page() === page)
+    .flatMap((field) => [read.and(field), read.filter({ has: field })])
+    .map((one) => one.count().catch(() => 0));
+  return (await Promise.all(counts)).some((count) => count > 0);
+}
+
 /** A page that navigates while it is looked at is looked at again; undefined where it never stops. */
-async function tolerant(check: RecordCheck, stage: Judging): Promise<Outcome | undefined> {
+async function tolerant(check: RecordCheck, scope: Judging): Promise<Outcome | undefined> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {
-      return await look(check, stage);
+      return await look(check, scope);
     } catch (error) {
       if (error instanceof ToolError) throw error;
       const text = error instanceof Error ? error.message : String(error);
       refuseSelector(text);
       if (!/context was destroyed|navigat|Cannot find context|detached/i.test(text)) throw error;
-      await stage.deadline.sleep(50);
+      await scope.deadline.sleep(50);
     }
   }
   return undefined;
 }
 
-async function look(check: RecordCheck, stage: Judging): Promise<Outcome> {
-  const { page, record } = stage;
+async function look(check: RecordCheck, scope: Judging): Promise<Outcome> {
+  const { page, record } = scope;
   switch (check.kind) {
     case "absence":
       return absenceOutcome(check.what, page, record);
@@ -100,7 +122,7 @@ async function look(check: RecordCheck, stage: Judging): Promise<Outcome> {
     case "metric":
       return metricOutcome(check, page, record);
     case "screenshot":
-      return visualOutcome(check, stage);
+      return visualOutcome(check, scope);
     default:
       return observed(check, record);
   }

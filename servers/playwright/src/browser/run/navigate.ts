@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import type { TestContext } from "./context.ts";
 import type { Deadline } from "./deadline.ts";
 import { PageRecord } from "./record.ts";
-import type { Room } from "./room.ts";
 
 /** How long a page may take from its first answer to its load event before the run goes on without it. */
 const LOAD_MS = 10_000;
@@ -11,24 +11,29 @@ const LOAD_MS = 10_000;
  *
  * @throws ToolError `denied` where the policy refuses it or a redirect of it, `unavailable` where nothing answers.
  */
-export async function arrive(url: URL, room: Room, record: PageRecord, deadline: Deadline): Promise<void> {
-  const { page } = room;
+export async function arrive(
+  url: URL,
+  opened: TestContext,
+  record: PageRecord,
+  deadline: Deadline,
+): Promise<void> {
+  const { page } = opened;
   try {
     // The time limit is the deadline's: two clocks would race for what the answer says.
     await deadline.race(page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 }));
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    if (!room.context.browser()?.isConnected()) throw browserGone(error);
-    refusalOf(record, room);
-    throw unreachable(error, url, room);
+    if (!opened.context.browser()?.isConnected()) throw browserGone(error);
+    refusalOf(record, opened);
+    throw unreachable(error, url, opened);
   }
-  refusalOf(record, room);
+  refusalOf(record, opened);
   const loaded = await deadline.within(
     LOAD_MS,
     page.waitForLoadState("load").then(() => true),
   );
   if (loaded !== true) record.notes.add(`the page was still loading after ${LOAD_MS / 1_000} s`);
-  refusalOf(record, room);
+  refusalOf(record, opened);
 }
 
 /** What a run says whose browser ended under it. */
@@ -41,9 +46,9 @@ export function browserGone(cause: unknown): ToolError {
 }
 
 /** Rejects when the page's process crashes or its browser ends, whatever the run waits for at that time. */
-export function endOf(url: URL, room: Room, record: PageRecord): Promise<never> {
+export function endOf(url: URL, opened: TestContext, record: PageRecord): Promise<never> {
   const ended = new Promise<never>((_resolve, reject) => {
-    room.context.once("close", () => reject(browserGone(undefined)));
+    opened.context.once("close", () => reject(browserGone(undefined)));
     record.crashed.then(() =>
       reject(
         new ToolError("unavailable", `The page's process crashed on ${oneLine(url.href)}.`, {
@@ -59,7 +64,7 @@ export function endOf(url: URL, room: Room, record: PageRecord): Promise<never> 
 }
 
 /** @throws ToolError `denied` where the page itself (not a part of it) was led to what it may not reach. */
-export function refusalOf(record: PageRecord, room: Room): void {
+export function refusalOf(record: PageRecord, opened: TestContext): void {
   const { forbidden, wanted } = record.place;
   if (forbidden !== undefined) {
     throw new ToolError("denied", `The page led to ${oneLine(forbidden)}, which no run may open.`, {
@@ -68,7 +73,7 @@ export function refusalOf(record: PageRecord, room: Room): void {
     });
   }
   if (wanted === undefined || !URL.canParse(wanted)) return;
-  const failure = room.proxy.failureAt(authorityOf(new URL(wanted)));
+  const failure = opened.proxy.failureAt(authorityOf(new URL(wanted)));
   if (failure?.refused !== true) return;
   throw new ToolError("denied", `${oneLine(wanted)}: ${failure.reason}`, {
     hint: "Allow the host with --allow-host where it is meant to be tested.",
@@ -76,9 +81,9 @@ export function refusalOf(record: PageRecord, room: Room): void {
   });
 }
 
-function unreachable(error: unknown, url: URL, room: Room): ToolError {
+function unreachable(error: unknown, url: URL, opened: TestContext): ToolError {
   const text = error instanceof Error ? error.message : String(error);
-  const failure = room.proxy.failureAt(authorityOf(url)) ?? room.proxy.failures.at(-1);
+  const failure = opened.proxy.failureAt(authorityOf(url)) ?? opened.proxy.failures.at(-1);
   const [code = ""] = /net::ERR_[A-Z_]+/.exec(text) ?? [];
   if (/ERR_CERT|ERR_SSL/.test(code))
     return new ToolError(
@@ -105,7 +110,7 @@ function unreachable(error: unknown, url: URL, room: Room): ToolError {
 }
 
 /** Records what happens on a context's page; failed requests carry the reason of the network boundary. */
-export const recordOf = ({ context, page, proxy }: Room): PageRecord =>
+export const recordOf = ({ context, page, proxy }: TestContext): PageRecord =>
   new PageRecord(context, page, (url) => {
     const failure = proxy.failureAt(authorityOf(url));
     return failure?.refused === true ? `refused by this server: ${failure.reason}` : failure?.reason;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
 import type { Deadline } from "./deadline.ts";
 import type { PageRecord } from "./record.ts";
@@ -36,33 +37,46 @@ export class Quiet {
    */
   async settled({ quietMs, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
     const tickMs = quietMs / TICKS;
-    let calm = 0;
-    let activity = -1;
     let past = 0;
     while (past < atMostMs) {
+      const { activity } = this.#record;
+      const isCalm = () => this.#record.inFlight === 0 && this.#record.activity === activity;
       const began = performance.now();
-      if (calm === 0) activity = this.#record.activity;
-      const ticked = await this.#deadline.race(this.#tick(calm === 0, tickMs, calm === TICKS));
+      const pageMs = await this.#deadline.race(this.#pass(tickMs, isCalm));
+      if (pageMs !== undefined && isCalm()) return true;
       // There is no document, for example during a navigation, and so no page clock.
-      if (!ticked) await this.#deadline.sleep(tickMs);
-      past += ticked ? tickMs : performance.now() - began;
-      const active = !ticked || this.#record.inFlight > 0 || this.#record.activity !== activity;
-      calm = active ? 0 : calm + 1;
-      if (calm > TICKS) return true;
+      if (pageMs === undefined) await this.#deadline.sleep(tickMs);
+      past += pageMs ?? performance.now() - began;
     }
     return false;
   }
 
-  /** Whether all documents were there for a tick. */
-  async #tick(first: boolean, milliseconds: number, last: boolean): Promise<boolean> {
+  /**
+   * Waits for a quiet time of all documents, or for a tick after something happened meanwhile.
+   *
+   * @returns how much of the documents' time passed at most; undefined where they were not there all the time.
+   */
+  async #pass(tickMs: number, isCalm: () => boolean): Promise<number | undefined> {
     try {
-      if (first) await this.#clock.find();
-      await this.#clock.tick(milliseconds);
-      if (last) await this.#clock.catchUp();
-      return true;
+      await this.#clock.find();
+      const began = performance.now();
+      const whole = this.#clock.tick(tickMs, TICKS + 1).then(() => this.#clock.catchUp());
+      let isOver = false;
+      whole.then(
+        () => {
+          isOver = true;
+        },
+        () => undefined,
+      );
+      while (!isOver && isCalm()) await Promise.race([whole, sleep(tickMs)]);
+      const wholeMs = tickMs * (TICKS + 1);
+      if (isOver) return wholeMs;
+      const beforeMs = Math.min(performance.now() - began, wholeMs);
+      await this.#clock.tick(tickMs, 1);
+      return beforeMs + tickMs;
     } catch (error) {
       if (this.#record.page.isClosed()) throw error;
-      return false;
+      return undefined;
     }
   }
 }
@@ -121,10 +135,12 @@ class PageClock {
     }
   }
 
-  /** Lets each document's own timers run for this long. */
-  async tick(milliseconds: number): Promise<void> {
+  /** Lets each document's own timers run for this long, so many times in a row. */
+  async tick(milliseconds: number, times: number): Promise<void> {
     // Where scripts are off (a sandboxed document) no timer fires, and trying to run one is logged as an error.
-    const expression = `matchMedia("(scripting: none)").matches || new Promise((done) => setTimeout(done, ${milliseconds}, true))`;
+    const expression = `matchMedia("(scripting: none)").matches || (async () => {
+      for (let n = 0; n < ${times}; n++) await new Promise((done) => setTimeout(done, ${milliseconds}));
+    })()`;
     await Promise.all(
       this.#roots.map(({ session, world }) =>
         session.send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true }),

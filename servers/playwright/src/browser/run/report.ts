@@ -1,5 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Artifact } from "../store/runs.ts";
+import type { Seen } from "./snapshot.ts";
 
 /** One check of a run. */
 export interface CheckResult {
@@ -37,6 +38,8 @@ export interface RunReport {
   /** Also console errors, where the verdict is bad: they often say why. */
   readonly notes?: string[];
   readonly error?: string;
+  /** What a look at the end saw. */
+  readonly seen?: Seen;
 }
 
 /** A run without a verdict: its error holds what its report would. */

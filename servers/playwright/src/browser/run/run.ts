@@ -1,11 +1,12 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
-import type { Gate } from "@refmcp/core/forward-proxy";
+import type { NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Locator } from "playwright";
 import { type Assertion, setupLength } from "../language/ast.ts";
 import { contextOptionsOf } from "../language/plan.ts";
 import { checksOf, type Script, secretsOf } from "../language/script.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { StateStore } from "../store/states.ts";
+import type { ContextPool, TestContext } from "./context.ts";
 import { Deadline } from "./deadline.ts";
 import { type Device, slugOf } from "./devices.ts";
 import { Downloads } from "./downloads.ts";
@@ -16,12 +17,12 @@ import { arrive, browserGone, endOf, recordOf, refusalOf } from "./navigate.ts";
 import { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
 import type { CheckResult, RunReport } from "./report.ts";
-import type { Room, RoomMaker } from "./room.ts";
 import type { Secrets } from "./secrets.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { perform, reasonOf, StepFailed } from "./steps.ts";
 
-/** What one column of a run needs. */
-export interface ColumnOptions {
+/** What a run on one device needs. */
+export interface DeviceRunOptions {
   readonly url: URL;
   readonly script: Script;
   readonly device: Device;
@@ -30,16 +31,18 @@ export interface ColumnOptions {
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Looks at the page at the end: the most targets and characters. */
+  readonly look?: Look | undefined;
   /** The run's folder. */
   readonly folder: string;
   readonly progress: (note: string) => void;
 }
 
 /** What the server has for every run. */
-export interface Equipment {
-  readonly rooms: RoomMaker;
+export interface RunServices {
+  readonly contexts: ContextPool;
   /** What this run may reach. */
-  readonly gate: Gate;
+  readonly guard: NetworkGuard;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: Secrets;
@@ -55,14 +58,19 @@ export interface Upload {
   readonly buffer: Buffer;
 }
 
-export type Column = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;
+export interface Look {
+  readonly limit: number;
+  readonly budget: number;
+}
+
+export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;
 
 /**
  * Runs a script on one device: go there, do the steps, judge the assertions, keep the evidence.
  *
  * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
-export async function runColumn(options: ColumnOptions, equipment: Equipment): Promise<Column> {
+export async function runOnDevice(options: DeviceRunOptions, runServices: RunServices): Promise<DeviceRun> {
   const { folder, signal, matrix } = options;
   const device = arranged(options.device, options.script);
   const deadline = new Deadline(options.timeoutMs, signal);
@@ -71,33 +79,33 @@ export async function runColumn(options: ColumnOptions, equipment: Equipment): P
     kinds: options.evidence,
     folder,
     stem: matrix ? `${stem}-${slugOf(device.name, "device")}` : stem,
-    secrets: equipment.secrets,
+    secrets: runServices.secrets,
     writesSecrets: secretsOf(options.script).length > 0,
   });
-  const opening = openRoom(equipment, device, evidence);
-  const room = await deadline.race(opening).catch((error: unknown) => {
+  const opening = openContext(runServices, device, evidence);
+  const opened = await deadline.race(opening).catch((error: unknown) => {
     deadline.end();
-    // A room that comes too late is not left open.
+    // A context that comes too late is not left open.
     opening.then((late) => late.close()).catch(() => undefined);
     throw error;
   });
   const state: State = {
     ...options,
-    equipment,
-    room,
+    runServices,
+    opened,
     deadline,
     evidence,
     secretFields: [],
     outcomes: new Map(),
   };
   try {
-    const record = recordOf(room);
-    return await Promise.race([play(state, record), endOf(options.url, room, record)]);
+    const record = recordOf(opened);
+    return await Promise.race([play(state, record), endOf(options.url, opened, record)]);
   } catch (error) {
     throw explained(error, state);
   } finally {
     deadline.end();
-    const closing = room.close();
+    const closing = opened.close();
     // What the browser writes at the end of a context is waited for; otherwise the answer need not wait.
     if (evidence.recording() !== undefined) await closing;
     await evidence.finish();
@@ -111,20 +119,24 @@ function arranged(device: Device, { steps }: Script): Device {
   return { ...device, options: { ...device.options, ...asked }, isDefault: false };
 }
 
-/** A room that records what was asked for; without a video where the part that makes it is missing. */
-async function openRoom({ rooms, gate }: Equipment, device: Device, evidence: Evidence): Promise<Room> {
+/** A context that records what was asked for; without a video where the part that makes it is missing. */
+async function openContext(
+  { contexts, guard }: RunServices,
+  device: Device,
+  evidence: Evidence,
+): Promise<TestContext> {
   try {
-    return await rooms.open({ device, gate, recording: evidence.recording() });
+    return await contexts.open({ device, guard, recording: evidence.recording() });
   } catch (error) {
     if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
     evidence.forgoVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
-    return rooms.open({ device, gate, recording: evidence.recording() });
+    return contexts.open({ device, guard, recording: evidence.recording() });
   }
 }
 
-interface State extends Omit<ColumnOptions, "evidence"> {
-  readonly equipment: Equipment;
-  readonly room: Room;
+interface State extends Omit<DeviceRunOptions, "evidence"> {
+  readonly runServices: RunServices;
+  readonly opened: TestContext;
   readonly deadline: Deadline;
   readonly evidence: Evidence;
   readonly secretFields: Locator[];
@@ -145,16 +157,16 @@ function resultsOf({ script, outcomes, matrix, device }: State, undecided: strin
   });
 }
 
-async function play(state: State, record: PageRecord): Promise<Column> {
-  const { room, deadline, evidence, script, equipment, device, folder, secretFields, signal } = state;
-  record.downloads = new Downloads(room.context, {
+async function play(state: State, record: PageRecord): Promise<DeviceRun> {
+  const { opened, deadline, evidence, script, runServices, device, folder, secretFields, signal } = state;
+  record.downloads = new Downloads(opened.context, {
     folder,
     stem: evidence.stem,
-    secrets: equipment.secrets,
+    secrets: runServices.secrets,
     isKept: checksOf(script).some(({ kind }) => kind === "download"),
   });
-  await deadline.race(evidence.begin(room.context));
-  const quiet = new Quiet(room.page, record, deadline);
+  await deadline.race(evidence.begin(opened.context));
+  const quiet = new Quiet(opened.page, record, deadline);
   const judging = {
     get page() {
       return record.page;
@@ -162,7 +174,7 @@ async function play(state: State, record: PageRecord): Promise<Column> {
     record,
     quiet,
     deadline,
-    baselines: equipment.baselines,
+    baselines: runServices.baselines,
     device: device.name,
     folder,
     secretFields,
@@ -171,16 +183,20 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   const setup = setupLength(script.steps);
   let failedStep = await steps(state, record, quiet, waitUntil, 0, setup);
   if (failedStep === undefined) {
-    await arrive(state.url, room, record, deadline);
+    await arrive(state.url, opened, record, deadline);
     failedStep = await steps(state, record, quiet, waitUntil, setup, script.steps.length);
   }
-  refusalOf(record, room);
+  refusalOf(record, opened);
   state.progress(`judging ${script.assertions.length} assertions`);
   if (failedStep === undefined)
     await judgeAll(script.assertions, judging, state.outcomes, () =>
       evidence.photographEarly({ page: record.page, deadline, secretFields }),
     );
-  refusalOf(record, room);
+  refusalOf(record, opened);
+  const { look } = state;
+  if (look !== undefined) await quiet.settled();
+  const seen =
+    look === undefined ? {} : { seen: await snapshotOf(record, deadline, look.limit, look.budget) };
   const assertions = resultsOf(state, "not checked: a step failed");
   const passed = failedStep === undefined && assertions.every((one) => one.passed);
   const { page } = record;
@@ -202,6 +218,7 @@ async function play(state: State, record: PageRecord): Promise<Column> {
   return {
     assertions,
     passed,
+    ...seen,
     final_url: page.url(),
     ...(status === undefined ? {} : { status }),
     ...(title === undefined || title === "" ? {} : { title: clip(oneLine(title), 200) }),
@@ -221,19 +238,19 @@ async function steps(
   from: number,
   to: number,
 ): Promise<string | undefined> {
-  const { room, deadline, equipment, evidence, script, secretFields } = state;
-  const stage = {
+  const { opened, deadline, runServices, evidence, script, secretFields } = state;
+  const scope = {
     get page() {
       return record.page;
     },
     record,
-    states: equipment.states,
+    states: runServices.states,
     quiet,
     deadline,
-    stepMs: equipment.stepMs,
-    secrets: equipment.secrets,
-    gate: equipment.gate,
-    file: equipment.readUpload,
+    stepMs: runServices.stepMs,
+    secrets: runServices.secrets,
+    guard: runServices.guard,
+    file: runServices.readUpload,
     until: waitUntil,
     screenshot: (name: string | undefined, of: Locator | undefined) =>
       evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
@@ -243,10 +260,10 @@ async function steps(
     if (index < from || index >= to) continue;
     state.progress(`step ${index + 1} of ${script.steps.length}`);
     try {
-      await deadline.race(perform(step, stage));
-      refusalOf(record, room);
+      await deadline.race(perform(step, scope));
+      refusalOf(record, opened);
     } catch (error) {
-      refusalOf(record, room);
+      refusalOf(record, opened);
       if (error instanceof ToolError) throw error;
       const reason = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
       return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
@@ -268,7 +285,7 @@ function consoleLines(record: PageRecord, passed: boolean): string[] {
 /** An error of a run, with the verdicts up to then. */
 function explained(error: unknown, state: State): ToolError {
   const data = { assertions: resultsOf(state, "not decided: the run ended first") };
-  const isGone = state.room.context.browser()?.isConnected() !== true;
+  const isGone = state.opened.context.browser()?.isConnected() !== true;
   const known = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
   if (known !== undefined)
     return new ToolError(known.kind, known.message, { ...known, data, cause: known.cause });

@@ -3,10 +3,16 @@ import { ToolError } from "@refmcp/core/answer";
 /** Values that only the server knows: a step names one, and it never comes back in an answer. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
+  readonly #origins: ReadonlyMap<string, readonly string[]>;
   #spellings: readonly (readonly [string, string])[];
 
-  constructor(values: Iterable<readonly [name: string, value: string]>) {
+  /** @param origins where each may be written; one without is for every site. */
+  constructor(
+    values: Iterable<readonly [name: string, value: string]>,
+    origins: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
     this.#values = new Map(values);
+    this.#origins = origins;
     const spellings = [...this.#values].flatMap(([name, value]) =>
       value.length < 3
         ? []
@@ -23,14 +29,46 @@ export class Secrets {
     this.#spellings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
   }
 
-  /** From `PW_SECRET_<NAME>` in an environment. */
+  /**
+   * From `PW_SECRET_<NAME>` and `PW_SECRET_<NAME>_ORIGINS` in an environment.
+   *
+   * @throws ToolError `invalid` for origins that are none: a secret that was meant to be bound must not go everywhere.
+   */
   static from(env: NodeJS.ProcessEnv): Secrets {
+    const all = Object.entries(env).flatMap(([key, value]) =>
+      key.startsWith(PREFIX) && value !== undefined && value !== ""
+        ? [[key.slice(PREFIX.length), value] as const]
+        : [],
+    );
+    const names = new Set(all.map(([name]) => name));
+    const isBinding = (name: string) => name.endsWith(ORIGINS) && names.has(name.slice(0, -ORIGINS.length));
     return new Secrets(
-      Object.entries(env).flatMap(([key, value]) =>
-        key.startsWith(PREFIX) && value !== undefined && value !== ""
-          ? [[key.slice(PREFIX.length), value] as const]
-          : [],
+      all.filter(([name]) => !isBinding(name)),
+      new Map(
+        all
+          .filter(([name]) => isBinding(name))
+          .map(([name, list]) => [name.slice(0, -ORIGINS.length), originsOf(name, list)]),
       ),
+    );
+  }
+
+  /** Whether a secret is for some sites only. */
+  isBound(name: string): boolean {
+    return this.#origins.has(name);
+  }
+
+  /** @throws ToolError `denied` where a secret is not for the site of a document. */
+  check(name: string, url: string): void {
+    const allowed = this.#origins.get(name);
+    const origin = URL.canParse(url) ? new URL(url).origin : "null";
+    if (allowed === undefined || allowed.includes(origin)) return;
+    throw new ToolError(
+      "denied",
+      `The secret ${name} is not for ${origin}; it is for ${allowed.join(", ")}.`,
+      {
+        hint: `The user can add the origin to the environment variable ${PREFIX}${name}${ORIGINS} of this server.`,
+        code: "secret",
+      },
     );
   }
 
@@ -67,6 +105,21 @@ export class Secrets {
 }
 
 const PREFIX = "PW_SECRET_";
+const ORIGINS = "_ORIGINS";
+
+function originsOf(name: string, list: string): string[] {
+  return list
+    .split(/[\s,]+/)
+    .filter((one) => one !== "")
+    .map((one) => {
+      const origin = URL.canParse(one) ? new URL(one).origin : "null";
+      if (origin !== "null" && new URL(one).href === `${origin}/`) return origin;
+      throw new ToolError("invalid", `${PREFIX}${name}: ${JSON.stringify(one)} is not an origin.`, {
+        hint: "Give origins separated by commas: https://example.com,http://localhost:3000",
+        code: "secret",
+      });
+    });
+}
 /** Tokens of one state that are looked for. */
 const MAX_TOKENS = 40;
 

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { Gate } from "@refmcp/core/forward-proxy";
+import type { NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Locator, Page, Route } from "playwright";
-import { parseTargetUrl } from "../address.ts";
+import { contentTypeOf } from "../export/print.ts";
 import type { Assertion, Step, Target } from "../language/ast.ts";
 import {
   type Act,
@@ -12,9 +12,9 @@ import {
   isChain,
   isMatch,
 } from "../language/plan.ts";
-import { contentTypeOf } from "../language/print.ts";
 import { describeTarget } from "../language/target.ts";
 import { urlMatcher } from "../language/values.ts";
+import { parseTargetUrl } from "../network/address.ts";
 import { type Outcome, refuseSelector } from "./expectation.ts";
 import { locatorOf, targetOn } from "./locate.ts";
 import type { Quiet } from "./quiet.ts";
@@ -22,13 +22,13 @@ import { ambiguity, missing, plain, shown } from "./strict.ts";
 import { arrange, type Surroundings } from "./surroundings.ts";
 
 /** What steps work with. */
-export interface Stage extends Surroundings {
+export interface StepScope extends Surroundings {
   /** The current tab. */
   readonly page: Page;
   readonly quiet: Quiet;
   /** The longest that one action waits for its element. */
   readonly stepMs: number | undefined;
-  readonly gate: Gate;
+  readonly guard: NetworkGuard;
   /** Reads a file that may be uploaded. */
   readonly file: (path: string) => Promise<{ name: string; mimeType: string; buffer: Buffer }>;
   /** Waits until an assertion holds, for a step that expects it. */
@@ -55,24 +55,24 @@ const IDLE_MS = 500;
  * @throws StepFailed where the page does not let it.
  * @throws ToolError where the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
-export async function perform({ action }: Step, stage: Stage): Promise<void> {
-  const { page, deadline } = stage;
+export async function perform({ action }: Step, scope: StepScope): Promise<void> {
+  const { page, deadline } = scope;
   // A part of the run's time is left for its verdict.
-  const timeout = Math.max(1, Math.min(stage.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE));
+  const timeout = Math.max(1, Math.min(scope.stepMs ?? STEP_MS, deadline.leftMs * ACTING_SHARE));
   switch (action.kind) {
     case "goto":
-      return goto(action.url, stage);
+      return goto(action.url, scope);
     case "wait":
       return deadline.sleep(action.milliseconds);
     case "wait for":
     case "expect": {
-      const { passed, actual } = await stage.until(action.assertion);
+      const { passed, actual } = await scope.until(action.assertion);
       if (!passed) throw new StepFailed(actual);
       return;
     }
     case "wait for load":
       if (action.state === "load") return page.waitForLoadState("load", { timeout });
-      if (!(await stage.quiet.settled({ quietMs: IDLE_MS, atMostMs: timeout })))
+      if (!(await scope.quiet.settled({ quietMs: IDLE_MS, atMostMs: timeout })))
         throw new StepFailed(`requests kept the network busy for ${Math.round(timeout / 1_000)} s`);
       return;
     case "scroll": {
@@ -86,7 +86,7 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
       );
     }
     case "dialog":
-      stage.record.answers.push({ accept: action.accept, text: action.text });
+      scope.record.answers.push({ accept: action.accept, text: action.text });
       return;
     case "history": {
       const before = page.url();
@@ -103,7 +103,7 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
     case "screenshot": {
       const { name, target } = action;
       const of = target === undefined ? undefined : targetOn(page, target);
-      const taken = stage.screenshot(name, of);
+      const taken = scope.screenshot(name, of);
       return target === undefined ? taken : explained(page, target, taken);
     }
     case "switch tab":
@@ -114,29 +114,65 @@ export async function perform({ action }: Step, stage: Stage): Promise<void> {
     case "use state":
     case "time zone":
     case "locale": {
-      const refusal = await arrange(action, stage, timeout);
+      const refusal = await arrange(action, scope, timeout);
       if (refusal !== undefined) throw new StepFailed(refusal);
       return;
     }
     default:
-      for (const one of actsOf(action)) await act(one, stage, timeout);
+      for (const one of actsOf(action)) await act(one, scope, timeout);
   }
 }
 
 /** Does what a plan says: one call of Playwright, whose locator is strict. */
-async function act({ on, method, args, options, target }: Act, stage: Stage, timeout: number): Promise<void> {
-  const { page } = stage;
-  const given = await Promise.all(args.map((one) => resolved(one, stage)));
-  const isSecret = args.some((one) => typeof one === "object" && "secret" in one);
+async function act(
+  { on, method, args, options, target }: Act,
+  scope: StepScope,
+  timeout: number,
+): Promise<void> {
+  const { page } = scope;
+  const given = await Promise.all(args.map((one) => resolved(one, scope)));
+  const secret = args.flatMap((one) =>
+    typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
+  )[0];
   if (target === undefined) {
-    if (isSecret) stage.secretFields.push(await focused(page));
+    if (secret !== undefined) {
+      const field = await focused(page);
+      scope.secretFields.push(field);
+      return explained(page, undefined, write(secret, field, "pressSequentially", given, scope, timeout));
+    }
     await call(page, method, given);
     return;
   }
   const locator = locatorOf(page, on);
-  if (isSecret) stage.secretFields.push(locator);
+  if (secret !== undefined) {
+    scope.secretFields.push(locator);
+    return explained(page, target, write(secret, locator, method, given, scope, timeout));
+  }
   const all = [...given, { ...options, timeout }];
   await explained(page, target, Reflect.apply(Reflect.get(locator, method), locator, all));
+}
+
+/** Writes a secret where it may be: into the very element whose document was looked at, whatever navigates meanwhile. */
+async function write(
+  name: string,
+  field: Locator,
+  method: string,
+  given: readonly unknown[],
+  { secrets }: StepScope,
+  timeout: number,
+): Promise<void> {
+  if (!secrets.isBound(name))
+    return Reflect.apply(Reflect.get(field, method), field, [...given, { timeout }]);
+  await field.waitFor({ state: "attached", timeout });
+  const element = await field.elementHandle({ timeout });
+  if (element === null) throw new Error("the field went away");
+  let frame = await element.ownerFrame();
+  // A document without a URL of its own has its parent's origin.
+  while (frame !== null && /^about:/.test(frame.url()) && frame.parentFrame() !== null)
+    frame = frame.parentFrame();
+  secrets.check(name, frame?.url() ?? "");
+  const action = method === "pressSequentially" ? "type" : method;
+  await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
 }
 
 /** Calls what a path leads to: `keyboard.press`, `context().route`. */
@@ -151,32 +187,40 @@ async function call(page: Page, path: string, given: readonly unknown[]): Promis
   await Reflect.apply(Reflect.get(on, method), on, given);
 }
 
-/** The field that has the focus now, also when it has lost it. */
+/** The field that has the focus now, in whichever frame, also when it has lost it. */
 async function focused(page: Page): Promise<Locator> {
-  const fields = page.locator("input, textarea, [contenteditable]");
-  const at = await fields.evaluateAll((all) => all.findIndex((one) => one.matches(":focus")));
-  return at < 0 ? page.locator("body") : fields.nth(at);
+  for (const frame of page.frames()) {
+    const fields = frame.locator("input, textarea, [contenteditable]");
+    const at = await fields
+      .evaluateAll((all) => all.findIndex((one) => one.matches(":focus")))
+      .catch(() => -1);
+    if (at >= 0) return fields.nth(at);
+  }
+  throw new StepFailed("no field has the focus; use type … into, or click the field first");
 }
 
 /** An argument as Playwright takes it: secrets and files are read when they are needed. */
-async function resolved(one: Argument, stage: Stage): Promise<unknown> {
-  if (isChain(one)) return locatorOf(stage.page, one);
-  if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, stage)));
+async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
+  if (isChain(one)) return locatorOf(scope.page, one);
+  if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, scope)));
   if (isMatch(one)) {
     const matches = urlMatcher(one.glob);
     return (url: URL) => matches(url.href);
   }
-  if (isAnswer(one)) return handlerOf(one, stage);
-  if (typeof one === "object" && "secret" in one) return stage.secrets.value(String(one.secret));
-  if (typeof one === "object" && "file" in one) return stage.file(String(one.file));
+  if (isAnswer(one)) return handlerOf(one, scope);
+  if (typeof one === "object" && "secret" in one) return scope.secrets.value(String(one.secret));
+  if (typeof one === "object" && "file" in one) return scope.file(String(one.file));
   return one;
 }
 
 /** Answers a mocked request; the file is read once, before the first of them. */
-async function handlerOf({ method, reply }: Answer, stage: Stage): Promise<(route: Route) => Promise<void>> {
+async function handlerOf(
+  { method, reply }: Answer,
+  scope: StepScope,
+): Promise<(route: Route) => Promise<void>> {
   if (reply === "blocked") return (route) => route.abort();
   const { status, body, file } = reply;
-  const content = file === undefined ? undefined : await stage.file(file);
+  const content = file === undefined ? undefined : await scope.file(file);
   const answer = {
     status,
     ...(body === undefined ? {} : { body, contentType: contentTypeOf(body) }),
@@ -187,13 +231,13 @@ async function handlerOf({ method, reply }: Answer, stage: Stage): Promise<(rout
 }
 
 /** Goes to a URL: absolute, or relative to where the page is. */
-async function goto(text: string, { page, gate, deadline }: Stage): Promise<void> {
+async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {
   const url = parseTargetUrl(text, page.url());
   if (typeof url === "string")
     throw new ToolError("denied", `goto ${shown(text)}: ${url}.`, {
       hint: "Give a URL of http or https, or a path.",
     });
-  await gate.check(url);
+  await guard.check(url);
   await page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 });
   await page
     .waitForLoadState("load", { timeout: Math.max(1, Math.min(STEP_MS, deadline.leftMs)) })
@@ -201,7 +245,7 @@ async function goto(text: string, { page, gate, deadline }: Stage): Promise<void
 }
 
 /** Says in one sentence why an action was not possible. */
-async function explained(page: Page, target: Target, work: Promise<unknown>): Promise<void> {
+async function explained(page: Page, target: Target | undefined, work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch (error) {
@@ -209,6 +253,7 @@ async function explained(page: Page, target: Target, work: Promise<unknown>): Pr
     const message = plain(error);
     refuseSelector(message);
     const isMissing = /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
+    if (target === undefined) throw new StepFailed(reasonOf(error, "the field"));
     throw new StepFailed(
       ambiguity(message, target) ??
         (isMissing ? await missing(page, target) : reasonOf(error, describeTarget(target))),

@@ -51,7 +51,8 @@ const TEXTUAL: Readonly<Record<string, string>> = {
 const STRING = "'((?:[^'\\\\]|\\\\.)*)'";
 const CALLS = new RegExp(
   `\\.?(?:(getByRole)\\('([a-z]+)'(?:, \\{ name: ${STRING}(, exact: true)? \\})?\\)` +
-    `|(getBy\\w+|locator)\\(${STRING}(, \\{ exact: true \\})?\\)|(first|last)\\(\\)|nth\\((\\d+)\\))`,
+    `|(getBy\\w+|locator)\\(${STRING}(, \\{ exact: true \\})?\\)|(first|last)\\(\\)|nth\\((\\d+)\\)` +
+    `|(contentFrame)\\(\\)|filter\\(\\{ hasText: ${STRING} \\}\\))`,
   "y",
 );
 
@@ -62,12 +63,25 @@ export function sentenceOf(locator: string): string | undefined {
   while (CALLS.lastIndex < locator.length) {
     const found = CALLS.exec(locator);
     if (found === null) return undefined;
-    const [, byRole, role, name, exactName, method, text, exactText, end, index] = found;
+    const [, byRole, role, name, exactName, method, text, exactText, end, index, inFrame, inner] = found;
     const unescaped = (one: string) => quoted(one.replace(/\\(.)/g, "$1"));
     const last = parts.pop();
     if (end !== undefined || index !== undefined) {
       if (last === undefined) return undefined;
       parts.push(`${end ?? `nth ${Number(index) + 1}`} ${last}`);
+      continue;
+    }
+    if (inFrame !== undefined) {
+      // Of an iframe's title, name or id, as our language names frames.
+      const frame = /^`(?:iframe\[(?:title|name|id)="([^"]+)"\]|(?:iframe)?#([\w-]+))`$/.exec(last ?? "");
+      const known = frame?.[1] ?? frame?.[2];
+      if (known === undefined) return undefined;
+      parts.push(`frame ${quoted(known)}`);
+      continue;
+    }
+    if (inner !== undefined) {
+      if (last === undefined) return undefined;
+      parts.push(`${last} containing ${unescaped(inner)}`);
       continue;
     }
     if (last !== undefined) parts.push(last);

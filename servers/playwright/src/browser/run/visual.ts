@@ -75,10 +75,10 @@ export interface Comparing {
  * since a browser draws a page at rest with a shade's difference now and then. What is seen is kept as
  * `<name>.actual.png`, and where it differs `<name>.diff.png` shows where.
  */
-export async function visualOutcome(check: ScreenshotCheck, stage: Comparing): Promise<Outcome> {
-  const { page, deadline, baselines, folder } = stage;
-  const device = slugOf(stage.device, "device");
-  const masks = [...check.masks.map((mask) => targetOn(page, mask)), ...stage.secretFields];
+export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): Promise<Outcome> {
+  const { page, deadline, baselines, folder } = scope;
+  const device = slugOf(scope.device, "device");
+  const masks = [...check.masks.map((mask) => targetOn(page, mask)), ...scope.secretFields];
   const of = check.target === undefined ? undefined : targetOn(page, check.target);
   const count = of === undefined ? 1 : await of.count();
   if (count !== 1)

@@ -3,13 +3,13 @@ import { basename, extname, join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
+import { redactZip } from "../archive/zip.ts";
 import { escaped } from "../language/reader.ts";
-import { redactZip } from "../look/zip.ts";
 import { slugOf } from "../run/devices.ts";
 import { type ShownArtifact, shownArtifact } from "../run/report.ts";
 import type { Secrets } from "../run/secrets.ts";
+import { type Calling, workMs } from "../run/tester.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
-import { type Calling, workMs } from "../tester.ts";
 import { playwrightTest } from "./command.ts";
 import type { SpecEvent } from "./events.ts";
 

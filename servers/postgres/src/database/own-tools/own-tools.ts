@@ -12,6 +12,7 @@ interface Given {
   readonly toolsFile: string | undefined;
   readonly db: readonly { readonly name: string }[];
   readonly allowWrite: boolean;
+  readonly allowAdmin: boolean;
 }
 
 /** As much of a call as tools of a file need. */
@@ -27,7 +28,7 @@ interface Calling {
  *
  * @throws ToolError for the first mistake in the file
  */
-export async function ownTools({ toolsFile, db, allowWrite }: Given, taken: readonly string[]) {
+export async function ownTools({ toolsFile, db, allowWrite, allowAdmin }: Given, taken: readonly string[]) {
   if (toolsFile === undefined) return [];
   const reads = new Set<FileTool>();
   const tools = await readToolsFile(toolsFile, {
@@ -41,7 +42,7 @@ export async function ownTools({ toolsFile, db, allowWrite }: Given, taken: read
         (error: unknown) => error,
       );
       if (refused === undefined) reads.add(tool);
-      else if (allowWrite) await passWriting(statement);
+      else if (allowWrite) await passWriting(statement, allowAdmin);
       else if (refused instanceof ToolError && refused.kind === "denied")
         throw new ToolError("denied", `${refused.message} The server was not started with --allow-write.`);
       else throw refused;

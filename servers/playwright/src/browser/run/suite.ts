@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
 import { startDeadline } from "@refmcp/core/boundary";
-import type { CheckResult, RunReport } from "./run/report.ts";
+import type { CheckResult, RunReport } from "./report.ts";
 import { type Calling, type RunRequest, workMs } from "./tester.ts";
 
 export interface SuiteTest {

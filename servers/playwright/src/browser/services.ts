@@ -11,8 +11,8 @@ import { Specs } from "./specs/specs.ts";
 import { BaselineStore } from "./store/baselines.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
-export interface WorkbenchOptions
-  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder" | "statesFolder">,
+export interface ServicesOptions
+  extends Omit<DriverOptions, "runsFolder" | "baselinesFolder">,
     Pick<DriverHost, "log" | "changed"> {
   readonly env: NodeJS.ProcessEnv;
   readonly outputDir: string | undefined;
@@ -24,7 +24,7 @@ export interface WorkbenchOptions
 const MOST_UPLOAD = 50_000_000;
 
 /** What all tools work with: the browsers' drivers, the user's specs, the files that may be touched. */
-export class Workbench {
+export class Services {
   readonly drivers: Drivers;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
@@ -32,7 +32,7 @@ export class Workbench {
   readonly changed: () => void;
   readonly #paths: PathGuard;
 
-  constructor(options: WorkbenchOptions) {
+  constructor(options: ServicesOptions) {
     const { env, outputDir, baselineDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
     const runsFolder = outputDir ?? join(platform.cache, "playwright", "runs");
@@ -42,9 +42,8 @@ export class Workbench {
     this.runs = new RunStore(runsFolder, RETENTION, rest.links);
     this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
-    const statesFolder = join(platform.data, "playwright", "states");
     this.drivers = new Drivers(
-      { ...rest, runsFolder, baselinesFolder, statesFolder },
+      { ...rest, runsFolder, baselinesFolder },
       { readUpload: (path) => this.#upload(path), log, changed },
     );
   }

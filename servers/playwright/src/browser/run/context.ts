@@ -1,11 +1,11 @@
-import { ForwardProxy, type Gate } from "@refmcp/core/forward-proxy";
+import { ForwardProxy, type NetworkGuard } from "@refmcp/core/forward-proxy";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright";
-import type { Keeper, Lease } from "../launch/keeper.ts";
+import type { BrowserPool, Lease } from "../launch/browser-pool.ts";
 import type { Launched } from "../launch/launch.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
 
 /** A browser context of one run: its page, its proxy, and nothing that another run left. */
-export interface Room {
+export interface TestContext {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
@@ -13,13 +13,13 @@ export interface Room {
   close(): Promise<void>;
 }
 
-export interface RoomOptions {
+export interface TestContextOptions {
   readonly device: Device;
-  readonly gate: Gate;
+  readonly guard: NetworkGuard;
   readonly recording: Pick<BrowserContextOptions, "recordHar" | "recordVideo"> | undefined;
 }
 
-export interface RoomMakerOptions {
+export interface ContextPoolOptions {
   readonly ignoreHttpsErrors: boolean;
   /** How long a context may take to end before its browser is replaced. */
   readonly closeMs?: number;
@@ -32,7 +32,7 @@ interface Ready {
   readonly proxy: ForwardProxy;
 }
 
-const CLOSED: Gate = {
+const CLOSED: NetworkGuard = {
   connect: () => Promise.reject(new Error("no run uses this context yet")),
   isRefusal: () => true,
   check: () => Promise.reject(new Error("no run uses this context yet")),
@@ -50,7 +50,7 @@ const proxySettings = ({ port }: ForwardProxy) => ({
  */
 async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<void> {
   const isAllowed = (text: string) =>
-    proxy.gate.check(new URL(text.replace(/^ws/, "http"))).then(
+    proxy.guard.check(new URL(text.replace(/^ws/, "http"))).then(
       () => true,
       () => false,
     );
@@ -66,16 +66,16 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
 /** Contexts of the default device that stand ready: one for the next run, one for a run that comes at the same time. */
 const SPARES = 2;
 
-/** Makes rooms, and keeps some ready for the next runs of the default device. */
-export class RoomMaker {
-  readonly #keeper: Keeper;
-  readonly #options: Required<RoomMakerOptions>;
+/** Makes contexts, and keeps some ready for the next runs of the default device. */
+export class ContextPool {
+  readonly #browserPool: BrowserPool;
+  readonly #options: Required<ContextPoolOptions>;
   readonly #spares: Promise<Ready>[] = [];
 
-  constructor(keeper: Keeper, options: RoomMakerOptions) {
-    this.#keeper = keeper;
+  constructor(browserPool: BrowserPool, options: ContextPoolOptions) {
+    this.#browserPool = browserPool;
     this.#options = { closeMs: 2_000, ...options };
-    keeper.beforeClose(async (browser) => {
+    browserPool.beforeClose(async (browser) => {
       for (const spare of this.#spares.splice(0)) {
         const ready = await spare.catch(() => undefined);
         if (ready?.browser === browser) await ready.proxy.close();
@@ -84,11 +84,12 @@ export class RoomMaker {
     });
   }
 
-  /** Starts the browser and a room, so that the first run finds them; failures show when a run needs them. */
+  /** Starts the browser and a context, so that the first run finds them; failures show when a run needs them. */
   async prewarm(): Promise<void> {
-    const lease = await this.#keeper.lease();
+    const lease = await this.#browserPool.lease();
     try {
-      this.#refill(lease.launched, SPARES);
+      // The second is made after the first run, which would have to share the processor with it.
+      this.#refill(lease.launched, 1);
       await this.#spares[0];
     } finally {
       await lease.release();
@@ -96,14 +97,14 @@ export class RoomMaker {
   }
 
   /** @throws ToolError `unavailable` where no browser starts. */
-  async open({ device, gate, recording }: RoomOptions): Promise<Room> {
-    const lease = await this.#keeper.lease();
+  async open({ device, guard, recording }: TestContextOptions): Promise<TestContext> {
+    const lease = await this.#browserPool.lease();
     try {
       const { browser } = lease.launched;
       const usesSpare = device.isDefault && recording === undefined;
       const spare = usesSpare ? await this.#takeSpare(browser) : undefined;
       const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
-      ready.proxy.gate = gate;
+      ready.proxy.guard = guard;
       // The next run does not wait for this one's end.
       if (usesSpare) this.#refill(lease.launched, 1);
       return { ...ready, close: () => this.#close(ready, lease) };

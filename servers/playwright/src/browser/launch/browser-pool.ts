@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import type { Browser } from "playwright";
 import type { Launched } from "./launch.ts";
 
-export interface KeeperOptions {
+export interface BrowserPoolOptions {
   readonly launch: () => Promise<Launched>;
   /** A browser that nobody uses for this long is closed. */
   readonly idleMs?: number;
@@ -32,15 +32,15 @@ interface Held {
  * Keeps one browser running for the runs that come: started once for all who wait for it, replaced when it crashes,
  * when it hangs and after many runs, closed when nobody needs it.
  */
-export class Keeper {
-  readonly #options: Required<KeeperOptions>;
+export class BrowserPool {
+  readonly #options: Required<BrowserPoolOptions>;
   #current: Promise<Held> | undefined;
   readonly #all = new Set<Held>();
   #idle: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #beforeClose: ((browser: Browser) => Promise<void>)[] = [];
 
-  constructor(options: KeeperOptions) {
+  constructor(options: BrowserPoolOptions) {
     this.#options = { idleMs: 300_000, recycleAfter: 200, ...options };
   }
 

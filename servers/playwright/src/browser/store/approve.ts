@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
-import { BASELINE_NAME } from "./language/quality.ts";
-import { slugOf } from "./run/devices.ts";
-import type { Tester } from "./tester.ts";
+import { BASELINE_NAME } from "../language/quality.ts";
+import { slugOf } from "../run/devices.ts";
+import type { Tester } from "../run/tester.ts";
 
 export interface Approval {
   readonly path: string;

@@ -1,34 +1,34 @@
 import { ToolError } from "@refmcp/core/answer";
-import { parseTargetUrl } from "./address.ts";
-import { parseScript, type Script, secretsOf, statesOf } from "./language/script.ts";
-import { Keeper } from "./launch/keeper.ts";
-import { type LaunchOptions, launch } from "./launch/launch.ts";
-import type { NetworkPolicy } from "./network/policy.ts";
-import { refusedUrl } from "./refusal.ts";
-import { type Device, devicesOf } from "./run/devices.ts";
-import type { EvidenceKind } from "./run/evidence.ts";
-import { failureOf, type RunReport, shownArtifact } from "./run/report.ts";
-import { RoomMaker } from "./run/room.ts";
-import { type Equipment, runColumn } from "./run/run.ts";
-import type { Secrets } from "./run/secrets.ts";
-import { type Slots, slotsOf } from "./run/slots.ts";
-import type { BaselineStore } from "./store/baselines.ts";
-import type { RunStore } from "./store/runs.ts";
-import type { StateStore } from "./store/states.ts";
+import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
+import { parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";
+import { BrowserPool } from "../launch/browser-pool.ts";
+import { type LaunchOptions, launch } from "../launch/launch.ts";
+import { parseTargetUrl } from "../network/address.ts";
+import type { NetworkPolicy } from "../network/policy.ts";
+import { refusedUrl } from "../network/refusal.ts";
+import type { BaselineStore } from "../store/baselines.ts";
+import type { RunStore } from "../store/runs.ts";
+import type { StateStore } from "../store/states.ts";
+import { ContextPool } from "./context.ts";
+import { type Device, devicesOf } from "./devices.ts";
+import type { EvidenceKind } from "./evidence.ts";
+import { failureOf, type RunReport, shownArtifact } from "./report.ts";
+import { type Look, type RunServices, runOnDevice } from "./run.ts";
+import type { Secrets } from "./secrets.ts";
 
 export interface TesterOptions {
   readonly launch: LaunchOptions;
-  readonly policy: Pick<NetworkPolicy, "gateFor">;
+  readonly policy: Pick<NetworkPolicy, "guardFor">;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: Secrets;
-  readonly readUpload: Equipment["readUpload"];
+  readonly readUpload: RunServices["readUpload"];
   readonly ignoreHttpsErrors: boolean;
   /** Contexts that run at the same time. */
   readonly concurrency: number;
   readonly log: (sentence: string) => void;
-  readonly stepMs?: Equipment["stepMs"];
+  readonly stepMs?: RunServices["stepMs"];
   readonly idleMs?: number;
   readonly recycleAfter?: number;
 }
@@ -41,6 +41,7 @@ export interface RunRequest {
   readonly devices: readonly string[];
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
+  readonly look?: Look;
 }
 
 /** What of a call a run listens to and reports to. */
@@ -55,7 +56,7 @@ export interface Calling {
 export const workMs = ({ timeoutMs }: Calling): number => timeoutMs - Math.min(6_000, timeoutMs / 4);
 const BEAT_MS = 5_000;
 
-interface Prepared {
+interface ParsedTest {
   readonly url: URL;
   readonly script: Script;
   readonly devices: readonly Device[];
@@ -63,33 +64,33 @@ interface Prepared {
 
 /** Runs tests in one browser that it keeps, and stores what they leave. */
 export class Tester {
-  readonly keeper: Keeper;
-  readonly rooms: RoomMaker;
+  readonly browserPool: BrowserPool;
+  readonly contexts: ContextPool;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
   readonly secrets: Secrets;
   readonly options: TesterOptions;
-  readonly #slots: Slots;
+  readonly #semaphore: Semaphore;
 
   constructor(options: TesterOptions) {
     this.options = options;
     const { idleMs, recycleAfter } = options;
-    this.keeper = new Keeper({
+    this.browserPool = new BrowserPool({
       launch: () => launch(options.launch),
       log: options.log,
       ...(idleMs === undefined ? {} : { idleMs }),
       ...(recycleAfter === undefined ? {} : { recycleAfter }),
     });
-    this.rooms = new RoomMaker(this.keeper, { ignoreHttpsErrors: options.ignoreHttpsErrors });
+    this.contexts = new ContextPool(this.browserPool, { ignoreHttpsErrors: options.ignoreHttpsErrors });
     this.runs = options.runs;
     this.baselines = options.baselines;
     this.secrets = options.secrets;
-    this.#slots = slotsOf(options.concurrency);
+    this.#semaphore = semaphoreOf(options.concurrency);
   }
 
   /** Starts the browser in the background; where it does not start, the first run says why. */
   prewarm(): void {
-    this.rooms.prewarm().catch((error: unknown) => {
+    this.contexts.prewarm().catch((error: unknown) => {
       this.options.log(
         `the browser was not started ahead: ${error instanceof Error ? error.message : error}`,
       );
@@ -97,7 +98,7 @@ export class Tester {
   }
 
   close(): Promise<void> {
-    return this.keeper.close();
+    return this.browserPool.close();
   }
 
   /**
@@ -121,7 +122,7 @@ export class Tester {
   }
 
   /** Reads all that a caller wrote, before a browser is touched. */
-  async prepare({ url, steps, assertions, devices }: RunRequest): Promise<Prepared> {
+  async prepare({ url, steps, assertions, devices }: RunRequest): Promise<ParsedTest> {
     const parsed = parseTargetUrl(url);
     if (typeof parsed === "string") throw refusedUrl(url, parsed);
     const script = parseScript(steps, assertions);
@@ -132,11 +133,11 @@ export class Tester {
 
   async #play(
     request: RunRequest,
-    { url, script, devices }: Prepared,
+    { url, script, devices }: ParsedTest,
     call: Calling,
     tookMs: () => number,
   ): Promise<RunReport> {
-    const gate = await this.options.policy.gateFor(url);
+    const guard = await this.options.policy.guardFor(url);
     const { id, folder } = await this.runs.begin();
     let beat: NodeJS.Timeout | undefined;
     try {
@@ -145,31 +146,32 @@ export class Tester {
       const report = (note?: string) =>
         call.progress(done + tookMs() / (tookMs() + request.timeoutMs), devices.length, note);
       beat = setInterval(() => report(), BEAT_MS).unref();
-      const equipment: Equipment = { ...this.options, gate, rooms: this.rooms };
-      const columns = await settledAll(
+      const runServices: RunServices = { ...this.options, guard, contexts: this.contexts };
+      const deviceRuns = await settledAll(
         devices.map((device) =>
-          this.#slots.use(call.signal, 1, async () => {
-            const column = await runColumn(
+          this.#semaphore.use(call.signal, 1, async () => {
+            const deviceRun = await runOnDevice(
               {
                 url,
                 script,
                 device,
                 matrix: devices.length > 1,
                 evidence: request.evidence,
+                look: request.look,
                 timeoutMs: Math.min(request.timeoutMs, workMs(call) - tookMs()),
                 signal: call.signal,
                 folder,
                 progress: (note) => report(devices.length > 1 ? `${device.name}: ${note}` : note),
               },
-              equipment,
+              runServices,
             );
             done += 1;
-            call.progress(done, devices.length, `${device.name} ${column.passed ? "passed" : "failed"}`);
-            return column;
+            call.progress(done, devices.length, `${device.name} ${deviceRun.passed ? "passed" : "failed"}`);
+            return deviceRun;
           }),
         ),
       );
-      const { assertions, notes, passed, ...facts } = joined(columns);
+      const { assertions, notes, passed, ...facts } = joined(deviceRuns);
       const artifacts = (await this.runs.artifacts(id)).map(shownArtifact);
       const answer: RunReport = this.#clean({
         url: request.url,
@@ -181,7 +183,8 @@ export class Tester {
         run_id: id,
         artifacts,
       });
-      await this.runs.finish(id, answer);
+      // With what was done, so that a look can begin where the run ended.
+      await this.runs.finish(id, { ...answer, done: { steps: request.steps, devices: request.devices } });
       return answer;
     } catch (error) {
       await this.runs.drop(id);
@@ -198,27 +201,28 @@ export class Tester {
 
   /** What is known of the browser, for people who look for a fault. */
   async browser(): Promise<Record<string, unknown>> {
-    const running = await this.keeper.running();
+    const running = await this.browserPool.running();
     if (running === undefined) return { running: false };
     const { browser, from, sandboxed } = running;
     return { running: true, version: browser.version(), from, sandbox: sandboxed };
   }
 }
 
-type Columns = readonly Awaited<ReturnType<typeof runColumn>>[];
+type DeviceRuns = readonly Awaited<ReturnType<typeof runOnDevice>>[];
 
-/** The columns of a matrix as one report; facts of the page are those of the first column. */
-function joined(columns: Columns) {
-  const [first] = columns;
-  const failed = columns.find((column) => column.failed_step !== undefined)?.failed_step;
+/** The runs on all devices as one report; facts of the page are those of the first. */
+function joined(deviceRuns: DeviceRuns) {
+  const [first] = deviceRuns;
+  const failed = deviceRuns.find((deviceRun) => deviceRun.failed_step !== undefined)?.failed_step;
   return {
-    assertions: columns.flatMap((column) => column.assertions),
-    passed: columns.every((column) => column.passed),
-    notes: [...new Set(columns.flatMap((column) => column.notes ?? []))].slice(0, 10),
+    assertions: deviceRuns.flatMap((deviceRun) => deviceRun.assertions),
+    passed: deviceRuns.every((deviceRun) => deviceRun.passed),
+    notes: [...new Set(deviceRuns.flatMap((deviceRun) => deviceRun.notes ?? []))].slice(0, 10),
     ...(first?.final_url === undefined ? {} : { final_url: first.final_url }),
     ...(first?.status === undefined ? {} : { status: first.status }),
     ...(first?.title === undefined ? {} : { title: first.title }),
     ...(failed === undefined ? {} : { failed_step: failed }),
+    ...(first?.seen === undefined ? {} : { seen: first.seen }),
   };
 }
 

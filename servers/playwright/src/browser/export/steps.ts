@@ -1,6 +1,6 @@
-import type { Action } from "./ast.ts";
-import type { Spec } from "./export-checks.ts";
-import { actsOf, throttlingOf } from "./plan.ts";
+import type { Action } from "../language/ast.ts";
+import { actsOf, throttlingOf } from "../language/plan.ts";
+import type { Spec } from "./checks.ts";
 import { js, printAct, printTarget } from "./print.ts";
 
 /** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */

@@ -1,7 +1,7 @@
-import { type Assertion, type Check, type RequestPattern, SEVERITIES } from "./ast.ts";
-import { containing, expectationOf, isElementCheck, isLate, type RecordCheck } from "./plan.ts";
+import { type Assertion, type Check, type RequestPattern, SEVERITIES } from "../language/ast.ts";
+import { containing, expectationOf, isElementCheck, isLate, type RecordCheck } from "../language/plan.ts";
+import { escaped } from "../language/reader.ts";
 import { globRegex, js, printExpectation, printTarget } from "./print.ts";
-import { escaped } from "./reader.ts";
 
 /** The spec that is being written. */
 export interface Spec {

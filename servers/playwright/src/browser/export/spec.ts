@@ -1,13 +1,13 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { BrowserContextOptions } from "playwright";
-import { parseTargetUrl } from "../address.ts";
-import { refusedUrl } from "../refusal.ts";
-import { type Assertion, type Step, setupLength } from "./ast.ts";
-import { assertionLines, type Needs, type Spec } from "./export-checks.ts";
-import { actionLines, statePath } from "./export-steps.ts";
-import { contextOptionsOf, isLate } from "./plan.ts";
+import { type Assertion, type Step, setupLength } from "../language/ast.ts";
+import { contextOptionsOf, isLate } from "../language/plan.ts";
+import { checksOf, parseScript, type Script } from "../language/script.ts";
+import { parseTargetUrl } from "../network/address.ts";
+import { refusedUrl } from "../network/refusal.ts";
+import { assertionLines, type Needs, type Spec } from "./checks.ts";
 import { js } from "./print.ts";
-import { checksOf, parseScript, type Script } from "./script.ts";
+import { actionLines, statePath } from "./steps.ts";
 
 export interface ExportRequest {
   readonly title: string;

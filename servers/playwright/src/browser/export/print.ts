@@ -1,4 +1,4 @@
-import type { Target } from "./ast.ts";
+import type { Target } from "../language/ast.ts";
 import {
   type Act,
   type Answer,
@@ -10,8 +10,8 @@ import {
   isAnswer,
   isChain,
   isMatch,
-} from "./plan.ts";
-import { escaped } from "./reader.ts";
+} from "../language/plan.ts";
+import { escaped } from "../language/reader.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);

@@ -1,10 +1,10 @@
 /** Lets so many run at the same time, of which one may weigh more than another; the others wait in line. */
-export interface Slots {
+export interface Semaphore {
   /** @throws the signal's reason where it aborts while waiting. */
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
 }
 
-export function slotsOf(most: number): Slots {
+export function semaphoreOf(most: number): Semaphore {
   let free = most;
   const line: { readonly weight: number; go(): void }[] = [];
   const advance = () => {

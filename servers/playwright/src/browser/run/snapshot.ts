@@ -1,0 +1,112 @@
+import { oneLine } from "@refmcp/core/answer";
+import type { Page } from "playwright";
+import { parseStep } from "../language/step.ts";
+import type { Deadline } from "./deadline.ts";
+import { targetOn } from "./locate.ts";
+import type { PageRecord } from "./record.ts";
+import { sentenceOf } from "./strict.ts";
+
+/** What is on a page, and how sentences name what can be acted on. */
+export interface Seen {
+  /** Playwright's ARIA snapshot for models; `→` is a target that its line does not say by itself. */
+  readonly snapshot: string;
+  /** In the order of the snapshot; each names one element. */
+  readonly targets: string[];
+  readonly not_shown?: number;
+  /** Lines of the snapshot that were left out at its end. */
+  readonly lines_left_out?: number;
+  readonly console: string[];
+}
+
+/** Roles that steps act on or that checks ask for. */
+const TARGETED = new Set(
+  (
+    "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
+    "menuitem menuitemcheckbox menuitemradio option treeitem img alert status dialog heading"
+  ).split(" "),
+);
+const MAX_SNAPSHOT_CHARS = 1_000_000;
+const MAX_LINE_CHARS = 300;
+/** Targets that are looked up at the same time. */
+const TOGETHER = 20;
+
+/**
+ * Looks at the current tab.
+ *
+ * @param limit the most targets.
+ * @param budget the most characters of snapshot and targets together.
+ */
+export async function snapshotOf(
+  record: PageRecord,
+  deadline: Deadline,
+  limit: number,
+  budget: number,
+): Promise<Seen> {
+  const { page } = record;
+  const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
+  const whole = await deadline.race(page.ariaSnapshot({ mode: "ai", timeout }));
+  const lines = whole.slice(0, MAX_SNAPSHOT_CHARS).split("\n");
+  const shownLines: string[] = [];
+  const wanted: { line: number; ref: string; plain: string }[] = [];
+  let chars = 0;
+  let found = 0;
+  for (const text of lines) {
+    const ref = /\[ref=((?:f\d+)?e\d+)\]/.exec(text)?.[1];
+    const [, role = "", json] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?/.exec(text) ?? [];
+    const clean = text.replace(/ \[(?:ref=\w+|cursor=pointer|active)\]/g, "");
+    const line = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
+    chars += JSON.stringify(line).length;
+    const isShown = chars <= budget * 0.7;
+    if (ref !== undefined && TARGETED.has(role)) {
+      found += 1;
+      if (!isShown) continue;
+      const plain = json === undefined ? role : `${role} '${json.slice(1, -1)}'`;
+      wanted.push({ line: shownLines.length, ref, plain });
+    }
+    if (isShown) shownLines.push(line);
+  }
+  chars = JSON.stringify(shownLines).length;
+  const targets: string[] = [];
+  const taken = wanted.slice(0, limit);
+  for (let from = 0; from < taken.length; from += TOGETHER) {
+    const part = taken.slice(from, from + TOGETHER);
+    const names = await deadline.race(Promise.all(part.map(({ ref }) => targetFor(page, ref))));
+    for (const [index, target] of names.entries()) {
+      const at = part[index];
+      if (target === undefined || at === undefined) continue;
+      chars += JSON.stringify(target).length + 1;
+      if (chars > budget) break;
+      targets.push(target);
+      if (target !== at.plain) shownLines[at.line] += ` → ${target}`;
+    }
+  }
+  const notShown = found - targets.length;
+  const leftOut = lines.length - shownLines.length;
+  const logged = record.console
+    .filter(({ level }) => level !== "info")
+    .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
+  const thrown = record.pageErrors.map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
+  return {
+    snapshot: shownLines.join("\n"),
+    targets,
+    ...(notShown === 0 ? {} : { not_shown: notShown }),
+    ...(leftOut === 0 ? {} : { lines_left_out: leftOut }),
+    console: [...thrown, ...logged].slice(0, 8),
+  };
+}
+
+/** A sentence's name for an element, tried out: it must lead to just this one. Undefined where there is none. */
+async function targetFor(page: Page, ref: string): Promise<string | undefined> {
+  const element = page.getByRef(ref);
+  try {
+    const sentence = sentenceOf((await element.normalize()).toString());
+    if (sentence === undefined) return undefined;
+    const { action } = parseStep(`hover ${sentence}`);
+    if (action.kind !== "hover") return undefined;
+    const count = await targetOn(page, action.target).count();
+    return count === 1 ? sentence : undefined;
+  } catch {
+    // It went away, or its name is not one that sentences can write.
+    return undefined;
+  }
+}
