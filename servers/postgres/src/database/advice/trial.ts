@@ -135,7 +135,7 @@ async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "pla
   try {
     return (await genericPlan(session, sql, places)).Plan["Total Cost"];
   } catch (error) {
-    if (!session.signal.aborted) await session.link.run("ROLLBACK TO SAVEPOINT refmcp_trial");
+    if (!session.signal.aborted) await session.link.run("ROLLBACK TO SAVEPOINT refmcp_trial; DEALLOCATE ALL");
     throw error;
   }
 }
@@ -146,12 +146,53 @@ async function picked(
   loads: readonly Load[],
   limit: number,
 ): Promise<Suggestion[]> {
-  let costs = new Map<Load, number>();
-  for (const load of loads) costs.set(load, await costOf(session, load));
+  const trial = { session, schema, loads };
   const suggestions: Suggestion[] = [];
+  let before = await costsWith(trial, []);
+  const indexes = await withoutOverlaps(trial, await greedy(trial, limit), total(before.costs));
+  for (const [at, index] of indexes.entries()) {
+    const after = await costsWith(trial, indexes.slice(0, at + 1));
+    const helped = loads.filter(
+      (load) => (after.costs.get(load) ?? 0) < (before.costs.get(load) ?? 0) * 0.99,
+    );
+    suggestions.push({
+      table: index.table,
+      create: creating(index, " CONCURRENTLY"),
+      reason: `Tried on ${loads.length === 1 ? "1 statement" : `${loads.length} statements`} as a hypothetical index.`,
+      cost_before: Math.round(total(before.costs)),
+      cost_after: Math.round(total(after.costs)),
+      bytes: after.bytes,
+      queries: helped.slice(0, 5).map(({ sql }) => clip(sql.replace(/\s+/g, " "), 200)),
+    });
+    before = after;
+  }
+  return suggestions;
+}
+
+interface Trying {
+  readonly session: Session;
+  readonly schema: string;
+  readonly loads: readonly Load[];
+}
+
+/** The costs of the workload with these indexes and no other hypothetical ones, and the size of the last one. */
+async function costsWith({ session, schema, loads }: Trying, indexes: readonly Candidate[]) {
+  await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
+  let bytes = 0;
+  for (const index of indexes) ({ bytes } = await supposed(session, schema, index));
+  const costs = new Map<Load, number>();
+  for (const load of loads) costs.set(load, await costOf(session, load));
+  return { costs, bytes };
+}
+
+/** Takes the index that saves most, again and again. */
+async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
+  const { session, schema, loads } = trial;
   let left = useful(await usedAtOnce(session, schema, loads));
-  while (suggestions.length < limit && left.length > 0) {
-    let best: { candidate: Candidate; after: Map<Load, number>; saved: number; bytes: number } | undefined;
+  let { costs } = await costsWith(trial, []);
+  const taken: Candidate[] = [];
+  while (taken.length < limit) {
+    let best: { candidate: Candidate; after: Map<Load, number>; saved: number } | undefined;
     for (const candidate of left) {
       const made = await supposed(session, schema, candidate);
       const after = new Map(costs);
@@ -161,26 +202,32 @@ async function picked(
       await session.link.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
       const saved = total(costs) - total(after);
       // Of two that save the same, the one with fewer columns is smaller.
-      if (best === undefined || saved > best.saved * 1.01)
-        best = { candidate, after, saved, bytes: made.bytes };
+      if (best === undefined || saved > best.saved * 1.01) best = { candidate, after, saved };
     }
     if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
-    const { candidate, after, bytes } = best;
+    const { candidate, after } = best;
     await supposed(session, schema, candidate);
-    const helped = loads.filter((load) => (after.get(load) ?? 0) < (costs.get(load) ?? 0) * 0.99);
-    suggestions.push({
-      table: candidate.table,
-      create: creating(candidate, " CONCURRENTLY"),
-      reason: `Tried on ${loads.length === 1 ? "1 statement" : `${loads.length} statements`} as a hypothetical index.`,
-      cost_before: Math.round(total(costs)),
-      cost_after: Math.round(total(after)),
-      bytes,
-      queries: helped.slice(0, 5).map(({ sql }) => clip(sql.replace(/\s+/g, " "), 200)),
-    });
+    taken.push(candidate);
     costs = after;
     left = left.filter((one) => one !== candidate);
   }
-  return suggestions;
+  return taken;
+}
+
+/** Leaves out an index where another one that begins with the same column does nearly all of its work. */
+async function withoutOverlaps(
+  trial: Trying,
+  indexes: readonly Candidate[],
+  original: number,
+): Promise<readonly Candidate[]> {
+  let kept = indexes;
+  for (const one of indexes) {
+    const rest = kept.filter((other) => other !== one);
+    if (!rest.some(({ table, columns }) => table === one.table && columns[0] === one.columns[0])) continue;
+    const lost = total((await costsWith(trial, rest)).costs) - total((await costsWith(trial, kept)).costs);
+    if (lost < original * MIN_GAIN) kept = rest;
+  }
+  return kept;
 }
 
 const total = (costs: ReadonlyMap<Load, number>) =>
