@@ -1,5 +1,6 @@
 import { oneLine } from "@refmcp/core/answer";
 import type { Repository } from "../open/repository.ts";
+import { LOG_ARGS } from "../read/log.ts";
 import { pathText, records } from "../run/text.ts";
 
 /** Asks the user; rejects where they do not agree. */
@@ -29,18 +30,7 @@ export async function commitsOnlyIn(
     exceptBranch === undefined
       ? others.map((oid) => `^${oid}`)
       : ["--not", `--exclude=${exceptBranch}`, "--branches", "--remotes", "--tags"];
-  const args = [
-    "log",
-    "--no-show-signature",
-    "--no-color",
-    "--no-mailmap",
-    "-z",
-    "--format=%h %s",
-    "--max-count=1001",
-    tip,
-    ...rest,
-    "--",
-  ];
+  const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
   const subjects = records(await repository.output(args, "list the commits")).map((line) =>
     oneLine(pathText(line)),
   );

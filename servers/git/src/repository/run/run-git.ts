@@ -87,39 +87,14 @@ export async function runGit(run: GitRun): Promise<GitResult> {
  * never becomes an option (decisions/0008).
  */
 const UNSAFE = Object.fromEntries(
-  [
-    ...[
-      "Alias",
-      "AskPass",
-      "CommandBinaries",
-      "ConfigEnvCount",
-      "ConfigPaths",
-      "CredentialHelper",
-      "CustomBinary",
-    ],
-    ...[
-      "DiffExternal",
-      "DiffTextConv",
-      "Editor",
-      "Exec",
-      "Filter",
-      "FsMonitor",
-      "GitProxy",
-      "GpgProgram",
-      "HooksPath",
-    ],
-    ...[
-      "Include",
-      "MergeDriver",
-      "Pack",
-      "Pager",
-      "ProtocolOverride",
-      "SshCommand",
-      "Submodule",
-      "TemplateDir",
-    ],
-    "UrlRewrite",
-  ].map((name) => [`allowUnsafe${name}`, true]),
+  `
+    Alias AskPass CommandBinaries ConfigEnvCount ConfigPaths CredentialHelper CustomBinary DiffExternal
+    DiffTextConv Editor Exec Filter FsMonitor GitProxy GpgProgram HooksPath Include MergeDriver Pack
+    Pager ProtocolOverride SshCommand Submodule TemplateDir UrlRewrite
+  `
+    .trim()
+    .split(/\s+/)
+    .map((name) => [`allowUnsafe${name}`, true]),
 );
 
 /** Whose process is being started: simple-git hands out its streams, and Node its process. */
