@@ -80,7 +80,9 @@ export class Lines {
       this.#signal?.throwIfAborted();
       if (size - high >= mostBytes) return { position: high, complete: false };
       const low = Math.max(this.start, high - TAIL_CHUNK_BYTES);
-      const chunk = await this.#source.read(low, high - low);
+      // To the end of the file the first time: the text of the lines is asked for next.
+      const upTo = high + width >= size ? size : high;
+      const chunk = (await this.#source.read(low, upTo - low)).subarray(0, high - low);
       for (let at = this.#lastIndexOf(chunk, chunk.length); at !== -1; at = this.#lastIndexOf(chunk, at)) {
         found += 1;
         if (found === count) return { position: low + at + width, complete: true };

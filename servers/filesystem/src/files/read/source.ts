@@ -21,11 +21,19 @@ export interface Source {
 export async function sourceOf(file: GuardedFile): Promise<Source> {
   if (file.stat.size > WHOLE_BYTES) {
     const size = file.stat.size;
-    return {
-      size,
-      whole: undefined,
-      read: (position, length) => readAt(file, position, Math.min(length, size - position)),
+    // What was read last often has what is wanted next: the first lines, or whether the last one has an end.
+    let last: { from: number; bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
+    const read = async (position: number, length: number) => {
+      const end = Math.min(position + length, size);
+      let { from, bytes } = last;
+      if (position < from || end > from + bytes.length) {
+        from = position;
+        bytes = await readAt(file, position, end - position);
+        last = { from, bytes };
+      }
+      return bytes.subarray(position - from, end - from);
     };
+    return { size, whole: undefined, read };
   }
   return wholeSource(await readAt(file, 0, file.stat.size));
 }
