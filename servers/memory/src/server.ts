@@ -29,7 +29,7 @@ export const server = defineServer({
   options,
   directories: {},
   skills: import.meta.url,
-  slim: ["search_nodes", "open_nodes", "create_entities", "add_observations"],
+  slim: ["search_nodes", "create_entities", "add_observations"],
   tools,
   resources,
   prompts,
