@@ -74,6 +74,7 @@ describe("what a remote may be", () => {
       ["remote.origin.vcs", "ext"],
       ["remote.origin.proxy", "http://127.0.0.1:1"],
       ["fetch.bundleURI", "http://127.0.0.1:1"],
+      ["remotes.origin", "another"],
     ] as const) {
       git(root, "config", key, value);
       expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe("unsafe_config");
@@ -82,6 +83,21 @@ describe("what a remote may be", () => {
     }
     expect(server.requests.length).toBe(before);
     expect((await callTool(over(), "git_fetch", { repo_path: root })).data.count).toBe(0);
+  });
+
+  it("none of a remote's URLs that a later version of git may take (an empty one takes back those before)", async () => {
+    const { root, server } = await cloned();
+    const before = server.requests.length;
+    for (const urls of [
+      ["", "https://10.0.0.1/x.git"],
+      ["https://10.0.0.1/x.git", ""],
+    ]) {
+      git(root, "config", "--replace-all", "remote.origin.url", `${server.url}/upstream.git`);
+      for (const url of urls) git(root, "config", "--add", "remote.origin.url", url);
+      for (const tool of ["git_fetch", "git_push"])
+        expect(await codeOf(callTool(over(), tool, { repo_path: root })), tool).toBe("host_not_allowed");
+    }
+    expect(server.requests.length).toBe(before);
   });
 
   it("asks the user's credential helper and never the repository's", async () => {

@@ -16,7 +16,7 @@ import {
 } from "../run/safe-config.ts";
 import { type Location, locate, outside } from "./locate.ts";
 import { inOffered, type Offers } from "./offered.ts";
-import { realOf } from "./read-config.ts";
+import { realOf, stateOf } from "./read-config.ts";
 import { type Machine, type Prepared, Repository } from "./repository.ts";
 import { submoduleOverrides } from "./submodules.ts";
 
@@ -46,6 +46,8 @@ export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
   readonly #changing = keyedLock();
+  /** The submodules of indexes that were checked, by their file, with the state in which they were. */
+  readonly #indexes = new Map<string, { state: string; submodules: readonly string[] }>();
   #machine: Promise<Machine> | undefined;
 
   constructor(options: GitOptions) {
@@ -187,7 +189,7 @@ export class Git {
       throw outside("ref storage (extensions.refStorage)", this.guard);
     const base = worktree ?? location.gitDir;
     const isInside = (path: string) => this.guard.contains(realOf(resolve(base, path)));
-    const submodules = worktree === undefined ? [] : await repository.readIndex(entries);
+    const submodules = worktree === undefined ? [] : await this.#submodules(repository, entries);
     return {
       ...rest,
       submodules,
@@ -197,6 +199,17 @@ export class Git {
       worktree,
       isInside,
     };
+  }
+
+  /** The submodules of an index, which is read again once it has changed. */
+  async #submodules(repository: Repository, config: readonly ConfigEntry[]): Promise<readonly string[]> {
+    const file = join(repository.location.gitDir, "index");
+    const state = stateOf(file);
+    const known = this.#indexes.get(file);
+    if (known?.state === state) return known.submodules;
+    const submodules = await repository.readIndex(config);
+    this.#indexes.set(file, { state, submodules });
+    return submodules;
   }
 
   /** The working tree as `core.worktree` and `core.bare` say; it really has to lie inside the bound. */

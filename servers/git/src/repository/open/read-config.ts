@@ -87,7 +87,7 @@ async function includedPath(
 const MISSING = "missing";
 
 /** What tells one content of a file from another without reading it. */
-function stateOf(file: string): string {
+export function stateOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
   return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
