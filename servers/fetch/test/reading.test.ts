@@ -48,6 +48,15 @@ describe("text that CSS hides", () => {
   });
 });
 
+it("a page that is hidden as a whole until a program shows it is read, without what is hidden in it", async () => {
+  const hidden = '<p style="display:none">HIDDEN</p>';
+  const text = await read(
+    `<div style="visibility:hidden"><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div><p>Wait.</p>`,
+  );
+  expect(text).toContain("KEPT");
+  expect(text).not.toContain("HIDDEN");
+});
+
 describe("what markdown has no word for", () => {
   it.each<[string, string, string]>([
     ["a heading cell outside of a table", "<div><th>CELL</th></div>", "CELL"],

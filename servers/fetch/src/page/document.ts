@@ -51,7 +51,7 @@ export function textOf(element: { textContent: string | null }): string {
 }
 
 /** Less text than this is next to none. */
-const NO_TEXT = 200;
+const NO_TEXT = 250;
 
 /**
  * Removes what no reader sees: programs and styles, and what is hidden by attributes or CSS. Where nothing is left,
@@ -59,9 +59,10 @@ const NO_TEXT = 200;
  */
 export function removeUnseen(document: PageDocument): void {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
-  removeHidden(document, css);
+  const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
   const fallbacks = [...document.querySelectorAll("noscript")].map((element) => element.innerHTML);
   for (const element of [...document.querySelectorAll(DEAD)]) element.remove();
+  removeHidden(document, isStyled);
   removeByRules(document, css);
   if (textOf(document.body).length >= NO_TEXT) return;
   const { document: fallback } = parseHTML(
@@ -77,11 +78,18 @@ const MAX_CSS = 200_000;
 /** Rules that hide more of a page than this wait for a program to show it again. */
 const MAX_HIDDEN_SHARE = 0.2;
 
-function removeHidden(document: PageDocument, css: string): void {
-  for (const element of [...document.querySelectorAll("[style]")]) {
+function removeHidden(document: PageDocument, isStyled: boolean): void {
+  const hidden = [...document.querySelectorAll("[style]")].filter((element) => {
     const style = element.getAttribute("style") ?? "";
-    const isWhiteOnWhite = WHITE.test(style) && !hasBackground(element, css);
-    if (isWhiteOnWhite || isHiding(style)) element.remove();
+    return isHiding(style) || (WHITE.test(style) && !isStyled && !hasBackground(element));
+  });
+  let seen = textOf(document.body).length;
+  for (const element of hidden) {
+    const { length } = textOf(element);
+    // Where hardly anything else is left, a program shows it when the page is ready.
+    if (length > NO_TEXT && seen - length < NO_TEXT) continue;
+    if (document.body.contains(element)) seen -= length;
+    element.remove();
   }
 }
 
@@ -98,9 +106,7 @@ const WHITE =
   /(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))\s*(?:;|!|$)/i;
 
 /** Whether something other than white may be behind an element, as far as can be seen. */
-function hasBackground(element: PageElement, css: string): boolean {
-  if (/background/i.test(css) || element.ownerDocument.querySelector("link[rel~=stylesheet]") !== null)
-    return true;
+function hasBackground(element: PageElement): boolean {
   for (let at: PageElement | null = element; at !== null; at = at.parentElement)
     if (/background/i.test(at.getAttribute("style") ?? "") || at.hasAttribute("bgcolor")) return true;
   return false;
