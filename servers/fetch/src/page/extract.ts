@@ -49,9 +49,11 @@ export interface Anchor {
 const LITTLE = 250;
 /**
  * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless
- * the page calls itself an article. Measured by `bench/content.mjs`.
+ * the page calls itself an article. Where the content is mostly links, a small article stands among teasers of others.
+ * Measured by `bench/content.mjs`.
  */
-const SHARE = 0.3;
+const SHARE = 0.4;
+const SHARE_AMONG_LINKS = 0.2;
 
 /**
  * HTML → markdown or text. Main content by Readability; where the page is more than that, `main` or the body without what
@@ -91,28 +93,32 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const content = mainOf(document);
   const around = aroundContent(document).filter((element) => content.contains(element));
   const chars = around.reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
-  // What is readable at all has paragraphs; what calls itself an article is taken at its word.
-  const isReadable =
-    frameless.length >= LITTLE &&
-    (isArticle || isProbablyReaderable(document, { visibilityChecker: () => true }));
-  const article = isReadable ? readable(document) : undefined;
-  if (article !== undefined && article.chars >= LITTLE && (isArticle || article.chars >= chars * SHARE)) {
+  const isOfLinks = linkedIn(content) > textOf(content).length / 2;
+  // A shop's page has few paragraphs, and its price is outside of them.
+  const mayBeArticle =
+    isArticle || isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true });
+  const article = mayBeArticle && frameless.length >= LITTLE ? readable(document) : undefined;
+  const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
+  if (article !== undefined && article.chars >= LITTLE && article.chars >= least) {
     const text = contentOf(article.content, document, writing);
     return { ...article.facts, ...about, text, extractor: "readability" };
   }
   // Readability takes the document apart.
-  const whole = isReadable ? parsePage(html) : document;
-  if (isReadable) removeUnseen(whole);
-  const isFrameless = hasFrame && frameless.length >= all.length / 4;
-  if (hasFrame && !isFrameless) {
-    const page = isReadable ? whole : parsePage(html);
-    if (!isReadable) removeUnseen(page);
-    return { ...about, text: contentOf(page.body, page, writing), extractor: "body" };
-  }
-  if (isReadable) removeFrame(whole);
+  const whole = parsePage(html);
+  removeUnseen(whole);
+  if (hasFrame && frameless.length < all.length / 4)
+    return { ...about, text: contentOf(whole.body, whole, writing), extractor: "body" };
+  removeFrame(whole);
   for (const element of aroundContent(whole)) element.remove();
   const text = contentOf(mainOf(whole), whole, writing);
   return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
+}
+
+/** Characters of links. */
+function linkedIn(element: PageElement): number {
+  let chars = 0;
+  for (const link of element.querySelectorAll("a")) chars += textOf(link).length;
+  return chars;
 }
 
 /** All of a document's HTML as markdown or text. */
