@@ -55,6 +55,9 @@ it("a page that is hidden as a whole until a program shows it is read, without w
   );
   expect(text).toContain("KEPT");
   expect(text).not.toContain("HIDDEN");
+  expect(text).toContain("with text that the page hides from view");
+  const shown = await read(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
+  expect(shown).not.toContain("with text that the page hides from view");
 });
 
 describe("what markdown has no word for", () => {

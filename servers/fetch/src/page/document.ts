@@ -56,21 +56,23 @@ const NO_TEXT = 250;
 /**
  * Removes what no reader sees: programs and styles, and what is hidden by attributes or CSS. Where nothing is left,
  * `noscript` is read: forums put their posts there for visitors without JavaScript.
+ *
+ * @returns whether text is left that CSS hides, because the page would be next to nothing without it.
  */
-export function removeUnseen(document: PageDocument): void {
+export function removeUnseen(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
   const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
   const fallbacks = [...document.querySelectorAll("noscript")].map((element) => element.innerHTML);
   for (const element of [...document.querySelectorAll(DEAD)]) element.remove();
-  removeHidden(document, isStyled);
-  removeByRules(document, css);
-  if (textOf(document.body).length >= NO_TEXT) return;
+  const isLeft = [removeHidden(document, isStyled), removeByRules(document, css)].includes(true);
+  if (textOf(document.body).length >= NO_TEXT) return isLeft;
   const { document: fallback } = parseHTML(
     `<!doctype html><html><body>${fallbacks.join("\n")}</body></html>`,
   );
-  if (textOf(fallback.body).length < NO_TEXT) return;
+  if (textOf(fallback.body).length < NO_TEXT) return isLeft;
   for (const element of [...fallback.querySelectorAll(DEAD)]) element.remove();
   document.body.append(...fallback.body.childNodes);
+  return isLeft;
 }
 
 /** CSS longer than this is not looked through. */
@@ -78,28 +80,34 @@ const MAX_CSS = 200_000;
 /** Rules that hide more of a page than this wait for a program to show it again. */
 const MAX_HIDDEN_SHARE = 0.2;
 
-function removeHidden(document: PageDocument, isStyled: boolean): void {
+function removeHidden(document: PageDocument, isStyled: boolean): boolean {
   const hidden = [...document.querySelectorAll("[style]")].filter((element) => {
     const style = element.getAttribute("style") ?? "";
     return isHiding(style) || (WHITE.test(style) && !isStyled && !hasBackground(element));
   });
   let seen = textOf(document.body).length;
+  let isLeft = false;
   for (const element of hidden) {
     const { length } = textOf(element);
     // Where hardly anything else is left, a program shows it when the page is ready.
-    if (length > NO_TEXT && seen - length < NO_TEXT) continue;
+    if (length > NO_TEXT && seen - length < NO_TEXT) {
+      isLeft = true;
+      continue;
+    }
     if (document.body.contains(element)) seen -= length;
     element.remove();
   }
+  return isLeft;
 }
 
-function removeByRules(document: PageDocument, css: string): void {
+function removeByRules(document: PageDocument, css: string): boolean {
   const selectors = css.length > MAX_CSS ? [] : hidingSelectors(css);
-  if (selectors.length === 0) return;
+  if (selectors.length === 0) return false;
   const hidden = [...document.body.querySelectorAll(selectors.join(", "))];
   const chars = hidden.reduce((sum, element) => sum + textOf(element).length, 0);
-  if (chars > textOf(document.body).length * MAX_HIDDEN_SHARE) return;
+  if (chars > textOf(document.body).length * MAX_HIDDEN_SHARE) return true;
   for (const element of hidden) element.remove();
+  return false;
 }
 
 const WHITE =

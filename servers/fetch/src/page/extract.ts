@@ -32,6 +32,8 @@ export interface Conversion extends Facts {
   readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream" | "links";
   /** Whether the page has next to no text without JavaScript. */
   readonly needsJavascript: boolean;
+  /** Whether it has text that the page hides from view. */
+  readonly hasHidden?: boolean;
   /** The headings of fragments: of `#id` the heading that it is at, and which of its title that is, from 0. */
   readonly anchors?: ReadonlyMap<string, Anchor>;
   /** How many elements the selector found. */
@@ -80,10 +82,11 @@ export function convertHtml(request: ConversionRequest): Conversion {
   if (format === "links")
     return { ...facts, text: linksOf(document, base), extractor: "links", needsJavascript: false };
   const hasScript = document.querySelector("script") !== null;
-  removeUnseen(document);
+  const hasHidden = removeUnseen(document);
   const all = textOf(document.body);
   const about = {
     ...facts,
+    ...(hasHidden ? { hasHidden } : {}),
     needsJavascript: hasScript && (all.length < 20 || (all.length < 200 && html.length > 500)),
     anchors: anchorsOf(document),
   };

@@ -61,6 +61,7 @@ function headOf(snapshot: Snapshot, page: Page): string {
       ? `needs_javascript: next to no text without a browser; ${rendering?.failed ?? "the playwright server's pw_inspect_page has one, and the user can start this server with --render"}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
+    page.hasHidden === true ? "with text that the page hides from view until a program shows it" : undefined,
   ];
   return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
 }

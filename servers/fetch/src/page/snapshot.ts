@@ -26,6 +26,7 @@ export interface Page extends Facts {
   /** How the text was made of the download. */
   readonly extractor: string;
   readonly needsJavascript: boolean;
+  readonly hasHidden?: boolean;
   /** Why it is not converted as it should be. */
   readonly reason?: string | undefined;
   /** Pages of a PDF. */
