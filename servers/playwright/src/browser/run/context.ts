@@ -32,6 +32,12 @@ interface Ready {
   readonly proxy: ForwardProxy;
 }
 
+interface Spare {
+  readonly browser: Browser;
+  /** Never settles where the browser was killed while the page was made. */
+  readonly ready: Promise<Ready>;
+}
+
 const CLOSED: NetworkGuard = {
   connect: () => Promise.reject(new Error("no run uses this context yet")),
   isRefusal: () => true,
@@ -70,16 +76,15 @@ const SPARES = 2;
 export class ContextPool {
   readonly #browserPool: BrowserPool;
   readonly #options: Required<ContextPoolOptions>;
-  readonly #spares: Promise<Ready>[] = [];
+  readonly #spares: Spare[] = [];
 
   constructor(browserPool: BrowserPool, options: ContextPoolOptions) {
     this.#browserPool = browserPool;
     this.#options = { closeMs: 2_000, ...options };
     browserPool.beforeClose(async (browser) => {
       for (const spare of this.#spares.splice(0)) {
-        const ready = await spare.catch(() => undefined);
-        if (ready?.browser === browser) await ready.proxy.close();
-        else if (ready !== undefined) this.#spares.push(spare);
+        if (spare.browser !== browser) this.#spares.push(spare);
+        else await spare.ready.then(({ proxy }) => proxy.close()).catch(() => undefined);
       }
     });
   }
@@ -90,7 +95,7 @@ export class ContextPool {
     try {
       // The second is made after the first run, which would have to share the processor with it.
       this.#refill(lease.launched, 1);
-      await this.#spares[0];
+      await this.#spares[0]?.ready;
     } finally {
       await lease.release();
     }
@@ -116,9 +121,10 @@ export class ContextPool {
 
   async #takeSpare(browser: Browser): Promise<Ready | undefined> {
     for (let spare = this.#spares.shift(); spare !== undefined; spare = this.#spares.shift()) {
-      const ready = await spare.catch(() => undefined);
-      if (ready?.browser === browser && !ready.page.isClosed()) return ready;
-      await ready?.proxy.close();
+      const { ready } = spare;
+      const found = spare.browser === browser ? await ready.catch(() => undefined) : undefined;
+      if (found?.page.isClosed() === false) return found;
+      ready.then(({ proxy }) => proxy.close()).catch(() => undefined);
     }
     return undefined;
   }
@@ -126,8 +132,9 @@ export class ContextPool {
   /** Makes spares until there are `count`. */
   #refill(launched: Launched, count: number): void {
     while (this.#spares.length < count) {
-      const spare = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
-      spare.catch(() => {
+      const ready = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
+      const spare = { browser: launched.browser, ready };
+      ready.catch(() => {
         const at = this.#spares.indexOf(spare);
         if (at >= 0) this.#spares.splice(at, 1);
       });
