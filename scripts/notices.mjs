@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /** The names of files with licenses. */
-export const LICENSE_FILE = /^(licen[cs]e|notice|copying|third.?party)/i;
+export const LICENSE_FILE = /^(licen[cs]e|copyright|notice|copying|third.?party)/i;
 /** Texts for packages that come without one, by SPDX id. */
 const STANDARD = new URL("licenses/", import.meta.url);
 
@@ -75,7 +75,8 @@ export async function notices(owner, folders, comments = []) {
     .concat("\n");
 }
 
-async function entry({ name, version, license, author, repository }, texts) {
+async function entry({ name, version, author, repository, ...manifest }, texts) {
+  const license = manifest.license ?? licenseIn(name, texts);
   const source = sourceOf(repository);
   const head = [`License: ${license}`, ...(source === undefined ? [] : [`Source: ${source}`])];
   if (String(license).startsWith("MPL"))
@@ -95,11 +96,21 @@ async function entry({ name, version, license, author, repository }, texts) {
   return `${head.join("\n")}\n\n${all.map((text) => text.trim()).join("\n\n")}`;
 }
 
+/** The license of a package whose manifest names none, by its text. @throws {Error} where that is no MIT license. */
+function licenseIn(name, texts) {
+  if (texts.some((text) => /^The MIT License/m.test(text))) return "MIT";
+  throw new Error(`${name} is in the bundle, and its package.json names no license.`);
+}
+
 /** The texts of the license and notice files, else the license section of the README. */
 async function licenseTexts(folder) {
-  const files = (await readdir(folder, { withFileTypes: true })).filter((file) => file.isFile());
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries.filter((file) => file.isFile());
   const read = async (name) => (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
   const found = files.filter(({ name }) => LICENSE_FILE.test(name)).map(({ name }) => name);
+  // A folder holds the licenses of code that the package contains.
+  for (const { name } of entries.filter((one) => one.isDirectory() && /^licen[cs]es$/i.test(one.name)))
+    for (const file of await readdir(join(folder, name))) found.push(join(name, file));
   if (found.length > 0) return Promise.all(found.sort().map(read));
   const readme = files.find(({ name }) => /^readme/i.test(name));
   if (readme === undefined) return [];
@@ -115,7 +126,7 @@ function sourceOf(repository) {
   return url
     .replace(/^git\+/, "")
     .replace(/^git@([^:/]+):/, "https://$1/")
-    .replace(/^(git|ssh):\/\/(git@)?/, "https://")
+    .replace(/^(git|ssh|http):\/\/(git@)?/, "https://")
     .replace(/\.git$/, "");
 }
 

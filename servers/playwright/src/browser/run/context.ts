@@ -69,8 +69,8 @@ async function guardFrom(context: BrowserContext, proxy: ForwardProxy): Promise<
   });
 }
 
-/** Contexts of the default device that stand ready: one for the next run, one for a run that comes at the same time. */
-const SPARES = 2;
+/** Contexts of the default device that stand ready: a driver has one run at a time. */
+const SPARES = 1;
 
 /** Makes contexts, and keeps some ready for the next runs of the default device. */
 export class ContextPool {
@@ -93,8 +93,7 @@ export class ContextPool {
   async prewarm(): Promise<void> {
     const lease = await this.#browserPool.lease();
     try {
-      // The second is made after the first run, which would have to share the processor with it.
-      this.#refill(lease.launched, 1);
+      this.#refill(lease.launched);
       await this.#spares[0]?.ready;
     } finally {
       await lease.release();
@@ -111,7 +110,7 @@ export class ContextPool {
       const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
       ready.proxy.guard = guard;
       // The next run does not wait for this one's end.
-      if (usesSpare) this.#refill(lease.launched, 1);
+      if (usesSpare) this.#refill(lease.launched);
       return { ...ready, close: () => this.#close(ready, lease) };
     } catch (error) {
       await lease.release(!lease.launched.browser.isConnected());
@@ -129,9 +128,9 @@ export class ContextPool {
     return undefined;
   }
 
-  /** Makes spares until there are `count`. */
-  #refill(launched: Launched, count: number): void {
-    while (this.#spares.length < count) {
+  /** Makes spares until there are enough. */
+  #refill(launched: Launched): void {
+    while (this.#spares.length < SPARES) {
       const ready = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
       const spare = { browser: launched.browser, ready };
       ready.catch(() => {
@@ -166,7 +165,7 @@ export class ContextPool {
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
     const fine = await Promise.race([ended, late]);
     await ready.proxy.close();
-    if (fine && ready.browser.isConnected()) this.#refill(lease.launched, SPARES);
+    if (fine && ready.browser.isConnected()) this.#refill(lease.launched);
     await lease.release(!fine);
   }
 }
