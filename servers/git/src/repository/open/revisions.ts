@@ -1,5 +1,6 @@
 import { nearest, ToolError } from "@refmcp/core/answer";
 import { badRevision } from "../run/failures.ts";
+import { together } from "../run/run-git.ts";
 import type { Named, Repository } from "./repository.ts";
 
 const LONGEST = 1_000;
@@ -82,8 +83,8 @@ export function noCommits(): ToolError {
 export async function comparedTrees(repository: Repository, target: string): Promise<string[]> {
   const range = parseRange(target);
   if (range === undefined) {
-    await repository.worktree();
-    return [await commitOf(repository, target)];
+    const [, commit] = await together([repository.worktree(), commitOf(repository, target)]);
+    return [commit];
   }
   const [from = "", to = ""] = await commitsOf(repository, [range.from, range.to]);
   if (!range.symmetric) return [from, to];

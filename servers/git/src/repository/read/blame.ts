@@ -4,6 +4,7 @@ import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { failureOf } from "../run/failures.ts";
+import { together } from "../run/run-git.ts";
 import { textOf } from "../run/text.ts";
 import type { DiffText } from "./diff.ts";
 
@@ -34,15 +35,16 @@ const position = z.object({ oid: z.string(), line: z.int().min(1) });
 
 /** Who last changed each line of a file, as of a revision. The cursor keeps the commit that it began with. */
 export async function blame(repository: Repository, query: BlameQuery, budget: number): Promise<DiffText> {
-  const [path = ""] = await pathsIn(repository, [query.path]);
-  await refuseOutsideFile(repository);
+  // The commit of a first page is looked up while the configuration is read.
+  const [[path = ""], first] = await together([
+    pathsIn(repository, [query.path]),
+    query.cursor === undefined ? commitOf(repository, query.revision) : "",
+    refuseOutsideFile(repository),
+  ]);
   const how = [...(query.ignoreWhitespace ? ["-w"] : []), ...(query.detectMoves ? ["-M", "-C"] : [])];
   const bound = [repository.location.gitDir, path, query.startLine, query.endLine, how];
   const cursors = cursorsOf("git_blame", bound, position);
-  const start = cursors.decode(query.cursor) ?? {
-    oid: await commitOf(repository, query.revision),
-    line: query.startLine,
-  };
+  const start = cursors.decode(query.cursor) ?? { oid: first, line: query.startLine };
   const most = Math.max(start.line, query.endLine ?? Number.MAX_SAFE_INTEGER);
   const end = Math.min(most, start.line + LINES_AT_ONCE);
   const result = await repository.run([
