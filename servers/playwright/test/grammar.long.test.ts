@@ -37,9 +37,11 @@ const named = (text: string) => text.replace(/^expect /, "");
 const passing = (texts: readonly string[]) => texts.map((text) => ({ name: named(text), passed: true }));
 const withFile = (text: string) => text.replace(FILE, file);
 
-/** Assertions that fail wait a little only: what is on the page is there when it has loaded. */
-const soon = (text: string) =>
-  / within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text) ? text : `${text} within 400ms`;
+/** Assertions that fail wait a little only: what is on the page is there when it has loaded, but for what it then fetches. */
+const soon = (text: string) => {
+  if (/ within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text)) return text;
+  return `${text} within ${/^(?:expect )?(?:request|response|download)\b/.test(text) ? "20s" : "400ms"}`;
+};
 
 /** Assertions that hold have all the time that a busy machine may need. */
 const patient = (text: string) => (soon(text) === text ? text : `${text} within 200s`);
