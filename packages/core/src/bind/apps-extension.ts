@@ -5,6 +5,7 @@ import type { ClientRequest } from "../protocol/request.ts";
 import type { Handler, LATER } from "../protocol/service.ts";
 import type { ClientCapabilities } from "../protocol/wire.ts";
 import type { Apps } from "./apps.ts";
+import { hasForms } from "./asking.ts";
 import type { Runtime } from "./runtime.ts";
 import { answerCard, hasCard } from "./tool.ts";
 
@@ -19,9 +20,14 @@ export function showsApps(capabilities: ClientCapabilities | undefined): boolean
   return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
 }
 
-/** Whether any of the tools has something to show. */
-export function hasApps(tools: readonly ToolFacts[]): boolean {
-  return tools.some((tool) => tool.view !== undefined || hasCard(tool));
+/** Whether a card asks the user of this client: there is something to ask, views are shown, and there are no forms. */
+export function showsCards(confirm: "ask" | "never", capabilities: ClientCapabilities | undefined): boolean {
+  return confirm === "ask" && showsApps(capabilities) && !hasForms(capabilities);
+}
+
+/** Whether any of the tools has something to show, cards included or not. */
+export function hasApps(tools: readonly ToolFacts[], cards: boolean): boolean {
+  return tools.some((tool) => tool.view !== undefined || (cards && hasCard(tool)));
 }
 
 /**
@@ -51,7 +57,9 @@ export function addApps<Context>(
         : plain(request),
     );
   };
-  override("tools/list", async (apps, request, plain) => apps.listed(Object(await plain(request)).tools));
+  override("tools/list", async (apps, request, plain) =>
+    apps.listed(Object(await plain(request)).tools, request),
+  );
   override("tools/call", (apps, request) =>
     request.params.name === apps.confirmName ? answerCard(runtime, request, apps) : call(request, apps),
   );

@@ -111,12 +111,15 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     const reply =
       era === "legacy" && "elicitation" in capabilities ? undefined : await ask("tools/call", wipe);
     if (reply !== undefined) expect(cardOf(reply)).toBeUndefined();
+    // Nor is a view declared that would stand empty after every call.
+    expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });
 
   it("is not asked with --confirm never", async () => {
     const { peer, ask } = await ERAS[era](APPS, ["--confirm", "never"]);
     expect(text(await ask("tools/call", wipe))).toContain("cannot ask for it: Why?");
+    expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });
 

@@ -5,7 +5,7 @@ import type { OptionTable } from "../define/options.ts";
 import { resourceNotFound } from "../protocol/errors.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { CallToolResult, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
-import { VIEW_TYPE } from "./apps-extension.ts";
+import { showsCards, VIEW_TYPE } from "./apps-extension.ts";
 import { packageFolder } from "./package-folder.ts";
 import type { Runtime } from "./runtime.ts";
 import { type ApprovedCall, hasCard } from "./tool.ts";
@@ -46,13 +46,19 @@ export class Apps<Context> {
     return `${this.#runtime.definition.name}_confirm`;
   }
 
+  /** Whether a card asks the user of this client. */
+  asks({ capabilities }: ClientRequest["client"]): boolean {
+    return showsCards(this.#runtime.options.confirm, capabilities);
+  }
+
   /** The answer to `tools/list` for a client that shows views. */
-  listed(tools: readonly ListedTool[]): { tools: ListedTool[] } {
+  listed(tools: readonly ListedTool[], { client }: ClientRequest): { tools: ListedTool[] } {
+    const cards = this.asks(client);
     const facts = new Map(this.#runtime.tools.map((tool) => [tool.name, tool]));
     let hasCards = false;
     const shown = tools.map((tool): ListedTool => {
       const fact = facts.get(tool.name);
-      const isCard = fact !== undefined && hasCard(fact);
+      const isCard = cards && fact !== undefined && hasCard(fact);
       if (fact?.view === undefined && !isCard) return tool;
       hasCards ||= isCard;
       const { outputSchema, ...rest } = tool;

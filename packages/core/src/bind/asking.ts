@@ -188,15 +188,9 @@ export class Asking {
     return this.isPossible ? capabilitiesIn(revision, client.capabilities) : undefined;
   }
 
-  /** Whether the client has forms; one that declares URLs alone has none. */
-  get #hasForms(): boolean {
-    const elicitation = this.#capabilities?.elicitation;
-    return elicitation !== undefined && (elicitation.url === undefined || elicitation.form !== undefined);
-  }
-
   async confirm(message: string): Promise<void> {
     if (this.#confirm === "never") return;
-    if (this.#approved !== undefined && !this.#hasForms) {
+    if (this.#approved !== undefined) {
       const key = digest(message);
       if (this.#approved.has(key)) return;
       throw new CardNeeded(message, new Set([...this.#approved, key]));
@@ -216,7 +210,7 @@ export class Asking {
 
   /** What the user filled in. */
   #elicit(message: string, requestedSchema: object, hint: string, key?: string): unknown {
-    if (!this.#hasForms) {
+    if (!hasForms(this.#capabilities)) {
       throw new ToolError(
         "denied",
         `This needs the user's confirmation, and this client cannot ask for it: ${message}`,
@@ -310,15 +304,18 @@ export function capabilitiesIn(
 ): ClientCapabilities | undefined {
   if (declared === undefined) return undefined;
   const { elicitation, sampling, ...others } = declared;
-  // A client that declares no mode has forms; one that declares URLs alone has none.
-  const hasForms =
-    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-  const kept = asks === "modes" ? elicitation : asks === "forms" && hasForms ? {} : undefined;
+  const kept = asks === "modes" ? elicitation : asks === "forms" && hasForms(declared) ? {} : undefined;
   return {
     ...others,
     ...(sampling === undefined ? {} : { sampling: samplingTools ? sampling : {} }),
     ...(kept === undefined ? {} : { elicitation: kept }),
   };
+}
+
+/** Whether a client has forms: one that declares no mode has them, one that declares URLs alone has not. */
+export function hasForms(declared: ClientCapabilities | undefined): boolean {
+  const elicitation = declared?.elicitation;
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 const ACTIONS: readonly unknown[] = ["accept", "decline", "cancel"];

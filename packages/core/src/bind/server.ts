@@ -15,7 +15,7 @@ import type {
   ServerCapabilities,
 } from "../protocol/wire.ts";
 import type { Apps } from "./apps.ts";
-import { APPS_EXTENSION, addApps, hasApps, showsApps } from "./apps-extension.ts";
+import { APPS_EXTENSION, addApps, hasApps, showsApps, showsCards } from "./apps-extension.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
 import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
@@ -84,7 +84,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     );
   }
   if (definition.skills !== undefined) addSkills(methods, definition.skills);
-  if (hasApps(runtime.tools)) addApps(methods, runtime, call);
+  if (hasApps(runtime.tools, true)) addApps(methods, runtime, call);
   if (hasResources || hasPrompts)
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
@@ -119,7 +119,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
  * `skills/list` asks for them.
  */
 function capabilitiesOf<Context>(
-  { definition, tools }: Runtime<Context, OptionTable>,
+  { definition, options, tools }: Runtime<Context, OptionTable>,
   era: Revision["era"],
   declared: ClientCapabilities | undefined,
 ): ServerCapabilities {
@@ -128,7 +128,9 @@ function capabilitiesOf<Context>(
   const all = {
     ...extensions,
     ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
-    ...(showsApps(declared) && hasApps(tools) ? { [APPS_EXTENSION]: {} } : {}),
+    ...(showsApps(declared) && hasApps(tools, showsCards(options.confirm, declared))
+      ? { [APPS_EXTENSION]: {} }
+      : {}),
   };
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),

@@ -94,7 +94,7 @@ async function runTool<Context>(
     const input = parseArguments(tool.name, tool.input, given);
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
-    const cards = apps !== undefined && hasCard(tool) ? approved : undefined;
+    const cards = apps?.asks(request.client) && hasCard(tool) ? approved : undefined;
     const returned = await runHandler(runtime, request, subject, handler, cards);
     return returned instanceof InputRequired
       ? returned

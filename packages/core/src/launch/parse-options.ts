@@ -103,6 +103,20 @@ export function parseOptions<Table extends OptionTable>(
   };
 }
 
+/** The command line as tokens of these options: which words are flags, their values, or neither. */
+export function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
+  const options = entries.map(({ flag, option }) => {
+    return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
+  });
+  return parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(options),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  }).tokens;
+}
+
 /** The texts that the command line gives each option: for a list, its items. */
 function readArguments(entries: readonly OptionEntry[], argv: readonly string[]): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
@@ -110,18 +124,8 @@ function readArguments(entries: readonly OptionEntry[], argv: readonly string[])
     void texts.set(entry, [...(texts.get(entry) ?? []), ...more]);
   const byFlag = new Map(entries.map((entry) => [entry.flag, entry]));
   const positional = entries.find((entry) => entry.option.positional === true);
-  const options = entries.map(({ flag, option }) => {
-    return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
-  });
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(options),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
   let last: OptionEntry | undefined;
-  for (const token of tokens) {
+  for (const token of tokensOf(entries, argv)) {
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
       if (positional === undefined) throw new BadOption(unexpectedArgument(token.value, last, entries));

@@ -1,6 +1,6 @@
-import { parseArgs } from "node:util";
 import type { OptionTable } from "../../define/options.ts";
 import { optionEntries, type ServerOptions } from "../option-table.ts";
+import { tokensOf } from "../parse-options.ts";
 
 /** What a server does for people and scripts instead of serving a host. */
 export const COMMANDS = ["call", "read", "tools", "completion"] as const;
@@ -24,17 +24,7 @@ export function shellWords(
   argv: readonly string[],
 ): ShellWords | undefined {
   if (!argv.some(isCommand)) return undefined;
-  const options = optionEntries(server, table).map(({ flag, option }) => {
-    return [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const;
-  });
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(options),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  for (const token of tokens) {
+  for (const token of tokensOf(optionEntries(server, table), argv)) {
     if (token.kind === "option-terminator") return undefined;
     if (token.kind !== "positional" || !isCommand(token.value)) continue;
     return {
