@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { exportSpec } from "../browser/export/spec.ts";
-import { devicesOf } from "../browser/run/devices.ts";
 import { assertions, steps, tool, url } from "../context.ts";
 
 export default tool({
@@ -17,8 +16,8 @@ export default tool({
     assertions: assertions.describe("As in pw_run_test."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
   }),
-  async run({ device, ...request }, _, call) {
-    const [chosen] = device === undefined ? [] : await devicesOf([device]);
+  async run({ device, ...request }, { drivers }, call) {
+    const [chosen] = device === undefined ? [] : await drivers.devices([device]);
     return exportSpec({ ...request, use: chosen?.options }, call.budget);
   },
 });

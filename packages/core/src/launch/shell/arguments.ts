@@ -84,7 +84,7 @@ export function readArguments(
     const property = open[index];
     if (property === undefined)
       throw new UsageError(
-        `Unexpected word ${JSON.stringify(text)}; write arguments as --name value. See ${tool} --help.`,
+        `Unexpected word ${JSON.stringify(text)}; write arguments as --name value. See call ${tool} --help.`,
       );
     given.set(property.name, [text]);
   }
@@ -140,5 +140,5 @@ function isJson(text: string): boolean {
 
 function unknownArgument(tool: string, written: string, names: readonly string[]): string {
   const [near] = nearest(written.replace(/^-+/, ""), names);
-  return `${tool} has no argument ${written}.${near === undefined ? "" : ` Did you mean --${near}?`} See ${tool} --help.`;
+  return `${tool} has no argument ${written}.${near === undefined ? "" : ` Did you mean --${near}?`} See call ${tool} --help.`;
 }

@@ -62,9 +62,19 @@ export class Drivers {
 
   /** @throws ToolError where a sentence or a device cannot be read. */
   async prepare(request: RunRequest): Promise<void> {
+    await this.#any().call("prepare", request, ALONE, ASK_MS);
+  }
+
+  /** @throws ToolError `invalid` for a name that is no device. */
+  devices(names: readonly string[]) {
+    return this.#any().call("devices", names, ALONE, ASK_MS);
+  }
+
+  /** A driver to ask, which may have a run. */
+  #any(): Driver {
     this.prewarm();
     const [driver = this.#fresh()] = this.#all;
-    await driver.call("prepare", request, ALONE, ASK_MS);
+    return driver;
   }
 
   /** What is known of the browsers. */
