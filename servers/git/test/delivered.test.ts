@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
@@ -117,7 +118,9 @@ describe("an include", () => {
     set(root, ["include.path", "../shared.inc"]);
     expect(() => git(root, "merge", "--quiet", "conflicting")).toThrow();
     rmSync(log, { force: true });
-    expect(() => git(root, "merge", "--abort")).toThrow();
+    // Git believes an index that is newer than its files, and only then compares nothing through the filter.
+    utimesSync(join(root, ".git", "index"), new Date(), new Date(Date.now() + 60_000));
+    git(root, "merge", "--abort");
     expect(existsSync(log), "no trap").toBe(true);
     git(root, "config", "--unset", "include.path");
     git(root, "reset", "--hard", "--quiet");
