@@ -9,8 +9,19 @@ export const HOST_NAMES = [
   "cursor",
   "codex",
   "gemini",
-  "windsurf",
+  "antigravity",
+  "copilot-cli",
   "zed",
+  "junie",
+  "opencode",
+  "cline",
+  "goose",
+  "lm-studio",
+  "kiro",
+  "warp",
+  "amp",
+  "devin",
+  "windsurf",
 ] as const;
 export type HostName = (typeof HOST_NAMES)[number];
 
@@ -37,7 +48,7 @@ export const directoryOptions = under("Directories", {
     values: ["narrow", "replace", "off"],
     default: "narrow",
     description:
-      "Whether the client's own roots narrow these directories (and stand in where none is given), replace them, or are ignored.",
+      "Whether the client's roots narrow these directories (and are used where none is given), replace them, or are ignored. MCP 2026-07-28 deprecates roots.",
   },
 });
 

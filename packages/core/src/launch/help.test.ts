@@ -57,9 +57,10 @@ describe("renderHelp", () => {
       Directories
         DIR, --root DIR             A directory that the server may touch, with all
                                     below it. (repeatable)
-        --roots narrow|replace|off  Whether the client's own roots narrow these
-                                    directories (and stand in where none is given),
-                                    replace them, or are ignored. (default narrow)
+        --roots narrow|replace|off  Whether the client's roots narrow these
+                                    directories (and are used where none is given),
+                                    replace them, or are ignored. MCP 2026-07-28
+                                    deprecates roots. (default narrow)
 
       Options
         --max-read-chars N          Most characters of one read. (1,000 to 80,000;
@@ -134,7 +135,9 @@ describe("renderHelp", () => {
         --print-config HOST         Print the entry for a host's configuration, with
                                     the other options given, and exit; one of
                                     claude-desktop, claude-code, vscode, cursor,
-                                    codex, gemini, windsurf, zed.
+                                    codex, gemini, antigravity, copilot-cli, zed,
+                                    junie, opencode, cline, goose, lm-studio, kiro,
+                                    warp, amp, devin, windsurf.
         --version                   Print the version, and exit; also -v.
         --help                      Print this help, and exit; also -h.
 

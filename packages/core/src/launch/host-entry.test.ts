@@ -1,5 +1,6 @@
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
+import { parse as parseYaml } from "yaml";
 import { HOST_NAMES, type HostName } from "../define/common-options.ts";
 import { cursorLink, hostEntry, type ServerLaunch, vscodeLink } from "./host-entry.ts";
 
@@ -20,8 +21,44 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   "claude-code": (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
   cursor: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
   gemini: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
-  windsurf: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
+  antigravity: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  "copilot-cli": (command, args) => ({
+    mcpServers: {
+      postgres: { type: "local", command, args, env: environment("$" + "{DATABASE_URL}"), tools: ["*"] },
+    },
+  }),
   zed: (command, args) => inside("context_servers", command, args, "<paste DATABASE_URL here>"),
+  junie: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  opencode: (command, args) => ({
+    mcp: {
+      postgres: {
+        type: "local",
+        command: [command, ...args],
+        environment: environment("{env:DATABASE_URL}"),
+      },
+    },
+  }),
+  cline: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  goose: (command, args) => ({
+    extensions: {
+      postgres: {
+        type: "stdio",
+        name: "postgres",
+        enabled: true,
+        cmd: command,
+        args,
+        env_keys: ["DATABASE_URL"],
+        envs: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" },
+        timeout: 300,
+      },
+    },
+  }),
+  "lm-studio": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  kiro: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  warp: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  amp: (command, args) => inside("amp.mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  devin: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  windsurf: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
   vscode: (command, args) => ({
     inputs: [{ type: "promptString", id: "database-url", description: "The database.", password: true }],
     servers: {
@@ -43,8 +80,9 @@ function inside(key: string, command: string, args: readonly string[], secret: s
   return { [key]: { postgres: { command, args, env: environment(secret) } } };
 }
 
-function read(format: "json" | "toml", text: string): unknown {
+function read(format: "json" | "toml" | "yaml", text: string): unknown {
   expect(text.endsWith("\n")).toBe(true);
+  if (format === "yaml") return parseYaml(text);
   return format === "toml" ? parse(text) : JSON.parse(text);
 }
 
@@ -54,9 +92,11 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     expect(read(entry.format, entry.text)).toEqual(EXPECTED[host]("npx", npx));
   });
 
-  it("starts it through cmd on Windows", () => {
+  it("starts it through cmd on Windows, unless the host does that itself", () => {
     const { format, windowsText = "" } = hostEntry(host, launch);
-    expect(read(format, windowsText)).toEqual(EXPECTED[host]("cmd", ["/c", "npx", ...npx]));
+    const windows =
+      host === "warp" ? EXPECTED[host]("npx", npx) : EXPECTED[host]("cmd", ["/c", "npx", ...npx]);
+    expect(read(format, windowsText)).toEqual(windows);
   });
 
   it("starts a local file, alike on every platform", () => {
@@ -71,7 +111,7 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     const entry = hostEntry(host, { serverKey: "git", packageName: "@refmcp/server-git" });
     expect(entry.text).not.toContain("env");
     expect(entry.text).not.toContain("inputs");
-    expect(entry.text).toMatch(/\[ ?"-y", "@refmcp\/server-git" ?\]/);
+    expect(entry.text).toMatch(/(?:\[ ?|"npx", ?)"-y", ?"@refmcp\/server-git" ?\]/);
   });
 
   it("says where it goes on each platform", () => {
@@ -118,12 +158,22 @@ describe("hostEntry", () => {
     );
     expect(hostEntry("codex", secret).shellCommand).toBeUndefined();
     expect(hostEntry("zed", plain).shellCommand).toBeUndefined();
+    expect(hostEntry("copilot-cli", secret).shellCommand).toBe(
+      `copilot mcp add git --env 'TOKEN=$\{TOKEN}' -- npx -y @refmcp/server-git '/a b'`,
+    );
+    expect(hostEntry("devin", plain).shellCommand).toBe(
+      "devin mcp add -s project git -- npx -y @refmcp/server-git '/a b'",
+    );
+    expect(hostEntry("devin", secret).shellCommand, "it takes no variables").toBeUndefined();
+    expect(hostEntry("cline", plain).shellCommand).toBe(
+      "cline mcp install git --yes -- npx -y @refmcp/server-git '/a b'",
+    );
   });
 
   it("warns of an argument that the host or cmd would change", () => {
     const odd = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv/$HOME", "/srv/a&b"] };
     expect(hostEntry("gemini", odd).notes).toContain(
-      "Gemini CLI takes $ in an argument for the start of a variable; check '/srv/$HOME'.",
+      "Gemini CLI replaces variables in arguments; check '/srv/$HOME'.",
     );
     expect(hostEntry("gemini", odd).windowsNotes).toEqual([
       `cmd gives & | < > ^ % " ! a meaning; pass '/srv/a&b' through env instead.`,
@@ -191,5 +241,23 @@ describe("cursorLink", () => {
       env: environment("$" + "{env:DATABASE_URL}"),
     });
     expect(hostEntry("cursor", unicode).link).toBe(url.href);
+  });
+});
+
+describe("the other links", () => {
+  it.each([
+    [
+      "lm-studio",
+      "https://lmstudio.ai/install-mcp",
+      (text: string) => Buffer.from(text, "base64").toString(),
+    ],
+    ["kiro", "https://kiro.dev/launch/mcp/add", (text: string) => text],
+  ] as const)("of %s carries name and configuration", (host, page, decode) => {
+    const url = new URL(hostEntry(host, launch).link ?? "");
+    expect(url.origin + url.pathname).toBe(page);
+    const config: unknown = JSON.parse(decode(url.searchParams.get("config") ?? ""));
+    expect({ mcpServers: { [url.searchParams.get("name") ?? ""]: config } }).toEqual(
+      EXPECTED[host]("npx", npx),
+    );
   });
 });

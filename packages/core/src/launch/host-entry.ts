@@ -1,7 +1,15 @@
 import { stringify } from "smol-toml";
 import type { HostName } from "../define/common-options.ts";
 import { type Json, jsonText, shellWord } from "./config-text.ts";
-import { HOSTS, type HostLocation, inputId } from "./hosts.ts";
+import {
+  type EntryVariables,
+  HOSTS,
+  type HostFacts,
+  type HostLocation,
+  inputId,
+  type Launch,
+  ordinaryEntry,
+} from "./hosts.ts";
 
 /** A variable of the server's environment in a host's entry. */
 export interface HostVariable {
@@ -28,19 +36,13 @@ export interface ServerLaunch {
   readonly command?: Launch;
 }
 
-/** A program with its arguments. */
-export interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
 /** What to paste into a host's configuration, and where. */
 export interface HostEntry {
   readonly host: HostName;
   /** The host's name for people. */
   readonly title: string;
   readonly locations: readonly HostLocation[];
-  readonly format: "json" | "toml";
+  readonly format: "json" | "toml" | "yaml";
   /** A whole file with this server only; its end is a line break. */
   readonly text: string;
   /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent where it is no different. */
@@ -55,6 +57,8 @@ export interface HostEntry {
   readonly windowsNotes: readonly string[];
   /** The host's own documentation. */
   readonly documentation: string;
+  /** The date of the documentation or source that the entry was compared with, `2026-09`. */
+  readonly checked: string;
 }
 
 /**
@@ -67,20 +71,23 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
     throw new TypeError(
       `The server key "${launch.serverKey}" is not of lower-case letters, digits and dashes, at most 20.`,
     );
-  const { title, documentation, locations } = HOSTS[host];
+  const facts = HOSTS[host];
+  const { title, documentation, checked, locations, format = "json" } = facts;
   const start = launchOf(launch);
   // There `npx` is a batch file, which only a shell can start.
-  const windowsStart = { command: "cmd", args: ["/c", start.command, ...start.args] };
+  const windowsStart =
+    facts.findsNpxOnWindows === true ? start : { command: "cmd", args: ["/c", start.command, ...start.args] };
   return {
     host,
     title,
     documentation,
+    checked,
     locations,
-    format: host === "codex" ? "toml" : "json",
-    text: entryText(host, launch, start),
-    windowsText: launch.command === undefined ? entryText(host, launch, windowsStart) : undefined,
-    shellCommand: shellCommandOf(host, launch),
-    link: host === "vscode" ? vscodeLink(launch) : host === "cursor" ? cursorLink(launch) : undefined,
+    format,
+    text: entryText(facts, launch, start),
+    windowsText: launch.command === undefined ? entryText(facts, launch, windowsStart) : undefined,
+    shellCommand: shellCommandOf(facts, launch),
+    link: LINKS[host]?.(launch),
     notes: notesOf(host, launch),
     windowsNotes: windowsNotesOf(launch),
   };
@@ -89,17 +96,32 @@ export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
 /** A link that installs the server into VS Code, which asks for secrets and inputs. */
 export function vscodeLink(launch: ServerLaunch): string {
   const inputs = vscodeInputs(launch);
-  const config = serverEntry("vscode", launch, launchOf(launch));
+  const config = serverEntry(HOSTS.vscode, launch, launchOf(launch));
   const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
   return `https://insiders.vscode.dev/redirect/mcp/install?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(JSON.stringify(config))}`;
 }
 
 /** A link that installs the server into Cursor; secrets are taken from its environment. */
 export function cursorLink(launch: ServerLaunch): string {
-  const entry = JSON.stringify(serverEntry("cursor", launch, launchOf(launch)));
-  const config = Buffer.from(entry).toString("base64");
-  return `https://cursor.com/en/install-mcp?name=${queryValue(launch.serverKey)}&config=${queryValue(config)}`;
+  return linkWith("https://cursor.com/en/install-mcp", launch, base64Of(entryLine("cursor", launch)));
 }
+
+/** The links that hosts document, with the entry of the server itself in them. */
+const LINKS: Partial<Record<HostName, (launch: ServerLaunch) => string>> = {
+  vscode: vscodeLink,
+  cursor: cursorLink,
+  "lm-studio": (launch) =>
+    linkWith("https://lmstudio.ai/install-mcp", launch, base64Of(entryLine("lm-studio", launch))),
+  kiro: (launch) => linkWith("https://kiro.dev/launch/mcp/add", launch, entryLine("kiro", launch)),
+};
+
+function linkWith(page: string, { serverKey }: ServerLaunch, config: string): string {
+  return `${page}?name=${queryValue(serverKey)}&config=${queryValue(config)}`;
+}
+
+const entryLine = (host: HostName, launch: ServerLaunch) =>
+  JSON.stringify(serverEntry(HOSTS[host], launch, launchOf(launch)));
+const base64Of = (text: string) => Buffer.from(text).toString("base64");
 
 /** A value in a link, without the parentheses that end a link in Markdown. */
 function queryValue(text: string): string {
@@ -113,27 +135,34 @@ function launchOf({ packageName, args = [], command }: ServerLaunch): Launch {
 }
 
 /** The entry itself, without the file around it. */
-function serverEntry(
-  host: HostName,
-  { env = [] }: ServerLaunch,
-  { command, args }: Launch,
-): { [key: string]: Json } {
-  const variables = Object.fromEntries(env.map((variable) => [variable.name, variableValue(host, variable)]));
-  const type = host === "vscode" && { type: "stdio" };
-  return { ...type, command, args, ...(env.length > 0 && { env: variables }) };
+function serverEntry(facts: HostFacts, launch: ServerLaunch, start: Launch): { [key: string]: Json } {
+  const variables = variablesOf(facts, launch);
+  return facts.entry?.(start, variables, launch.serverKey) ?? ordinaryEntry(start, variables.all);
 }
 
-function variableValue(host: HostName, { name, value = "", secret = false }: HostVariable): string {
-  if (!secret) return value;
-  return HOSTS[host].secret?.(name) ?? `<paste ${name} here>`;
+function variablesOf(facts: HostFacts, { env = [] }: ServerLaunch): EntryVariables {
+  const texts = env.map(({ name, value = "", secret = false }) =>
+    secret ? (facts.secret?.(name) ?? `<paste ${name} here>`) : value,
+  );
+  const named = env.map(({ name }, index) => [name, texts[index] ?? ""] as const);
+  return {
+    all: Object.fromEntries(named),
+    plain: Object.fromEntries(named.filter((_, index) => env[index]?.secret !== true)),
+    secrets: secretNames(env),
+  };
 }
 
-function entryText(host: HostName, launch: ServerLaunch, start: Launch): string {
-  if (host === "codex") return codexText(launch, start);
-  const inputs = host === "vscode" ? vscodeInputs(launch) : [];
-  const key = host === "vscode" ? "servers" : host === "zed" ? "context_servers" : "mcpServers";
-  const servers = { [launch.serverKey]: serverEntry(host, launch, start) };
-  return `${jsonText({ ...(inputs.length > 0 && { inputs }), [key]: servers })}\n`;
+function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): string {
+  const { key = "mcpServers", format } = facts;
+  const entry = serverEntry(facts, launch, start);
+  if (format === "toml") return stringify({ [key]: { [launch.serverKey]: entry } });
+  if (format === "yaml") {
+    // A value in JSON is one in YAML, too.
+    const fields = Object.entries(entry).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}\n`);
+    return `${key}:\n  ${launch.serverKey}:\n${fields.join("")}`;
+  }
+  const inputs = facts === HOSTS.vscode ? vscodeInputs(launch) : [];
+  return `${jsonText({ ...(inputs.length > 0 && { inputs }), [key]: { [launch.serverKey]: entry } })}\n`;
 }
 
 function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]: Json }[] {
@@ -150,35 +179,21 @@ function vscodeInputs({ env = [], inputs = [] }: ServerLaunch): { [key: string]:
   ];
 }
 
-/** Codex takes secrets from its own environment: `env_vars` names those that it hands on. */
-function codexText({ serverKey, env = [] }: ServerLaunch, { command, args }: Launch): string {
-  const secrets = secretNames(env);
-  const plain = env.filter((variable) => variable.secret !== true);
-  const entry = {
-    command,
-    args,
-    ...(secrets.length > 0 && { env_vars: secrets }),
-    ...(plain.length > 0 && { env: Object.fromEntries(plain.map(({ name, value = "" }) => [name, value])) }),
-  };
-  return stringify({ mcp_servers: { [serverKey]: entry } });
-}
-
 function secretNames(env: readonly HostVariable[]): string[] {
   return env.filter((variable) => variable.secret === true).map((variable) => variable.name);
 }
 
-/** The hosts' own commands, for a POSIX shell. Options come before the server's name, as Claude Code demands. */
-function shellCommandOf(host: HostName, launch: ServerLaunch): string | undefined {
-  if (host !== "claude-code" && host !== "codex") return undefined;
-  const { env = [], serverKey } = launch;
-  if (host === "codex" && secretNames(env).length > 0) return undefined;
+/** The host's own command for a POSIX shell, where it can add all of the server's variables. */
+function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefined {
+  const { adds, secret } = facts;
+  // Where an entry names no place for a secret, the command would hold it, and every user of the machine sees that.
+  if (secretNames(launch.env ?? []).length > 0 && (secret === undefined || secret("X") === "X"))
+    return undefined;
+  const pairs = Object.entries(variablesOf(facts, launch).all);
+  const variables = pairs.flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const { command, args } = launchOf(launch);
-  const variables = env.flatMap((variable) => ["--env", `${variable.name}=${variableValue(host, variable)}`]);
-  const words =
-    host === "codex"
-      ? ["codex", "mcp", "add", serverKey, ...variables, "--", command, ...args]
-      : ["claude", "mcp", "add", ...variables, "--scope", "project", serverKey, "--", command, ...args];
-  return words.map(shellWord).join(" ");
+  const words = adds?.(launch.serverKey, variables);
+  return words && [...words, "--", command, ...args].map(shellWord).join(" ");
 }
 
 function notesOf(host: HostName, launch: ServerLaunch): string[] {
@@ -194,9 +209,7 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
     found.push(`Set ${secrets} in the environment that ${title} starts in.`);
   else if (secrets !== "") found.push(`Replace the placeholder of ${secrets} by the value.`);
   if (replaced.length > 0)
-    found.push(
-      `${title} takes $ in an argument for the start of a variable; check ${replaced.map(shellWord).join(" and ")}.`,
-    );
+    found.push(`${title} replaces variables in arguments; check ${replaced.map(shellWord).join(" and ")}.`);
   return [...found, ...notes];
 }
 

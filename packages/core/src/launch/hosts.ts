@@ -1,4 +1,5 @@
 import type { HostName } from "../define/common-options.ts";
+import type { Json } from "./config-text.ts";
 
 export interface HostLocation {
   /** `project`: relative to its folder; `user`: for all projects. */
@@ -8,16 +9,44 @@ export interface HostLocation {
   readonly path: string;
 }
 
+/** A program with its arguments. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** The variables of an entry. */
+export interface EntryVariables {
+  /** All of them; the value of a secret says where the host gets it. */
+  readonly all: Readonly<Record<string, string>>;
+  /** Those that are no secrets. */
+  readonly plain: Readonly<Record<string, string>>;
+  /** The names of the secrets. */
+  readonly secrets: readonly string[];
+}
+
 /** What is known of a host. */
 export interface HostFacts {
   readonly title: string;
   /** The host's own page on the format. */
   readonly documentation: string;
+  /** The date of the host's documentation or source that the facts were compared with. */
+  readonly checked: string;
   readonly locations: readonly HostLocation[];
+  /** The key of the file that lists servers; default: `mcpServers`. */
+  readonly key?: string;
+  /** Default: `json`. */
+  readonly format?: "toml" | "yaml";
+  /** The entry of one server, where it is not `command`, `args` and `env`. */
+  readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => { [key: string]: Json };
   /** How an entry names a secret that the host gets elsewhere; absent: the user pastes it into the file. */
   readonly secret?: (name: string) => string;
   /** What in an argument the host takes for a variable of its own. */
   readonly replaces?: RegExp;
+  /** The host's own command that adds a server, up to `--`; undefined where it does not take variables. */
+  readonly adds?: (serverKey: string, variables: readonly string[]) => readonly string[] | undefined;
+  /** The host starts programs through a shell on Windows, so that it finds `npx` itself. */
+  readonly findsNpxOnWindows?: boolean;
   readonly notes?: readonly string[];
 }
 
@@ -27,12 +56,20 @@ const user = (path: string, platform: HostLocation["platform"] = "any"): HostLoc
   platform,
   path,
 });
+/** A path below the home directory of macOS and Linux, and one of Windows. */
+const userOf = (posix: string, windows: string): HostLocation[] => [
+  user(posix, "macOS"),
+  user(posix, "Linux"),
+  user(windows, "Windows"),
+];
+const braced = (name: string) => `\${${name}}`;
 
-/** As the hosts documented it in 2026. */
+/** What each host's documentation says. Where it prints a link that installs a server, `host-entry.ts` makes it. */
 export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-desktop": {
     title: "Claude Desktop",
     documentation: "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+    checked: "2026-11",
     locations: [
       user("~/Library/Application Support/Claude/claude_desktop_config.json", "macOS"),
       user("%APPDATA%\\Claude\\claude_desktop_config.json", "Windows"),
@@ -43,26 +80,33 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   "claude-code": {
     title: "Claude Code",
     documentation: "https://code.claude.com/docs/en/mcp",
+    checked: "2026-11",
     locations: [project(".mcp.json"), user("~/.claude.json")],
-    secret: (name) => `\${${name}}`,
+    secret: braced,
     replaces: /\$\{/,
+    // `--env` takes every word up to the next option.
+    adds: (name, variables) => ["claude", "mcp", "add", ...variables, "--scope", "project", name],
     notes: ["For all your projects, use --scope user instead of --scope project."],
   },
   vscode: {
     title: "VS Code",
     documentation: "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
+    checked: "2026-11",
     locations: [
       project(".vscode/mcp.json"),
       user("~/Library/Application Support/Code/User/mcp.json", "macOS"),
       user("~/.config/Code/User/mcp.json", "Linux"),
       user("%APPDATA%\\Code\\User\\mcp.json", "Windows"),
     ],
+    key: "servers",
+    entry: (start, { all }) => ({ type: "stdio", ...ordinaryEntry(start, all) }),
     secret: (name) => `\${input:${inputId(name)}}`,
     replaces: /\$\{/,
   },
   cursor: {
     title: "Cursor",
     documentation: "https://cursor.com/docs/mcp",
+    checked: "2026-11",
     locations: [project(".cursor/mcp.json"), user("~/.cursor/mcp.json")],
     secret: (name) => `\${env:${name}}`,
     replaces: /\$\{/,
@@ -70,41 +114,184 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   codex: {
     title: "Codex",
     documentation: "https://developers.openai.com/codex/mcp",
+    checked: "2026-11",
     locations: [user("~/.codex/config.toml"), project(".codex/config.toml")],
+    key: "mcp_servers",
+    format: "toml",
+    // It takes secrets from its own environment: `env_vars` names those that it hands on.
+    entry: ({ command, args }, { plain, secrets }) => ({
+      command,
+      args,
+      ...(secrets.length > 0 && { env_vars: secrets }),
+      ...(Object.keys(plain).length > 0 && { env: plain }),
+    }),
     secret: (name) => name,
+    adds: (name, variables) => ["codex", "mcp", "add", name, ...variables],
     notes: ["Codex reads a project's file only in projects that you trust."],
   },
   gemini: {
     title: "Gemini CLI",
     documentation: "https://geminicli.com/docs/tools/mcp-server",
+    checked: "2026-11",
     locations: [project(".gemini/settings.json"), user("~/.gemini/settings.json")],
-    secret: (name) => `\${${name}}`,
+    secret: braced,
     replaces: /\$[A-Za-z_{]/,
     notes: [
       "Since 2026-06-18, Gemini CLI works with enterprise licenses and API keys only; Antigravity CLI replaces it for other accounts.",
     ],
   },
-  windsurf: {
-    title: "Windsurf",
-    documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
-    locations: [user("~/.codeium/windsurf/mcp_config.json")],
-    secret: (name) => `\${env:${name}}`,
-    replaces: /\$\{/,
-    notes: [
-      "Press the refresh button in the MCP panel afterwards.",
-      "Windsurf is now Devin Desktop, whose newer versions read ~/.config/devin/mcp_config.json (on Windows %APPDATA%\\devin\\mcp_config.json).",
-    ],
+  antigravity: {
+    title: "Antigravity",
+    documentation: "https://antigravity.google/docs/mcp",
+    checked: "2026-09",
+    locations: [project(".agents/mcp_config.json"), user("~/.gemini/config/mcp_config.json")],
+    notes: ["In the IDE, press Refresh under … > MCP Servers > Manage afterwards."],
+  },
+  "copilot-cli": {
+    title: "Copilot CLI",
+    documentation: "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+    checked: "2026-08",
+    locations: [project(".github/mcp.json"), user("~/.copilot/mcp-config.json")],
+    entry: (start, { all }) => ({ type: "local", ...ordinaryEntry(start, all), tools: ["*"] }),
+    secret: braced,
+    replaces: /\$[A-Za-z_{]/,
+    adds: (name, variables) => ["copilot", "mcp", "add", name, ...variables],
+    notes: ["Run /mcp reload afterwards. A project's file is read only in folders that you trust."],
   },
   zed: {
     title: "Zed",
     documentation: "https://zed.dev/docs/ai/mcp",
+    checked: "2026-11",
+    locations: userOf("~/.config/zed/settings.json", "%APPDATA%\\Zed\\settings.json"),
+    key: "context_servers",
+  },
+  junie: {
+    title: "Junie",
+    documentation: "https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html",
+    checked: "2026-09",
+    locations: [project(".junie/mcp/mcp.json"), user("~/.junie/mcp/mcp.json")],
+    notes: [
+      "JetBrains AI Assistant has no such file: paste the entry under Settings > Tools > AI Assistant > Model Context Protocol.",
+    ],
+  },
+  opencode: {
+    title: "OpenCode",
+    documentation: "https://opencode.ai/docs/mcp-servers",
+    checked: "2026-09",
+    locations: [project("opencode.json"), user("~/.config/opencode/opencode.json")],
+    key: "mcp",
+    entry: ({ command, args }, { all }) => ({
+      type: "local",
+      command: [command, ...args],
+      ...(Object.keys(all).length > 0 && { environment: all }),
+    }),
+    secret: (name) => `{env:${name}}`,
+    replaces: /\{(?:env|file):/,
+    adds: (name, variables) => ["opencode", "mcp", "add", name, ...variables],
+    notes: ["OpenCode 2 lists servers one level deeper, under mcp.servers."],
+  },
+  cline: {
+    title: "Cline",
+    documentation: "https://docs.cline.bot/mcp/mcp-overview",
+    checked: "2026-08",
+    locations: [user("~/.cline/data/settings/cline_mcp_settings.json")],
+    replaces: /\$\{env:/,
+    adds: (name, { length }) => (length > 0 ? undefined : ["cline", "mcp", "install", name, "--yes"]),
+    notes: ["In VS Code, MCP Servers > Configure opens the file, which older versions keep elsewhere."],
+  },
+  goose: {
+    title: "Goose",
+    documentation: "https://goose-docs.ai/docs/guides/config-files/",
+    checked: "2026-09",
+    locations: userOf("~/.config/goose/config.yaml", "%APPDATA%\\Block\\goose\\config\\config.yaml"),
+    key: "extensions",
+    format: "yaml",
+    entry: ({ command, args }, { plain, secrets }, name) => ({
+      type: "stdio",
+      name,
+      enabled: true,
+      cmd: command,
+      args,
+      ...(secrets.length > 0 && { env_keys: secrets }),
+      ...(Object.keys(plain).length > 0 && { envs: plain }),
+      timeout: 300,
+    }),
+    secret: (name) => name,
+    notes: ["Start a new session afterwards."],
+  },
+  "lm-studio": {
+    title: "LM Studio",
+    documentation: "https://lmstudio.ai/docs/app/mcp",
+    checked: "2026-04",
+    locations: [user("~/.lmstudio/mcp.json")],
+    notes: ["Program > Install > Edit mcp.json opens the file, wherever your version keeps it."],
+  },
+  kiro: {
+    title: "Kiro",
+    documentation: "https://kiro.dev/docs/mcp/configuration/",
+    checked: "2026-10",
+    locations: [project(".kiro/settings/mcp.json"), user("~/.kiro/settings/mcp.json")],
+    secret: braced,
+    replaces: /\$\{/,
+    notes: ["The IDE replaces only the variables of its setting “Mcp Approved Env Vars”."],
+  },
+  warp: {
+    title: "Warp",
+    documentation: "https://docs.warp.dev/agents/capabilities/mcp",
+    checked: "2026-08",
+    locations: [project(".warp/.mcp.json"), user("~/.warp/.mcp.json")],
+    secret: braced,
+    replaces: /\$\{|\{\{/,
+    findsNpxOnWindows: true,
+    notes: [
+      "Servers of a project do not start by themselves: start them under Settings > Agents > MCP servers.",
+      "If a variable that the file names is not set, Warp loads no server of the file.",
+    ],
+  },
+  amp: {
+    title: "Amp",
+    documentation: "https://ampcode.com/docs/customize/mcp",
+    checked: "2026-09",
     locations: [
-      user("~/.config/zed/settings.json", "macOS"),
-      user("~/.config/zed/settings.json", "Linux"),
-      user("%APPDATA%\\Zed\\settings.json", "Windows"),
+      project(".amp/settings.json"),
+      ...userOf("~/.config/amp/settings.json", "%APPDATA%\\amp\\settings.json"),
+    ],
+    key: "amp.mcpServers",
+    secret: braced,
+    replaces: /\$\{/,
+    notes: ["A project's server runs after amp mcp approve NAME."],
+  },
+  devin: {
+    title: "Devin Desktop",
+    documentation: "https://docs.devin.ai/cli/extensibility/mcp/configuration",
+    checked: "2026-09",
+    locations: [
+      project(".devin/mcp_config.json"),
+      ...userOf("~/.config/devin/mcp_config.json", "%APPDATA%\\devin\\mcp_config.json"),
+    ],
+    adds: (name, { length }) => (length > 0 ? undefined : ["devin", "mcp", "add", "-s", "project", name]),
+    notes: ["A secret of a project belongs into .devin/mcp_config.local.json, which git ignores."],
+  },
+  windsurf: {
+    title: "Windsurf",
+    documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
+    checked: "2026-09",
+    locations: [user("~/.codeium/windsurf/mcp_config.json")],
+    secret: (name) => `\${env:${name}}`,
+    replaces: /\$\{/,
+    notes: [
+      "Windsurf became Devin Desktop in June 2026, which still reads this file; for newer versions use devin.",
     ],
   },
 };
+
+/** `command`, `args` and, where there are any, `env`. */
+export function ordinaryEntry(
+  { command, args }: Launch,
+  all: EntryVariables["all"],
+): { [key: string]: Json } {
+  return { command, args, ...(Object.keys(all).length > 0 && { env: all }) };
+}
 
 /** The id under which VS Code keeps an input: `DATABASE_URL` → `database-url`. */
 export function inputId(variable: string): string {

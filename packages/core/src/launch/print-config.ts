@@ -1,7 +1,8 @@
 import path from "node:path";
 import type { HostName } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
-import { type HostVariable, hostEntry, type Launch } from "./host-entry.ts";
+import { type HostVariable, hostEntry } from "./host-entry.ts";
+import type { Launch } from "./hosts.ts";
 import { type OptionEntry, optionEntries } from "./option-table.ts";
 import { joinForVariable, splitsAtCommas } from "./option-values.ts";
 import type { OptionsRead } from "./parse-options.ts";
