@@ -1,5 +1,8 @@
 // The generated parts of docs/hosts.md: each host's file and format, with a server that takes a directory.
-import { hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../lib/setup.mjs";
+import { hostEntries, installLinks, printCommand, withSameText } from "./launch.mjs";
 import { code, fenced, listed, table } from "./markdown.mjs";
 
 const FROM_A_CLONE =
@@ -22,16 +25,49 @@ export async function hostParts(servers, state) {
       `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}.`,
     ].join("\n\n"),
     places: table(
-      ["Host", "For a project", "For all projects", "Format"],
+      ["Host", "For a project", "For all projects", "Format", "Checked"],
       entries.map((entry) => [
         `[${entry.title}](${entry.documentation})`,
         places(entry, "project"),
         places(entry, "user"),
         entry.format.toUpperCase(),
+        entry.checked,
       ]),
     ),
-    entries: entries.map((entry) => section(entry, links[entry.host])).join("\n\n"),
+    abilities: abilities(entries),
+    entries: withSameText(entries)
+      .map((group) => section(group, links))
+      .join("\n\n"),
   };
+}
+
+/** What each host said of itself to a server, in the latest recording of what it writes first. */
+function abilities(entries) {
+  const recorded = JSON.parse(readFileSync(join(ROOT, "test", "hosts", "openings.json"), "utf8"));
+  const rows = entries.flatMap(({ host, title }) => {
+    const latest = recorded.filter((recording) => recording.host === host);
+    if (latest.length === 0) return [];
+    const lines = latest.map(({ opening }) => opening.map((line) => JSON.parse(line)));
+    const initialize = lines.map((messages) => messages.find(({ method }) => method === "initialize").params);
+    // A host that starts several processes has what one of them has.
+    const said = initialize.filter(
+      ({ protocolVersion }) => protocolVersion === initialize.at(-1).protocolVersion,
+    );
+    const has = (test) => (said.some(({ capabilities }) => test(capabilities)) ? "yes" : "");
+    return [
+      [
+        title,
+        latest.at(-1).version,
+        (lines.at(-1)[0].method === "server/discover" ? "probes 2026-07-28, then " : "") +
+          said.at(-1).protocolVersion,
+        has(({ elicitation }) => elicitation !== undefined),
+        has(({ extensions = {} }) => "io.modelcontextprotocol/ui" in extensions),
+        has(({ roots }) => roots !== undefined),
+        latest.at(-1).note ?? "",
+      ],
+    ];
+  });
+  return table(["Host", "Recorded", "Protocol", "Questions", "Cards", "Roots[^deprecated]", "Notes"], rows);
 }
 
 function places({ locations }, scope) {
@@ -41,15 +77,23 @@ function places({ locations }, scope) {
     .join("<br>");
 }
 
-function section({ title, format, text, shellCommand, windowsText, notes }, link) {
+/** For all hosts that take the same entry. */
+function section(group, links) {
+  const [{ format, text, windowsText }] = group;
+  const more = group.flatMap(({ host, title, shellCommand, notes }) => {
+    const said = [
+      ...(shellCommand === undefined ? [] : [`Or run ${code(shellCommand)}.`]),
+      ...(links[host] === undefined ? [] : [`Or open [this link](${links[host]}).`]),
+      ...notes,
+    ];
+    return said.length === 0 ? [] : [`- **${title}.** ${said.join(" ")}`];
+  });
   return [
-    `### ${title}`,
+    `### ${listed(group.map(({ title }) => title))}`,
     fenced(format, text),
-    ...(shellCommand === undefined ? [] : [`Or run ${code(shellCommand)}.`]),
-    ...(link === undefined ? [] : [`Or open [this link](${link}).`]),
     ...(windowsText === undefined
       ? []
       : ["<details><summary>On Windows</summary>", fenced(format, windowsText), "</details>"]),
-    ...notes,
+    ...(more.length === 0 ? [] : [more.join("\n")]),
   ].join("\n\n");
 }

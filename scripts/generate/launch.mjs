@@ -85,6 +85,12 @@ export async function hostEntries(server, state) {
   return (await hostNames()).map((host) => hostEntry(host, launchOf(server, state)));
 }
 
+/** Host entries in groups that have the same text, in the order of their first. */
+export function withSameText(entries) {
+  const texts = new Set(entries.map(({ text }) => text));
+  return [...texts].map((same) => entries.filter(({ text }) => text === same));
+}
+
 /**
  * The links that install a published server with one click. Cursor asks for nothing, so there is none for a server that
  * needs a file.

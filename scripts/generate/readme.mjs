@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { comparedPart, officialPart } from "./compatibility.mjs";
-import { hostEntries, hostNames, installLinks, printCommand } from "./launch.mjs";
+import { hostEntries, hostNames, installLinks, printCommand, withSameText } from "./launch.mjs";
 import { code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
@@ -118,21 +118,21 @@ async function clonePart(server) {
   ].join("\n\n");
 }
 
+const titles = (entries) => listed(entries.map(({ title }) => title));
+
 async function installPart(server) {
   const state = { published: true };
   const entries = await hostEntries(server, state);
-  const [first] = entries;
-  const same = entries.filter(({ text }) => text === first.text);
-  const others = entries.filter(({ text }) => text !== first.text);
+  const [same, ...others] = withSameText(entries);
   const commands = entries.filter(({ shellCommand }) => shellCommand !== undefined);
   return [
     linksText(await installLinks(server, state), " · ", "Install in "),
-    `${listed(same.map(({ title }) => title))} ${same.length === 1 ? "takes" : "take"} this entry:`,
-    fenced(first.format, first.text),
+    `${titles(same)} take this entry:`,
+    fenced(same[0].format, same[0].text),
     "Or from a shell:",
     fenced("sh", commands.map(({ shellCommand }) => shellCommand).join("\n")),
-    `<details><summary>${listed(others.map(({ title }) => title))}</summary>`,
-    ...others.flatMap(({ title, format, text }) => [`${title}:`, fenced(format, text)]),
+    `<details><summary>${titles(others.flat())}</summary>`,
+    ...others.flatMap((group) => [`${titles(group)}:`, fenced(group[0].format, group[0].text)]),
     "</details>",
     `[The hosts](../../docs/hosts.md) has where it goes, and what Windows needs instead of ${code("npx")}. ${code(printCommand(server, "HOST", state))} prints the entry for your host.`,
   ].join("\n\n");

@@ -93,7 +93,9 @@ export class Ledger {
     const isAnswer = !("method" in fields);
     const hasId = fields.id !== undefined && fields.id !== null;
     const exchange = isAnswer && hasId ? this.#exchanges.get(keyOf(fields.id)) : undefined;
-    const problems = validateServerMessage(this.#revision, message, exchange?.method);
+    // A probe belongs to the modern era, whatever the client speaks afterwards.
+    const revision = exchange?.method === "server/discover" ? MODERN : this.#revision;
+    const problems = validateServerMessage(revision, message, exchange?.method);
     if (!isAnswer) problems.push(...("id" in fields ? this.#question(fields) : this.#notification(fields)));
     else if (hasId && (exchange === undefined || exchange.due === 0))
       problems.push("nobody waits for this answer");

@@ -11,6 +11,7 @@ export interface Launch {
   readonly file: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
 }
 
 export interface RecorderOptions {
@@ -51,7 +52,7 @@ export class Recorder {
   #rest = Buffer.alloc(0);
   #ids = 0;
 
-  constructor({ file, args = [], env = {} }: Launch, revision: Revision, options: RecorderOptions = {}) {
+  constructor({ file, args = [], env = {}, cwd }: Launch, revision: Revision, options: RecorderOptions = {}) {
     this.revision = revision;
     this.capabilities = options.capabilities ?? CAPABILITIES[revision];
     this.#answer = options.answer ?? likelyAnswer;
@@ -62,6 +63,7 @@ export class Recorder {
     this.#ledger = new Ledger(revision);
     this.#process = spawn(process.execPath, [file, ...args], {
       env: { ...process.env, ...env },
+      cwd,
       stdio: ["pipe", "pipe", "pipe"],
     });
     const { stdin, stdout, stderr } = this.#process;
