@@ -5,7 +5,7 @@ import { shortened } from "./markdown.mjs";
 
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
-const LONGEST_DESCRIPTION = 100;
+const MAX_DESCRIPTION_CHARS = 100;
 /** Options of serving over HTTP; the entry is of a server that the client starts and speaks to over stdio. */
 const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 
@@ -17,7 +17,7 @@ export function registryEntry(server) {
     $schema: SCHEMA,
     name: manifest.mcpName,
     title,
-    description: shortened(description, LONGEST_DESCRIPTION),
+    description: shortened(description, MAX_DESCRIPTION_CHARS),
     repository: {
       url: "https://github.com/refmcp/refmcp",
       source: "github",

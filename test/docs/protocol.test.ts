@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const table of page.matchAll(/^\|.*\|\n(?:\|.*\|\n)+/gm)) {
     const [head = [], , ...rows] = table[0].trim().split("\n").map(cellsOf);
     for (const [name = "", ...cells] of rows) {
-      expect(said.has(name), `${name} stands there twice`).toBe(false);
+      expect(said.has(name), `${name} is there twice`).toBe(false);
       said.set(name, new Map(cells.map((cell, index) => [head[index + 1] ?? "", cell])));
     }
   }

@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 /** Turns after which a model has lost its way. */
-const MOST_TURNS = 30;
+const MAX_TURNS = 30;
 
 /**
  * Lets a model do a task with a server's tools, as a host would: the tools and the instructions as the server gives
@@ -52,7 +52,7 @@ export async function solve(
     let errors = 0;
     let tokens = 0;
     let answer = "";
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
       const reply = await api.messages.create({
         model,
         max_tokens: 4_096,

@@ -21,7 +21,7 @@ export class ModuleLiterals {
     return [...this.#variables].filter(([, value]) => fits(value)).map(([name]) => name);
   }
 
-  /** The initial value of a variable, as it stands in the source. */
+  /** The initial value of a variable, as it is in the source. */
   source(name: string): Expression | undefined {
     return this.#variables.get(name);
   }

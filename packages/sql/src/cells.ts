@@ -4,7 +4,7 @@ export interface Column {
   readonly type: string;
 }
 
-/** A blob is given whole up to so many bytes. */
+/** Larger blobs, in bytes, are cut. */
 const SMALL_BLOB = 1_024;
 
 /** Counts the cells that were cut. */

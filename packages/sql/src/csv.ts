@@ -28,7 +28,7 @@ export function csvLines(rows: readonly (readonly unknown[])[]): string {
 }
 
 /** A longer record is taken for a quote that was never closed. */
-const LONGEST_RECORD = 16 * 1024 * 1024;
+const MAX_RECORD_CHARS = 16 * 1024 * 1024;
 
 /**
  * The records of a CSV text in UTF-8, the header among them, one by one; a byte order mark is left out.
@@ -48,7 +48,7 @@ export async function* csvRecords(
     cast: (value, { quoting }) => (value === "" && !quoting ? null : value),
     delimiter,
     info: true,
-    max_record_size: LONGEST_RECORD,
+    max_record_size: MAX_RECORD_CHARS,
     skip_empty_lines: true,
   });
   source.on("error", (error) => parser.destroy(error));

@@ -29,7 +29,7 @@ const NAMES = {
   defuddle: "defuddle 0.19.4",
   here: "here",
 };
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** A converter in a thread of its own, which is replaced where a page hangs it. */
 class Pipeline {
@@ -56,7 +56,7 @@ class Pipeline {
       isOurs ? { html: { html, url, format: "markdown", includeLinks: true } } : { html, url },
     );
     try {
-      const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MOST_MS) });
+      const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MAX_MS) });
       return reply.conversion?.text ?? reply.markdown;
     } catch {
       await this.close();

@@ -18,7 +18,7 @@ const RUN = fileURLToPath(new URL("lib/convert-once.mjs", HERE));
 const SIZES = [50_000, 1_000_000, 5_000_000];
 /** Conversions of one process: the best one counts, as the first also loads the code. */
 const RUNS = { 50000: 15, 1000000: 3, 5000000: 2 };
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** A long article with a frame around it, about `bytes` long. */
 function page(bytes) {
@@ -32,7 +32,7 @@ function page(bytes) {
 /** Best CPU milliseconds and peak memory in MB of a pipeline, or undefined where it takes over a minute. */
 async function converted(pipeline, file, runs, modules) {
   const ended = await command(process.execPath, [RUN, pipeline, file, String(runs), modules], {
-    timeout: MOST_MS * runs,
+    timeout: MAX_MS * runs,
   }).catch(() => undefined);
   return ended === undefined ? undefined : JSON.parse(ended);
 }
@@ -93,7 +93,7 @@ async function downloads(html) {
     return {
       title: "A page of 56 kB on loopback, over stdio, ms",
       columns: ["work", "global fetch alone", "here", "beyond it"],
-      rows: [row("its source, downloaded anew", taken.raw), row("a piece of a kept page", taken.kept)],
+      rows: [row("its source, downloaded again", taken.raw), row("a piece of a kept page", taken.kept)],
     };
   } finally {
     await client.close();

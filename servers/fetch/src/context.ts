@@ -18,7 +18,7 @@ export const maxAge = z
   .min(0)
   .max(900)
   .default(900)
-  .describe("Seconds that an earlier download may be old; 0 downloads anew.");
+  .describe("Greatest age of an earlier download, in seconds; 0 downloads again.");
 export const selector = z
   .string()
   .min(1)
@@ -27,7 +27,7 @@ export const selector = z
   .describe("Only the elements that this CSS selector finds.");
 
 /** What hosts show of an image, in bytes. */
-const MOST_IMAGE_BYTES = 1_000_000;
+const MAX_IMAGE_BYTES = 1_000_000;
 const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /**
@@ -58,7 +58,7 @@ function fileContent({ answer, body, uri }: Snapshot): Content[] {
   const { href } = answer.url;
   const { mimeType } = body;
   const size = answer.body.length;
-  if (SHOWN_IMAGES.includes(mimeType) && size <= MOST_IMAGE_BYTES && !answer.isCut)
+  if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)
     return [
       { type: "image", data: answer.body.toString("base64"), mimeType },
       { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}/raw]` },

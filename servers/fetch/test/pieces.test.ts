@@ -36,7 +36,7 @@ describe("the pieces of a page", () => {
     expect(lab.asked).toEqual(["/"]);
   });
 
-  it("are of one download, even where the page changes meanwhile and somebody fetches it anew", async () => {
+  it("are of one download, even where the page changes meanwhile and somebody fetches it again", async () => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const pieces = await inPieces(opened, { url: lab.origin, max_length: 4_000 }, () => {

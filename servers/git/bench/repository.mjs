@@ -113,7 +113,7 @@ async function answers(report, { ours, peer, git, root }) {
     columns: ["work", "raw git", "peer", "ours", "ours over raw", "raw out", "peer out", "ours out"],
     rows,
     notes: [
-      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Every call of ours reads the repository's configuration anew and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
+      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Every call of ours reads the repository's configuration again and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
       missed.length === 0
         ? `The goal is raw git and ${GOAL.over} ms; all meet it.`
         : `The goal is raw git and ${GOAL.over} ms; missed by ${missed.join(", ")}. A call runs git two or three times, side by side where it can (names to object ids, configuration, the work itself), so it depends on a second core being free.`,

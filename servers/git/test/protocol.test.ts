@@ -33,7 +33,7 @@ const textOf = (result: { content: { type: string; text?: string }[] }) =>
   result.content.map(({ text }) => text ?? "").join("\n");
 
 describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
-  it("danger shows the exact loss, waits for the user's word, and leaves a recovery ref", async () => {
+  it("danger shows the exact loss, waits for the user's confirmation, and leaves a recovery ref", async () => {
     const questions: string[] = [];
     let agrees = false;
     const { client } = await connect({

@@ -42,7 +42,7 @@ export const tasks: readonly Task[] = [
       (await reports(world)).some((one) => one.passed && one.assertions.length >= 2),
   },
   {
-    name: "what stands there instead",
+    name: "what is there instead",
     prompt: `The heading of /login should be 'Log in'. Is it? If not, what is it? ${WHERE}`,
     reference: async (call) =>
       call("pw_run_test", {

@@ -18,7 +18,7 @@ export const server = defineServer({
   },
   instructions: [
     "One test is one call: pw_run_test goes to a URL, does steps, checks assertions and answers a verdict with a screenshot.",
-    "Nothing is kept between calls; what must happen before a check stands in its steps.",
+    "Nothing is kept between calls; what must happen before a check belongs in its steps.",
     "On a page that you do not know call pw_inspect_page first: it answers targets ready to use in steps and assertions.",
     "A failed check is a finished run (passed: false) and says what was there instead; read that before you change anything.",
     "Look at a screenshot with pw_view_artifact and the run_id. pw_run_suite runs many tests at once; pw_run_specs runs the",

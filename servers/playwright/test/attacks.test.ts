@@ -122,7 +122,7 @@ describe("addresses that may not be reached", () => {
           { "/": page(`<h1>Good</h1>${html.replaceAll("TO", forbidden.url)}`) },
           "127.0.0.2",
         );
-        // Where nothing stands in the way the page reaches it; how long that takes is how long a leak may take.
+        // Where nothing prevents it the page reaches it; how long that takes is how long a leak may take.
         const reached = new AbortController();
         const free = lab.run({ url, steps: ["wait for 60s"] }, reached.signal).catch(() => undefined);
         await expect.poll(() => forbidden.connections(), { message: name }).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 /** What the process of the protocol may ever take: it has neither Playwright nor anything of a page. */
-const MOST_BYTES = 200e6;
+const MAX_BYTES = 200e6;
 
 /** Pages that take all the memory that they get, where they can: in the driver or in the browser. */
 const EATERS = {
@@ -91,6 +91,6 @@ export function eatAll(paths: readonly Eater[] = Object.keys(EATERS).filter(isEa
     const { data, text } = await eating;
     expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });
     expect(text.length).toBeLessThan(5_000);
-    expect(most).toBeLessThan(MOST_BYTES);
+    expect(most).toBeLessThan(MAX_BYTES);
   });
 }

@@ -83,7 +83,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     }
   });
 
-  it("happens with the user's word, exactly as asked", async () => {
+  it("happens after the user confirmed, exactly as asked", async () => {
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
@@ -98,7 +98,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     await server.close();
   });
 
-  it("is asked anew where the loss became another while the user thought", async () => {
+  it("is asked again where the loss changed while the user was thinking", async () => {
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,

@@ -60,7 +60,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     }
   });
 
-  it("happens with the user's word, exactly as asked; without a lock while the user thinks", async () => {
+  it("happens after the user confirmed, exactly as asked; without a lock while the user thinks", async () => {
     const asked: string[] = [];
     const server = await talk(args, {
       era,
@@ -79,7 +79,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     await server.close();
   });
 
-  it("is asked anew, or is a conflict, where it became another while the user thought", async () => {
+  it("is asked again, or is a conflict, where it changed while the user was thinking", async () => {
     let count = 0;
     const server = await talk(args, {
       era,

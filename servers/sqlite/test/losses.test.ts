@@ -60,7 +60,7 @@ const HARMLESS: readonly (string | readonly string[])[] = [
 ];
 
 describe("what a change loses", () => {
-  it("is told with its row count and asked about; nothing is changed without the user's word", async () => {
+  it("is told with its row count and asked about; nothing is changed before the user confirms", async () => {
     const here = await enter({ allowDdl: true, sql: SCHEMA });
     const rows = () =>
       ask(

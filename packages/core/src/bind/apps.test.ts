@@ -62,7 +62,7 @@ const answer = (token: unknown, accept: unknown) => ({
 });
 
 describe.each(["legacy", "modern"] as const)("the confirmation card in the %s era", (era) => {
-  it("stands in for a form that the client does not have, and answers for this loss alone", async () => {
+  it("replaces a form that the client does not have, and confirms this loss only", async () => {
     const { peer, ask } = await ERAS[era](APPS);
     const first = await ask("tools/call", wipe);
     expect(cardOf(first)).toMatchObject({

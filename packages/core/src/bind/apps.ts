@@ -112,7 +112,7 @@ export class Apps<Context> {
     };
   }
 
-  /** The result that shows the card instead of doing what needs the user's word. */
+  /** The result that shows the card instead of doing what needs the user's confirmation. */
   card(call: ApprovedCall<Context>, message: string, request: ClientRequest): CallToolResult {
     const now = Date.now();
     for (const [token, { until }] of this.#waiting)

@@ -22,7 +22,7 @@ export class Load {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether so many requests more may run. */
+  /** Whether this many more requests may run. */
   hasRoomFor(requests: number): boolean {
     return this.requests + requests <= this.#maxRequests;
   }
@@ -33,7 +33,7 @@ export class Load {
   }
 }
 
-/** Things of which there are only so many, shared by callers: each may hold as many as it leaves free for others. */
+/** A limited number of things, shared by callers: each may hold as many as it leaves free for others. */
 export class Shares {
   readonly #all: number;
   readonly #held = new Map<string, number>();

@@ -5,18 +5,18 @@ export interface Excerpt {
   /** Where `text` begins, in characters: a start_index. */
   readonly index: number;
   readonly text: string;
-  /** How often the words stand in it. */
+  /** How often the words occur in it. */
   readonly matches: number;
   /** The heading above the first of them. */
   readonly section?: string | undefined;
 }
 
-const MOST_MATCHES = 10_000;
+const MAX_MATCHES = 10_000;
 /** Excerpts grow together to no more than this, unless the context is larger. */
-const MOST_CHARS = 3_000;
+const MAX_CHARS = 3_000;
 
 /**
- * Every place where words stand in a text, in any case and with any blanks between them, with `context` characters
+ * Every place where words occur in a text, in any case and with any blanks between them, with `context` characters
  * around; places whose surroundings touch are one excerpt.
  */
 export function findIn(text: string, words: string, context: number): { excerpts: Excerpt[]; total: number } {
@@ -35,12 +35,12 @@ export function findIn(text: string, words: string, context: number): { excerpts
     const last = spans.at(-1);
     const isShown = last !== undefined && index + found.length <= last.end;
     const fits =
-      last !== undefined && start <= last.end && end - last.start <= Math.max(MOST_CHARS, context * 2);
+      last !== undefined && start <= last.end && end - last.start <= Math.max(MAX_CHARS, context * 2);
     if (last !== undefined && (isShown || fits)) {
       if (fits) last.end = Math.max(last.end, end);
       last.matches += 1;
     } else spans.push({ start: Math.max(start, last?.end ?? 0), end, first: index, matches: 1 });
-    if (total === MOST_MATCHES) break;
+    if (total === MAX_MATCHES) break;
   }
   // Headings and spans are both in text order, so one pass finds the heading above each span.
   let above = -1;

@@ -12,7 +12,7 @@ interface Known {
 /** RFC 9309, 2.4: not used for more than a day. What could not be read is asked for again soon. */
 const DAY_MS = 86_400_000;
 const SOON_MS = 60_000;
-const MOST_SITES = 500;
+const MAX_SITES = 500;
 
 /** Asks each site's robots.txt, once a day, whether a page may be fetched by a program. */
 export class RobotsGate {
@@ -56,7 +56,7 @@ export class RobotsGate {
     const rules = isRead ? body.toString("utf8") : isOpen ? "" : undefined;
     const fresh = { rules, status, until: Date.now() + (rules === undefined ? SOON_MS : DAY_MS) };
     const [oldest] = this.#sites.keys();
-    if (this.#sites.size >= MOST_SITES && oldest !== undefined) this.#sites.delete(oldest);
+    if (this.#sites.size >= MAX_SITES && oldest !== undefined) this.#sites.delete(oldest);
     this.#sites.set(origin, fresh);
     return fresh;
   }

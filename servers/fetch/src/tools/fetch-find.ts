@@ -12,7 +12,7 @@ export default tool({
   openWorld: true,
   input: z.strictObject({
     url,
-    query: z.string().trim().min(1).max(500).describe("Words as they stand in the page, in any case."),
+    query: z.string().trim().min(1).max(500).describe("Words as the page has them, in any case."),
     context: z.int().min(0).max(2_000).default(200).describe("Characters before and after."),
     limit: z.int().min(1).max(100).default(10).describe("Places at most."),
     selector,

@@ -28,7 +28,7 @@ describe("git_clean", () => {
     expect([isThere("build.log"), isThere("inner/.git/HEAD")]).toEqual([false, true]);
   });
 
-  it("changes nothing without the user's word, or where there is nothing", async () => {
+  it("changes nothing before the user confirms, or where there is nothing", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_clean", {}, fakeCall({ agrees: false })))).kind).toBe("denied");
     expect(isThere("notes.txt")).toBe(true);

@@ -29,7 +29,7 @@ describe("git_rebase", () => {
     expect(git("branch", "--show-current").trim()).toBe("main");
   });
 
-  it("needs a branch and the user's word", async () => {
+  it("needs a branch and the user's confirmation", async () => {
     const { call, git } = sample();
     expect((await failureOf(call("git_rebase", { onto: "feature" }, fakeCall()))).kind).toBe("denied");
     git("checkout", "--quiet", "--detach");

@@ -21,7 +21,7 @@ export interface ServicesOptions
   readonly paths: PathGuard;
 }
 
-const MOST_UPLOAD = 50_000_000;
+const MAX_UPLOAD = 50_000_000;
 
 /** What all tools work with: the browsers' drivers, the user's specs, the files that may be touched. */
 export class Services {
@@ -64,10 +64,10 @@ export class Services {
   async #upload(path: string): Promise<Upload> {
     const { handle, stat } = await this.#paths.openFile(path);
     try {
-      if (stat.size > MOST_UPLOAD)
+      if (stat.size > MAX_UPLOAD)
         throw new ToolError(
           "too_large",
-          `${path} has ${sized(stat.size)}; at most ${sized(MOST_UPLOAD)} are uploaded.`,
+          `${path} has ${sized(stat.size)}; at most ${sized(MAX_UPLOAD)} are uploaded.`,
         );
       return { name: basename(path), mimeType: mimeOf(path), buffer: await handle.readFile() };
     } finally {

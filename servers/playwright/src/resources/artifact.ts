@@ -5,7 +5,7 @@ import { resource } from "../context.ts";
 /** Runs whose artifacts are listed; older ones are found by completion. */
 const LISTED_RUNS = 5;
 /** The largest artifact that is sent; larger ones have their path. */
-const MOST_BYTES = 8_000_000;
+const MAX_BYTES = 8_000_000;
 
 /**
  * The content of an artifact.
@@ -19,7 +19,7 @@ export async function contentOf(runs: RunStore, id: string, name: string, path?:
     throw new ToolError("not_found", "This file is not an artifact of a run.", {
       hint: "Read a link from the answer of a run, or pw://runs/{run_id}/{artifact}.",
     });
-  const content = await runs.readWhole(artifact, MOST_BYTES);
+  const content = await runs.readWhole(artifact, MAX_BYTES);
   const { mimeType } = artifact;
   return isText(mimeType) ? { mimeType, text: content.toString("utf8") } : { mimeType, blob: content };
 }

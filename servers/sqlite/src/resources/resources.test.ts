@@ -63,7 +63,7 @@ describe("reading", () => {
     });
   });
 
-  it("gives a large blob whole, under the URI that stands in the answer", async () => {
+  it("gives a large blob whole, under the URI in the answer", async () => {
     const connected = await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
       INSERT INTO pictures VALUES (7, x'89504e470d0a1a0a' || zeroblob(5000), 'long ' || hex(zeroblob(9000)));
       UPDATE pictures SET "the file" = CAST("the file" AS BLOB);

@@ -55,7 +55,7 @@ export interface ProxyFailure {
 }
 
 /** Failures that are kept; a page can make any number. */
-const MOST_FAILURES = 200;
+const MAX_FAILURES = 200;
 const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
@@ -74,7 +74,7 @@ const HOP_BY_HOP = new Set([
  */
 export class ForwardProxy {
   readonly #server: Server;
-  /** Who opens the connections; set anew when a context that stands ready is taken by a run. */
+  /** Who opens the connections; replaced when a run takes a spare context. */
   guard: NetworkGuard;
   readonly #agent: Agent;
   readonly #open = new Set<Duplex>();
@@ -140,7 +140,7 @@ export class ForwardProxy {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const failure = { authority: `${host}:${port}`, refused: this.guard.isRefusal(error), reason };
-      if (this.failures.length < MOST_FAILURES) this.failures.push(failure);
+      if (this.failures.length < MAX_FAILURES) this.failures.push(failure);
       throw error;
     }
   }

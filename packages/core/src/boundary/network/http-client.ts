@@ -71,8 +71,8 @@ export interface HttpGet {
 }
 
 /** One encoding is normal, two happen; a stack of more is an attack (each can multiply its input a thousandfold). */
-const MOST_ENCODINGS = 2;
-const MOST_HEADER_BYTES = 32_768;
+const MAX_ENCODINGS = 2;
+const MAX_HEADER_BYTES = 32_768;
 
 /** Downloads from the web through a `UrlGuard`: what was checked is connected to, and every redirect is checked again. */
 export class HttpClient {
@@ -206,7 +206,7 @@ export class HttpClient {
         lookup,
         // An agent of a proxy makes the inner connection by the options of the request.
         ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
-        maxHeaderSize: MOST_HEADER_BYTES,
+        maxHeaderSize: MAX_HEADER_BYTES,
         insecureHTTPParser: false,
         signal,
       };
@@ -248,11 +248,11 @@ async function bodyOf(
     .split(",")
     .map((one) => one.trim().toLowerCase())
     .filter((one) => one !== "" && one !== "identity");
-  if (encodings.length > MOST_ENCODINGS) {
+  if (encodings.length > MAX_ENCODINGS) {
     response.destroy();
     throw new ToolError(
       "too_large",
-      `The answer is encoded ${encodings.length} times; ${MOST_ENCODINGS} are decoded.`,
+      `The answer is encoded ${encodings.length} times; ${MAX_ENCODINGS} are decoded.`,
     );
   }
   let stream: Readable = response;

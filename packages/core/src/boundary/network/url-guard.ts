@@ -51,7 +51,7 @@ export interface UrlGuard {
 }
 
 const SCHEMES = ["http:", "https:"];
-const MOST_URL_CHARS = 8_192;
+const MAX_URL_CHARS = 8_192;
 /** How long one address may take to answer before the next is tried, in milliseconds. */
 const CONNECT_MS = 10_000;
 /** Names that mean this machine or this network by definition, whatever a resolver says (RFC 6761, RFC 6762, RFC 8375). */
@@ -145,8 +145,8 @@ export function parseWebUrl(given: string | URL): URL {
   const text = String(given);
   const shown = oneLine(text.slice(0, 200));
   const hint = "Give an absolute URL such as https://example.org/page.";
-  if (text.length > MOST_URL_CHARS)
-    throw new ToolError("invalid", `The URL has ${text.length} characters; ${MOST_URL_CHARS} are allowed.`, {
+  if (text.length > MAX_URL_CHARS)
+    throw new ToolError("invalid", `The URL has ${text.length} characters; ${MAX_URL_CHARS} are allowed.`, {
       hint,
     });
   if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });

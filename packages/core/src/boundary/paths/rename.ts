@@ -77,7 +77,7 @@ async function moveDirectory(source: string, target: string): Promise<void> {
   }
 }
 
-/** A link gets made anew, with the same text: link(2) follows links on macOS. */
+/** A link is recreated with the same text: link(2) follows links on macOS. */
 async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<void> {
   if (stat.isSymbolicLink()) {
     await symlink(await readlink(place.entry), target.entry);

@@ -113,13 +113,13 @@ export function whenExpired(
   end: () => void,
 ): void {
   if (expiresAt === undefined) return;
-  const timer = setTimeout(end, Math.min(expiresAt - Date.now(), LONGEST_TIMER_MS));
+  const timer = setTimeout(end, Math.min(expiresAt - Date.now(), MAX_TIMER_MS));
   timer.unref();
   reply.whenClosed(() => clearTimeout(timer));
 }
 
 /** Node takes no longer delay. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
 

@@ -29,7 +29,7 @@ function slow(url: URL, meta: Record<string, unknown> = {}): AbortController {
 }
 
 describe("requests in flight", () => {
-  it("are so many at most; the next is told to come again", async () => {
+  it("are limited in number; the next is told to come again", async () => {
     const { url, serving } = await start([], { limits: { inFlight: 3 } });
     const clients = [slow(url), slow(url), slow(url)];
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(3), LONG);
@@ -200,7 +200,7 @@ describe("sessions", () => {
     expect(serving.load.sessions).toBe(0);
   });
 
-  it("are so many at most, also when all are opened at once", async () => {
+  it("are limited in number, also when all are opened at once", async () => {
     const { url, serving } = await start([], { limits: { sessions: 3 } });
     const opened = await Promise.all(
       Array.from({ length: 20 }, async () => {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Notes } from "./notes.ts";
 
 export interface FindRequest {
-  /** Words as they stand in the line; case does not matter. */
+  /** Words as they are in the line; case does not matter. */
   readonly query: string;
   /** One note only. */
   readonly path?: string | undefined;
@@ -32,7 +32,7 @@ const position = z.tuple([z.string(), z.number()]);
 
 /** What an answer has besides its lines, in characters. */
 const FRAME = 1_000;
-const MOST_TEXT = 300;
+const MAX_TEXT = 300;
 
 /**
  * Finds lines, by note and then by line.
@@ -50,7 +50,7 @@ export async function findLines(notes: Notes, request: FindRequest): Promise<Fou
     for (const [index, text] of (await notes.lines(note)).entries()) {
       if (note === lastPath && index < lastLine) continue;
       if (!text.toLowerCase().includes(query.toLowerCase())) continue;
-      found.push({ path: note, line: index + 1, text: clip(text, MOST_TEXT) });
+      found.push({ path: note, line: index + 1, text: clip(text, MAX_TEXT) });
       if (found.length > limit) break;
     }
     if (found.length > limit) break;

@@ -11,7 +11,7 @@ export default tool({
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    query: z.string().min(1).max(200).describe("Words as they stand in the line; case does not matter."),
+    query: z.string().min(1).max(200).describe("Words as they are in the line; case does not matter."),
     path: z.string().optional().describe("One note only: absolute, or below an allowed directory."),
     limit: fields.limit(50, 500),
     cursor: fields.cursor,

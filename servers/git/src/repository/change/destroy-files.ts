@@ -14,7 +14,7 @@ import { counted, pathText, records } from "../run/text.ts";
 import { type Confirm, commitsOnlyIn, type Destroyed, listOf, namesOf } from "./confirm-loss.ts";
 import { keep, keepWorktree } from "./recovery.ts";
 
-const MOST_KEPT_BYTES = 512 * 1024 * 1024;
+const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
 /** Moves the current branch, the index and the working tree to a commit. */
 export async function resetHard(
@@ -124,7 +124,7 @@ export async function clean(
     files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
   );
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  if (bytes > MOST_KEPT_BYTES) {
+  if (bytes > MAX_KEPT_BYTES) {
     throw new ToolError(
       "too_large",
       `The untracked files are ${sized(bytes)}, too much to keep for recovery.`,

@@ -39,7 +39,7 @@ export interface GitOptions {
 }
 
 const DEEPEST_SCOPE = 2;
-const MOST_SCOPE_ENTRIES = 500;
+const MAX_SCOPE_ENTRIES = 500;
 
 /** The repositories below the allowed directories. */
 export class Git {
@@ -115,7 +115,7 @@ export class Git {
     const found = new Set<string>();
     let looked = 0;
     const search = async (directory: string, depth: number): Promise<void> => {
-      if (looked++ > MOST_SCOPE_ENTRIES) return;
+      if (looked++ > MAX_SCOPE_ENTRIES) return;
       const location = await locate(directory, this.guard).catch(() => undefined);
       if (location !== undefined) {
         found.add(location.worktree ?? location.gitDir);

@@ -18,7 +18,7 @@ export interface Location {
 const DEEP = ["refs", "logs", "info", "rebase-merge", "rebase-apply", "sequencer"];
 /** What other programs keep there and git does not read; hooks are checked where they are to be run. */
 const NOT_OURS: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
-const MOST_ALTERNATES = 100;
+const MAX_ALTERNATES = 100;
 
 /**
  * Finds the repository that `start` is in. Like git it walks up, but never above the allowed directory, and every
@@ -110,7 +110,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
   const waiting = [await inside(objects, "object directory", guard)];
   const seen = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    if (seen.has(directory) || seen.size > MOST_ALTERNATES) continue;
+    if (seen.has(directory) || seen.size > MAX_ALTERNATES) continue;
     seen.add(directory);
     await checkLinksIn(directory, guard);
     const list = await readFile(join(directory, "info", "alternates"), "utf8").catch(() => "");

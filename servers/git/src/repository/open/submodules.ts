@@ -7,7 +7,7 @@ import type { Git } from "./git.ts";
 import { locate } from "./locate.ts";
 import { type Prepared, Repository } from "./repository.ts";
 
-const MOST_SUBMODULES = 500;
+const MAX_SUBMODULES = 500;
 
 /**
  * The overrides for every checked-out submodule, nested ones too. git runs `git status` inside of them from commands
@@ -23,10 +23,10 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
   let count = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const path of await checkedOutSubmodules(next)) {
-      if (++count > MOST_SUBMODULES) {
+      if (++count > MAX_SUBMODULES) {
         throw new ToolError(
           "too_large",
-          `The repository has more than ${MOST_SUBMODULES} checked-out submodules.`,
+          `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`,
           {
             code: "too_large",
             hint: "Reading works; make the change in a clone without submodules.",

@@ -5,7 +5,7 @@ import type { Named, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { pathText, records } from "../run/text.ts";
 
-const MOST_BLOB_BYTES = 4 * 1024 * 1024;
+const MAX_BLOB_BYTES = 4 * 1024 * 1024;
 
 /**
  * A whole file of a commit, byte for byte; as text where it is UTF-8 without NUL.
@@ -18,10 +18,10 @@ export async function blobAt(
   path: string,
 ): Promise<string | Buffer> {
   const blob = await entryAt(repository, revision, path, "blob");
-  if (blob.size > MOST_BLOB_BYTES) {
+  if (blob.size > MAX_BLOB_BYTES) {
     throw new ToolError(
       "too_large",
-      `"${oneLine(path)}" is ${sized(blob.size)}; a resource holds at most ${sized(MOST_BLOB_BYTES)}.`,
+      `"${oneLine(path)}" is ${sized(blob.size)}; a resource holds at most ${sized(MAX_BLOB_BYTES)}.`,
       {
         code: "too_large",
         hint: "git_show with revision:path, start_line and end_line shows parts of it.",

@@ -44,8 +44,8 @@ export interface GrepPage {
 
 /** Perl's own: classes and assertions by a letter, groups with ?, lazy and possessive repetition. */
 const PERL = /\\[dDhHvVRKQEAzZGpPX]|\(\?|[*+?}][?+]/;
-const LONGEST_TEXT = 300;
-const MOST_BREAKS = 50;
+const MAX_TEXT_CHARS = 300;
+const MAX_BREAKS = 50;
 const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
 
 /** Lines of tracked files that match a POSIX extended regular expression, in the working tree or in a commit. */
@@ -66,7 +66,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
   // What people write for \\d and the like means nothing in a POSIX expression, and would silently find nothing.
   const perl = !query.fixed && PERL.test(query.pattern);
   // A path may hold line breaks; some lines more than matches are read for these.
-  const maxLines = limit + MOST_BREAKS;
+  const maxLines = limit + MAX_BREAKS;
   const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
   const result = await repository.run(
     [
@@ -157,7 +157,7 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
   const [numbers, digits, column] = /^(\d+)\0(?:(\d+)\0)?/.exec(rest.toString("latin1", 0, 40)) ?? ["", "0"];
   const text = textOf(rest.subarray(numbers.length));
   const path = line.subarray(prefix, nul);
-  const shown = text.length > LONGEST_TEXT ? `${clip(text, LONGEST_TEXT)}…` : text;
+  const shown = text.length > MAX_TEXT_CHARS ? `${clip(text, MAX_TEXT_CHARS)}…` : text;
   return {
     match: {
       path: pathText(path),

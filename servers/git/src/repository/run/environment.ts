@@ -17,7 +17,7 @@ const LOCAL = [
   "APPDATA",
   "LOCALAPPDATA",
   "TZ",
-  // Who the user is may stand in the environment; it runs nothing.
+  // The environment may say who the user is; that runs nothing.
   "GIT_AUTHOR_NAME",
   "GIT_AUTHOR_EMAIL",
   "GIT_COMMITTER_NAME",

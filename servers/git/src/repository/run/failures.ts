@@ -58,7 +58,7 @@ const FAILURES: readonly Failure[] = [
     says: /Your local changes to the following files would be overwritten|local changes? (to|would be)|cannot rebase: You have unstaged|Please commit your changes or stash them|contains? uncommitted changes|would be overwritten by (merge|checkout|reset)/i,
     kind: "conflict",
     code: "local_changes",
-    message: "Local changes stand in the way and would be overwritten.",
+    message: "Local changes would be overwritten.",
     hint: "Commit them with git_commit or put them aside with git_stash, then try again.",
   },
   {

@@ -101,7 +101,7 @@ const FILTERING = /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standal
 /** Which filters run: none, or those of the user's own configuration. */
 export type FilterPolicy = "off" | "own";
 
-const MOST_OVERRIDES = 2_000;
+const MAX_OVERRIDES = 2_000;
 
 /** The overrides that need no look at the configuration. */
 export function standingOverrides(): readonly ConfigPair[] {
@@ -136,7 +136,7 @@ export function overridesFor(
     if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
     if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
   }
-  if (pairs.size > MOST_OVERRIDES) {
+  if (pairs.size > MAX_OVERRIDES) {
     throw new ToolError(
       "denied",
       `The repository's configuration sets ${pairs.size} keys that run programs.`,

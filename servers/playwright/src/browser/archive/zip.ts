@@ -4,8 +4,8 @@ import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
 import type { Secrets } from "../run/secrets.ts";
 
 /** A zip that is larger, or unpacks to more, is not looked into: it would fill the memory. */
-const MOST_ZIP = 100_000_000;
-const MOST_UNPACKED = 300_000_000;
+const MAX_ZIP = 100_000_000;
+const MAX_UNPACKED = 300_000_000;
 
 /**
  * Files of a zip by name.
@@ -21,17 +21,17 @@ export async function unpack(
   const tooLarge = (bytes: number) =>
     new ToolError(
       "too_large",
-      `${path} has ${Math.round(bytes / 1e6)} MB; at most ${MOST_ZIP / 1e6} MB packed and ${MOST_UNPACKED / 1e6} MB unpacked are read.`,
+      `${path} has ${Math.round(bytes / 1e6)} MB; at most ${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked are read.`,
       {
         hint: "Look at it with: npx playwright show-trace",
       },
     );
-  if (size > MOST_ZIP) throw tooLarge(size);
+  if (size > MAX_ZIP) throw tooLarge(size);
   let sum = 0;
   const filter = (file: UnzipFileInfo) => {
     if (!wanted(file.name)) return false;
     sum += file.originalSize;
-    if (sum > MOST_UNPACKED) throw tooLarge(sum);
+    if (sum > MAX_UNPACKED) throw tooLarge(sum);
     return true;
   };
   try {

@@ -16,12 +16,12 @@ export interface DriverHost {
 
 /** Memory of a driver: of its JavaScript and of the whole process. */
 const HEAP_MB = 512;
-const MOST_BYTES = 1e9;
+const MAX_BYTES = 1e9;
 /** A driver that has grown to this serves no further run. */
 const WORN_BYTES = 5e8;
 /** Memory of one process of the browser, and of all of them. */
-const MOST_PAGE_BYTES = 1.5e9;
-const MOST_BROWSER_BYTES = 4e9;
+const MAX_PAGE_BYTES = 1.5e9;
+const MAX_BROWSER_BYTES = 4e9;
 /** How often memory is looked at during a run. */
 const WATCH_MS = 500;
 /** How long after its time a driver may take to say so. */
@@ -186,11 +186,11 @@ export class Driver {
   /** Ends what takes too much memory: a page, whose run then says that it crashed, or the driver. */
   async #look(): Promise<void> {
     const [driver, ...browser] = await familyOf(this.#child.pid ?? 0);
-    if (driver !== undefined && driver.bytes > MOST_BYTES) return this.kill(tooLarge(MOST_BYTES));
+    if (driver !== undefined && driver.bytes > MAX_BYTES) return this.kill(tooLarge(MAX_BYTES));
     const bySize = browser.sort((a, b) => b.bytes - a.bytes);
     const all = bySize.reduce((sum, { bytes }) => sum + bytes, 0);
     const [largest] = bySize;
-    if (largest !== undefined && (largest.bytes > MOST_PAGE_BYTES || all > MOST_BROWSER_BYTES))
+    if (largest !== undefined && (largest.bytes > MAX_PAGE_BYTES || all > MAX_BROWSER_BYTES))
       killed(largest.pid);
   }
 }

@@ -1,4 +1,4 @@
-/** Lets so many run at the same time, of which one may weigh more than another; the others wait in line. */
+/** Limits what runs at the same time, by weight; the others wait in line. */
 export interface Semaphore {
   /** @throws the signal's reason where it aborts while waiting. */
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;

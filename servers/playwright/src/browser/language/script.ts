@@ -34,8 +34,8 @@ export const statesOf = ({ steps }: Script): string[] =>
   );
 
 /** Problems that are shown at once; more help nobody. */
-const MOST_PROBLEMS = 5;
-const MOST_SENTENCES = 100;
+const MAX_PROBLEMS = 5;
+const MAX_SENTENCES = 100;
 
 /**
  * Reads the sentences of a run before any browser is touched.
@@ -45,10 +45,10 @@ const MOST_SENTENCES = 100;
 export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
   const problems: string[] = [];
   for (const [label, all] of Object.entries({ steps, assertions }))
-    if (all.length > MOST_SENTENCES)
+    if (all.length > MAX_SENTENCES)
       throw new ToolError(
         "invalid",
-        `There are ${all.length} ${label}; at most ${MOST_SENTENCES} are taken.`,
+        `There are ${all.length} ${label}; at most ${MAX_SENTENCES} are taken.`,
         {
           hint: "Make several tests of them: pw_run_suite.",
         },
@@ -62,8 +62,8 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
     if ((action.kind === "time zone" || action.kind === "locale") && index >= setupLength(script.steps))
       problems.push(`steps[${index}] ${JSON.stringify(text)} must be before the steps that use the page.`);
   if (problems.length === 0) return script;
-  const more = problems.length - MOST_PROBLEMS;
-  const shown = problems.slice(0, MOST_PROBLEMS).join("\n");
+  const more = problems.length - MAX_PROBLEMS;
+  const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
   throw new ToolError("invalid", more > 0 ? `${shown}\nand ${more} more.` : shown, {
     hint: "The language is described in the resource pw://help/assertions; pw_inspect_page answers a page's targets ready to use.",
     code: "grammar",

@@ -6,7 +6,7 @@ export interface BrowserPoolOptions {
   readonly launch: () => Promise<Launched>;
   /** A browser that nobody uses for this long is closed. */
   readonly idleMs?: number;
-  /** A browser that served so many runs is replaced: what pages leave in it does not pile up. */
+  /** Runs after which a browser is replaced, so that what pages leave in it does not pile up. */
   readonly recycleAfter?: number;
   readonly log: (sentence: string) => void;
 }

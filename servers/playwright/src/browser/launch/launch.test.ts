@@ -190,7 +190,7 @@ describe("one browser", () => {
     await tester.close();
   });
 
-  it("is replaced after so many runs, without a run that fails", async () => {
+  it("is replaced after a number of runs, without a run that fails", async () => {
     const tester = await makeTester({ recycleAfter: 2 });
     const browsers = new Set<unknown>();
     for (let n = 0; n < 5; n++) {

@@ -1,5 +1,5 @@
 /** Models look at pictures up to about this many pixels each way; more is scaled down by the host or refused. */
-const MOST_PIXELS = 1_568;
+const MAX_PIXELS = 1_568;
 
 /** A PNG as a model can look at it: scaled down by a whole factor where it is larger. */
 export async function fitPicture(
@@ -8,7 +8,7 @@ export async function fitPicture(
   const { PNG } = (await import("pngjs")).default;
   const picture = PNG.sync.read(png);
   const { width, height } = picture;
-  const factor = Math.ceil(Math.max(width, height) / MOST_PIXELS);
+  const factor = Math.ceil(Math.max(width, height) / MAX_PIXELS);
   if (factor <= 1) return { png, scaled: 1, width, height };
   const small = new PNG({
     width: Math.max(1, Math.floor(width / factor)),

@@ -7,8 +7,8 @@ export type View =
   | { readonly kind: "picture"; readonly caption: string; readonly base64: string }
   | { readonly kind: "text"; readonly text: string };
 
-const MOST_PICTURE_BYTES = 40_000_000;
-const MOST_TEXT_BYTES = 20_000_000;
+const MAX_PICTURE_BYTES = 40_000_000;
+const MAX_TEXT_BYTES = 20_000_000;
 
 /**
  * Shows an artifact of a run: a picture, or a part of a text.
@@ -31,8 +31,8 @@ export async function viewArtifact(
     (await runs.artifacts(runId)).find(({ mimeType }) => mimeType === "image/png")?.name ??
     "report.json";
   const artifact = await runs.artifact(runId, name);
-  if (artifact.mimeType === "image/png" && artifact.bytes <= MOST_PICTURE_BYTES) {
-    const { png, scaled, width, height } = await fitPicture(await runs.read(artifact, MOST_PICTURE_BYTES));
+  if (artifact.mimeType === "image/png" && artifact.bytes <= MAX_PICTURE_BYTES) {
+    const { png, scaled, width, height } = await fitPicture(await runs.read(artifact, MAX_PICTURE_BYTES));
     const size = `${width}x${height} px${scaled > 1 ? `, shown at 1/${scaled}` : ""}`;
     return {
       kind: "picture",
@@ -50,7 +50,7 @@ export async function viewArtifact(
       { hint: instead },
     );
   }
-  const text = (await runs.read(artifact, MOST_TEXT_BYTES)).toString("utf8");
+  const text = (await runs.read(artifact, MAX_TEXT_BYTES)).toString("utf8");
   if (offset > 0 && offset >= text.length)
     throw new ToolError(
       "invalid",

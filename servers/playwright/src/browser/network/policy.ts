@@ -13,7 +13,7 @@ export class NetworkPolicy {
   readonly #public: UrlGuard;
   readonly #local: UrlGuard;
 
-  /** @param resolve stands in for the system's resolver in tests. */
+  /** @param resolve replaces the system's resolver in tests. */
   constructor(rules: NetworkRules, resolve?: Resolve) {
     this.#public = createUrlGuard(rules, resolve);
     this.#local = createUrlGuard({ ...rules, allowLoopback: true }, resolve);

@@ -12,7 +12,7 @@ export interface Violation {
   readonly count: number;
 }
 
-const MOST_ELEMENTS = 10;
+const MAX_ELEMENTS = 10;
 
 /** What axe-core finds wrong in the page or in the given element, worst first. */
 export async function violationsOf(page: Page, scope: ElementHandle | null = null): Promise<Violation[]> {
@@ -23,7 +23,7 @@ export async function violationsOf(page: Page, scope: ElementHandle | null = nul
     .map((one) => ({
       ...one,
       impact: SEVERITIES.find((severity) => severity === one.impact) ?? "minor",
-      elements: one.elements.slice(0, MOST_ELEMENTS),
+      elements: one.elements.slice(0, MAX_ELEMENTS),
       count: one.elements.length,
     }))
     .sort((a, b) => SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1));

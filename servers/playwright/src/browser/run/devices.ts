@@ -11,7 +11,7 @@ export interface Device {
   readonly isDefault: boolean;
 }
 
-const MOST_DEVICES = 8;
+const MAX_DEVICES = 8;
 export const DEFAULT_VIEWPORT = { width: 1280, height: 720 } as const;
 
 /** Words beside Playwright's device names; several are joined with a plus: `iPhone 15 + dark`. */
@@ -31,8 +31,8 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
  * @throws ToolError `invalid` for a name that is none, with near ones.
  */
 export async function devicesOf(names: readonly string[]): Promise<Device[]> {
-  if (names.length > MOST_DEVICES)
-    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MOST_DEVICES} are taken.`);
+  if (names.length > MAX_DEVICES)
+    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MAX_DEVICES} are taken.`);
   const wanted = [...new Set(names.length === 0 ? ["desktop"] : names)];
   return Promise.all(wanted.map(deviceOf));
 }

@@ -8,7 +8,7 @@ import { slugOf } from "./devices.ts";
 import { exchangesOf } from "./observed.ts";
 import type { PageRecord } from "./record.ts";
 import type { Secrets } from "./secrets.ts";
-import { MOST_HEIGHT, photograph } from "./visual.ts";
+import { MAX_HEIGHT, photograph } from "./visual.ts";
 
 export const EVIDENCE = [
   "screenshot",
@@ -134,9 +134,7 @@ export class Evidence {
   }
 
   #noteCut(): void {
-    this.notes.push(
-      `the page is larger than ${MOST_HEIGHT} px; the screenshot shows the first ${MOST_HEIGHT}`,
-    );
+    this.notes.push(`the page is larger than ${MAX_HEIGHT} px; the screenshot shows the first ${MAX_HEIGHT}`);
   }
 
   async #stopTrace(deadline: Deadline): Promise<void> {

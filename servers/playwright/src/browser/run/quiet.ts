@@ -135,7 +135,7 @@ class PageClock {
     }
   }
 
-  /** Lets each document's own timers run for this long, so many times in a row. */
+  /** Lets each document's own timers run for this long, `times` times in a row. */
   async tick(milliseconds: number, times: number): Promise<void> {
     // Where scripts are off (a sandboxed document) no timer fires, and trying to run one is logged as an error.
     const expression = `matchMedia("(scripting: none)").matches || (async () => {

@@ -21,10 +21,10 @@ export interface RequestLine {
   readonly request: Request;
 }
 
-const MOST_LINES = 300;
-const MOST_REQUESTS = 5_000;
-const MOST_POPUPS = 4;
-const MOST_DIALOGS = 50;
+const MAX_LINES = 300;
+const MAX_REQUESTS = 5_000;
+const MAX_POPUPS = 4;
+const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
 const URL_CHARS = 4_000;
 
@@ -76,12 +76,12 @@ export class PageRecord {
       const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
       const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
       const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
-      if (this.pageErrors.length < MOST_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
+      if (this.pageErrors.length < MAX_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
     });
     context.on("request", (request) => this.#onRequest(request));
     context.on("response", (response) => this.#onResponse(response));
     context.on("requestfinished", (request) => {
-      if (this.#finished.length < MOST_REQUESTS) this.#finished.push(request);
+      if (this.#finished.length < MAX_REQUESTS) this.#finished.push(request);
       this.#onDone(request);
     });
     context.on("requestfailed", (request) => {
@@ -94,7 +94,7 @@ export class PageRecord {
     });
     context.on("dialog", (dialog) => {
       const answer = this.answers.shift();
-      if (this.dialogs.length < MOST_DIALOGS)
+      if (this.dialogs.length < MAX_DIALOGS)
         this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
       const accepted = answer?.accept ?? dialog.type() === "beforeunload";
       (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
@@ -103,8 +103,8 @@ export class PageRecord {
       if (popup === page) return;
       this.#activity += 1;
       this.#popups += 1;
-      if (this.#popups <= MOST_POPUPS) return;
-      this.notes.add(`more than ${MOST_POPUPS} popups; the rest was closed`);
+      if (this.#popups <= MAX_POPUPS) return;
+      this.notes.add(`more than ${MAX_POPUPS} popups; the rest was closed`);
       popup.close().catch(() => undefined);
     });
     this.#watch(page);
@@ -162,7 +162,7 @@ export class PageRecord {
     const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
     const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
     // Errors are kept when a flood of other messages has filled the list.
-    if (this.console.length < MOST_LINES || (level === "error" && this.counts.errors <= MOST_LINES))
+    if (this.console.length < MAX_LINES || (level === "error" && this.counts.errors <= MAX_LINES))
       this.console.push(line);
     else this.notes.add("the console was flooded; the rest was dropped");
   }
@@ -181,8 +181,8 @@ export class PageRecord {
       request,
     };
     this.#lines.set(request, line);
-    if (this.requests.length < MOST_REQUESTS) this.requests.push(line);
-    else this.notes.add(`more than ${MOST_REQUESTS} requests; the rest was not looked at`);
+    if (this.requests.length < MAX_REQUESTS) this.requests.push(line);
+    else this.notes.add(`more than ${MAX_REQUESTS} requests; the rest was not looked at`);
   }
 
   #onResponse(response: Response): void {

@@ -127,7 +127,7 @@ const MAX_TOKENS = 40;
 const longestFirst = (all: readonly (readonly [string, string])[]) =>
   all.toSorted(([a], [b]) => b.length - a.length);
 
-/** How a value may stand in a URL, in JSON, in HTML, in a header. */
+/** How a value may be written in a URL, in JSON, in HTML, in a header. */
 function spellingsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1);
   return [

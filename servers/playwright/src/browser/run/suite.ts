@@ -43,9 +43,9 @@ export interface SuiteReport {
   readonly artifacts: RunReport["artifacts"];
 }
 
-const MOST_FAILURES = 5;
-const MOST_LINKS = 20;
-const MOST_TESTS = 100;
+const MAX_FAILURES = 5;
+const MAX_LINKS = 20;
+const MAX_TESTS = 100;
 
 /**
  * Runs many tests side by side. All sentences are read before the first page is opened, so that a slip in the last
@@ -58,10 +58,10 @@ export async function runSuite(
 ): Promise<SuiteReport> {
   const began = performance.now();
   const { tests, bail } = request;
-  if (tests.length > MOST_TESTS)
+  if (tests.length > MAX_TESTS)
     throw new ToolError(
       "invalid",
-      `There are ${tests.length} tests; at most ${MOST_TESTS} are taken at once.`,
+      `There are ${tests.length} tests; at most ${MAX_TESTS} are taken at once.`,
     );
   const asRun = (test: SuiteTest): RunRequest => ({ ...request, ...test });
   for (const [index, test] of tests.entries()) {
@@ -102,7 +102,7 @@ export async function runSuite(
       : { not_run_names: tests.flatMap(({ name }, n) => (entries[n] === undefined ? [name] : [])) }),
     durationMs: Math.round(performance.now() - began),
     tests: run,
-    artifacts: artifacts.slice(0, MOST_LINKS),
+    artifacts: artifacts.slice(0, MAX_LINKS),
   };
 }
 
@@ -148,8 +148,8 @@ async function entryOf(
 function failuresOf({ assertions, failed_step: step }: RunReport): string[] {
   const failed = assertions.filter(({ passed }) => !passed).map(lineOf);
   const lines = step === undefined ? failed : [step];
-  const more = lines.length - MOST_FAILURES;
-  return more > 0 ? [...lines.slice(0, MOST_FAILURES), `and ${more} more`] : lines;
+  const more = lines.length - MAX_FAILURES;
+  return more > 0 ? [...lines.slice(0, MAX_FAILURES), `and ${more} more`] : lines;
 }
 
 const lineOf = ({ name, actual, device }: CheckResult) =>

@@ -11,9 +11,9 @@ import type { Outcome } from "./expectation.ts";
 import { targetOn } from "./locate.ts";
 
 /** A page higher than this is photographed down to here: the browser would need gigabytes for more. */
-export const MOST_HEIGHT = 16_000;
+export const MAX_HEIGHT = 16_000;
 /** Frames that are taken to find two that are alike. */
-const MOST_FRAMES = 6;
+const MAX_FRAMES = 6;
 
 export interface Shot {
   readonly fullPage?: boolean;
@@ -32,11 +32,11 @@ export async function photograph(
   const options = { ...still, mask: [...masks], timeout };
   if (of !== undefined) {
     const box = await deadline.race(of.boundingBox({ timeout }));
-    const cut = box !== null && (box.height > MOST_HEIGHT || box.width > MOST_HEIGHT);
+    const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);
     if (cut)
       throw new ToolError(
         "too_large",
-        `The element is ${Math.round(box.width)}x${Math.round(box.height)} px; at most ${MOST_HEIGHT} px each way are photographed.`,
+        `The element is ${Math.round(box.width)}x${Math.round(box.height)} px; at most ${MAX_HEIGHT} px each way are photographed.`,
       );
     return { png: await deadline.race(of.screenshot(options)), cut };
   }
@@ -47,12 +47,12 @@ export async function photograph(
       height: Math.max(document.documentElement.scrollHeight, window.innerHeight),
     })),
   );
-  const cut = size.height > MOST_HEIGHT || size.width > MOST_HEIGHT;
+  const cut = size.height > MAX_HEIGHT || size.width > MAX_HEIGHT;
   const clip = {
     x: 0,
     y: 0,
-    width: Math.min(size.width, MOST_HEIGHT),
-    height: Math.min(size.height, MOST_HEIGHT),
+    width: Math.min(size.width, MAX_HEIGHT),
+    height: Math.min(size.height, MAX_HEIGHT),
   };
   const area = cut ? { clip } : {};
   return { png: await deadline.race(page.screenshot({ ...options, fullPage: true, ...area })), cut };
@@ -90,7 +90,7 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
   const { PNG } = (await import("pngjs")).default;
   let actual = await shot();
   let still = false;
-  for (let i = 1; i < MOST_FRAMES && !still; i++) {
+  for (let i = 1; i < MAX_FRAMES && !still; i++) {
     const next = await shot();
     still =
       next.equals(actual) || (await comparison(PNG.sync.read(next), PNG.sync.read(actual)))?.different === 0;

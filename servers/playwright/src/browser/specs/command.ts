@@ -21,7 +21,7 @@ export interface Ended {
   readonly output: string;
 }
 
-const MOST_OUTPUT = 8_000;
+const MAX_OUTPUT = 8_000;
 /** After a polite end so long, the group is killed. */
 const GRACE_MS = 2_000;
 
@@ -57,7 +57,7 @@ export async function playwrightTest({ project, args, signal, onEvent }: Command
   signal.addEventListener("abort", abort, { once: true });
   let output = "";
   const hear = (chunk: string) => {
-    output = (output + chunk).slice(-MOST_OUTPUT);
+    output = (output + chunk).slice(-MAX_OUTPUT);
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", hear);
   const pipe = child.stdio[3];

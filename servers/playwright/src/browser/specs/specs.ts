@@ -44,9 +44,9 @@ export interface SpecReport {
   readonly artifacts: ShownArtifact[];
 }
 
-const MOST_FAILURES = 10;
-const MOST_ARTIFACTS = 15;
-const MOST_ARTIFACT_BYTES = 50_000_000;
+const MAX_FAILURES = 10;
+const MAX_ARTIFACTS = 15;
+const MAX_ARTIFACT_BYTES = 50_000_000;
 
 /** The user's own Playwright project. */
 export class Specs {
@@ -130,13 +130,13 @@ export class Specs {
       });
       const notRun = (total ?? done) - done;
       if (done === 0) throw nothing(errors, this.#plain(ended.output));
-      for (const { path, stem } of attachments.slice(0, MOST_ARTIFACTS)) await this.#keep(path, folder, stem);
+      for (const { path, stem } of attachments.slice(0, MAX_ARTIFACTS)) await this.#keep(path, folder, stem);
       const report: SpecReport = {
         passed: counts.failed === 0 && errors.length === 0 && ended.code === 0,
         summary: summaryOf(counts),
         durationMs: Math.round(performance.now() - began),
-        failures: failures.slice(0, MOST_FAILURES),
-        ...(failures.length > MOST_FAILURES ? { not_shown: failures.length - MOST_FAILURES } : {}),
+        failures: failures.slice(0, MAX_FAILURES),
+        ...(failures.length > MAX_FAILURES ? { not_shown: failures.length - MAX_FAILURES } : {}),
         ...(notRun > 0 ? { not_run: notRun } : {}),
         run_id: id,
         artifacts: (await this.#runs.artifacts(id)).map(shownArtifact),
@@ -183,7 +183,7 @@ export class Specs {
   /** Copies an attachment of a test into the run's folder, so that it can be looked at by its run and name. */
   async #keep(path: string, folder: string, stem: string): Promise<void> {
     const stat = await lstat(path).catch(() => undefined);
-    if (stat === undefined || !stat.isFile() || stat.size > MOST_ARTIFACT_BYTES) return;
+    if (stat === undefined || !stat.isFile() || stat.size > MAX_ARTIFACT_BYTES) return;
     const end = extname(path)
       .toLowerCase()
       .replace(/[^.a-z0-9]/g, "");

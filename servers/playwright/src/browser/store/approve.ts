@@ -26,7 +26,7 @@ export async function approve(
       "invalid",
       `baseline ${JSON.stringify(baseline.slice(0, 80))} is no name of a baseline.`,
       {
-        hint: "Give the name that stands in the assertion: screenshot matches baseline 'home'.",
+        hint: "Give the name in the assertion: screenshot matches baseline 'home'.",
       },
     );
   const device = slugOf(request.device, "device");

@@ -15,7 +15,7 @@ beforeEach(async () => {
 /** Sets when a run was. */
 const touch = (store: RunStore, id: string, time: Date) => utimes(join(store.folder, id), time, time);
 
-/** A run that is over, with an artifact of so many bytes, that ended so many milliseconds ago. */
+/** A run that is over, with an artifact of this size in bytes, that ended this many milliseconds ago. */
 async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
   const { id, folder: home } = await store.begin();
   await writeFile(join(home, "home.png"), Buffer.alloc(bytes));
@@ -30,13 +30,13 @@ describe("the store of runs", () => {
     expect(RETENTION).toEqual({ runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 60 * 60 * 1_000 });
   });
 
-  it("keeps so many runs, and forgets the others", async () => {
+  it("keeps a limited number of runs, and forgets the others", async () => {
     const store = new RunStore(folder, { ...RETENTION, runs: 3 });
     for (let n = 0; n < 7; n++) await ended(store);
     expect(await store.ids()).toHaveLength(3);
   });
 
-  it("keeps so many bytes, the newest run always", async () => {
+  it("keeps a limited number of bytes, and always the newest run", async () => {
     const store = new RunStore(folder, { ...RETENTION, bytes: 2_500 });
     for (let n = 0; n < 5; n++) await ended(store, 1_000);
     expect((await store.ids()).length).toBeLessThanOrEqual(2);

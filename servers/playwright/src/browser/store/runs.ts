@@ -150,7 +150,7 @@ export class RunStore {
     );
   }
 
-  /** The beginning of an artifact, at most so many bytes. */
+  /** The beginning of an artifact, up to `most` bytes. */
   async read(artifact: Artifact, most: number): Promise<Buffer> {
     if (artifact.bytes <= most) return readFile(artifact.path);
     const handle = await open(artifact.path);

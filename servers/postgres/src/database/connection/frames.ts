@@ -2,14 +2,14 @@ import type { Duplex } from "node:stream";
 import { ToolError } from "@refmcp/core/answer";
 
 /** No message of the server may be larger: a row is kept in memory whole before its values can be cut. */
-const LARGEST_BYTES = 256 * 1_048_576;
+const MAX_BYTES = 256 * 1_048_576;
 const HEADER = 5;
 
 /**
  * Watches the frames of the protocol (a type, a length, that many bytes) and cuts the connection before a message that
  * would fill the memory is taken in. PostgreSQL itself allows a row of 1 GiB.
  */
-export function watchFrames(stream: Duplex, largest: number = LARGEST_BYTES): void {
+export function watchFrames(stream: Duplex, largest: number = MAX_BYTES): void {
   const header = Buffer.alloc(HEADER);
   let filled = 0;
   let left = 0;

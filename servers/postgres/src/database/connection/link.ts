@@ -10,7 +10,7 @@ import type { Tunnel } from "./tunnel.ts";
 
 /** How long a cancelled statement may take to end before its connection is cut. */
 const CANCEL_PATIENCE_MS = 3_000;
-const MOST_NOTICES = 20;
+const MAX_NOTICES = 20;
 
 /** One session of a server. */
 export class Link {
@@ -28,7 +28,7 @@ export class Link {
     client.on("error", () => this.spoil());
     client.on("end", () => this.spoil());
     client.on("notice", ({ severity, message }) => {
-      if (this.#notices.length < MOST_NOTICES && message !== undefined)
+      if (this.#notices.length < MAX_NOTICES && message !== undefined)
         this.#notices.push(`${severity ?? "NOTICE"}: ${message.slice(0, 500)}`);
     });
   }

@@ -5,7 +5,7 @@ import type { Connection, FieldDef, Submittable } from "pg";
 export interface Caps {
   /** Characters of the values' text as it comes over the wire, each row counted with `ROW_COST` more. */
   readonly chars: number;
-  /** With this many rows, stop after so many milliseconds, too. */
+  /** With this many rows, stop after this many milliseconds, too. */
   readonly enough?: { readonly rows: number; readonly ms: number };
   /** Rows that are kept whatever their size; default 1. */
   readonly least?: number;
@@ -48,7 +48,7 @@ export type Param = string | null | { encode(typeOid: number): string | null };
 
 /** A first batch this large answers most questions in one round trip, and is small where rows are large. */
 const FIRST_ROWS = 64;
-const MOST_ROWS = 2_000;
+const MAX_ROWS = 2_000;
 /** What one batch may go over the cap before the server is told to stop. */
 const OVERRUN_CHARS = 8 * 1_048_576;
 
@@ -196,11 +196,11 @@ export class PortalQuery implements Submittable {
       // First what is wanted; beyond it, as much as comes in the time.
       const inTime =
         enough === undefined
-          ? MOST_ROWS
+          ? MAX_ROWS
           : count < enough.rows
             ? enough.rows - count
             : (count / took) * enough.ms;
-      this.#execute(Math.max(1, Math.floor(Math.min(fitting, inTime, MOST_ROWS))));
+      this.#execute(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
     } else if (this.#isProbed) this.#connection?.sync();
     else {
       // Whether there is a row more.

@@ -17,7 +17,7 @@ export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
 }
 
 const PORTAL = "refmcp_result";
-/** Rows are encoded by so many, with other calls in between. */
+/** Rows encoded in one go; other calls run in between. */
 const ROWS_AT_ONCE = 2_000;
 
 /**

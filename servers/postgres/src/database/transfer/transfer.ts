@@ -61,7 +61,7 @@ async function passCopy(statement: string): Promise<void> {
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
-    throw new ToolError("invalid", "The query cannot stand in a COPY.", { hint: "Give one plain SELECT." });
+    throw new ToolError("invalid", "The query cannot be used in a COPY.", { hint: "Give one plain SELECT." });
 }
 
 function withoutSemicolon(query: string): string {

@@ -50,8 +50,8 @@ const COUNTED = 1_000_000;
 /**
  * Runs changing statements in one transaction. What they destroy is found by running them: the transaction stays open
  * while the loss is worked out, and is committed only where nothing is lost or the user agreed to exactly this loss.
- * A question ends this run, which takes everything back; the run after the answer works the loss out anew, and asks again
- * where it became another.
+ * A question ends this run, which takes everything back; the run after the answer works the loss out again, and asks again
+ * where it has changed.
  *
  * @throws ToolError what the gate or PostgreSQL say; `denied` by the user. Nothing is changed then.
  */

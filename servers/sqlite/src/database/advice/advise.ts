@@ -5,8 +5,8 @@ import { demandReading } from "../connection/handle.ts";
 import type { Bound, Explained } from "../connection/protocol.ts";
 
 /** Columns that are tried as indexes, and objects of a schema that are copied for it. */
-const MOST_CANDIDATES = 200;
-const MOST_OBJECTS = 2_000;
+const MAX_CANDIDATES = 200;
+const MAX_OBJECTS = 2_000;
 
 export interface Candidate {
   readonly table: string;
@@ -72,7 +72,7 @@ export function candidatesOf(database: Database.Database, sql: string): Candidat
        WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
        LIMIT ?`,
     )
-    .all(JSON.stringify([...words]), MOST_CANDIDATES)
+    .all(JSON.stringify([...words]), MAX_CANDIDATES)
     .filter(({ column }) => words.has(column.toLowerCase()));
 }
 
@@ -83,7 +83,7 @@ export function copySchema(database: Database.Database, copy: Database.Database)
       `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
        ORDER BY type = 'index', rowid LIMIT ?`,
     )
-    .all(MOST_OBJECTS);
+    .all(MAX_OBJECTS);
   for (const { sql } of made) {
     const words = tokenize(sql).slice(0, 400);
     if (words[1]?.text.toUpperCase() === "TABLE" && words[3]?.text.toUpperCase() === "AS") continue;

@@ -36,7 +36,7 @@ it("refuses a database that is not there, and can be asked again", async () => {
     });
 });
 
-it("watches so many databases and no more, until one is let go", async () => {
+it("watches a limited number of databases, until one is let go", async () => {
   here = await lab();
   const { databases, file, folder } = here;
   const names = Array.from({ length: MAX_WATCHED + 1 }, (_, index) => `copy${index}.db`);

@@ -16,7 +16,7 @@ interface Kept {
 
 /**
  * One reading handle, kept open from job to job. Between jobs it holds no lock, and SQLite itself sees commits and new
- * schemas of other processes. Where the file is another one, or was touched otherwise, it is opened anew.
+ * schemas of other processes. A file that was replaced or changed in another way is opened again.
  */
 export class KeptReading {
   readonly #sqlite: Sqlite;

@@ -18,7 +18,7 @@ export type Job =
       readonly skip: number;
       /** Stop after this many characters. */
       readonly chars: number;
-      /** With this many rows, stop after so many milliseconds, too. */
+      /** With this many rows, stop after this many milliseconds, too. */
       readonly rows: number;
       readonly ms: number;
       /** Where large blobs can be read: `blob://` and the database, or undefined. */

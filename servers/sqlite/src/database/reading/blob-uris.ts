@@ -1,9 +1,9 @@
 import type Database from "better-sqlite3";
 
-/** Blobs up to here stand in the answer itself. */
+/** Blobs up to this size, in bytes, are in the answer itself. */
 const SMALL = 1_024;
 /** Bytes of blobs that are held for the comparison. */
-const MOST_HELD = 33_554_432;
+const MAX_HELD = 33_554_432;
 
 /** Whether a value is a blob that an answer does not hold whole. */
 export const isLarge = (value: unknown): value is Uint8Array =>
@@ -60,7 +60,7 @@ export class BlobUris {
       const cell = shown[index];
       if (table === null || column === null || typeof rowId !== "bigint" || typeof cell !== "object")
         continue;
-      if (cell === null || this.#held + value.length > MOST_HELD) continue;
+      if (cell === null || this.#held + value.length > MAX_HELD) continue;
       this.#held += value.length;
       this.#large.push({ table, column, rowId, bytes: value, shown: cell });
       added += this.#base.length + pathOf(table, column, rowId).length + 10;

@@ -5,7 +5,7 @@ import { look, quote, text } from "./look.ts";
 import { tableFound } from "./tables.ts";
 
 /** Bytes of one value; base64 makes it a third longer. */
-const MOST_BYTES = 8_388_608;
+const MAX_BYTES = 8_388_608;
 
 /** The first bytes of some files, in hexadecimal, by which a host can show them. */
 const BEGINNINGS: readonly (readonly [type: string, pattern: RegExp])[] = [
@@ -49,14 +49,14 @@ export async function readCell(
     });
   const cell = quote(found);
   const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
-    CASE WHEN octet_length(${cell}) <= ${MOST_BYTES} THEN ${cell} END AS value FROM ${quote(name)} WHERE rowid = ?`;
+    CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quote(name)} WHERE rowid = ?`;
   const [[row] = []] = await look(databases, database, signal, [[sql, BigInt(rowId)]]);
   if (row === undefined)
     throw new ToolError("not_found", `${name} has no row ${rowId}.`, { hint: "read_query shows its rows." });
-  if (Number(row.size) > MOST_BYTES)
+  if (Number(row.size) > MAX_BYTES)
     throw new ToolError(
       "too_large",
-      `The value has ${grouped(Number(row.size))} bytes; at most ${grouped(MOST_BYTES)} are read at once.`,
+      `The value has ${grouped(Number(row.size))} bytes; at most ${grouped(MAX_BYTES)} are read at once.`,
       {
         hint: "Read it in parts: substr(column, n, m) in read_query; or write it to a file with export_query.",
       },

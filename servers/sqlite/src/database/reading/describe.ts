@@ -8,7 +8,7 @@ import { type Table, tableFound } from "./tables.ts";
 const COUNTED = 100_000;
 const COUNTING_MS = 3_000;
 const SAMPLE = { rows: 3, chars: 4_096, ms: 0, cellBytes: 200 };
-const LONGEST_DDL = 6_000;
+const MAX_DDL_CHARS = 6_000;
 
 /** Hidden ones of virtual tables are no columns that a query sees. */
 const COLUMNS =
@@ -151,9 +151,9 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
   const before = notices.length;
   const over = () => JSON.stringify(whole).length - (budget - 600);
   const isLong = over() > 600;
-  if (isLong && whole.ddl.length > LONGEST_DDL) {
+  if (isLong && whole.ddl.length > MAX_DDL_CHARS) {
     notices.push(`The DDL of ${grouped(whole.ddl.length)} characters is cut.`);
-    whole.ddl = `${clip(whole.ddl, LONGEST_DDL)}…`;
+    whole.ddl = `${clip(whole.ddl, MAX_DDL_CHARS)}…`;
   }
   const cut = <Item>(what: string, items: Item[]) => {
     const allowed = JSON.stringify(items).length - over();

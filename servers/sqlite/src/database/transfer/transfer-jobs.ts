@@ -5,7 +5,7 @@ import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, CsvRecord, ExportFormat, Progress, RowsText } from "../connection/protocol.ts";
 
-/** Rows are turned into text by so many. */
+/** Rows turned into text in one go. */
 const ROWS_AT_ONCE = 200;
 
 /** The rows of a statement as text of a file, piece by piece, from one state of the database. */

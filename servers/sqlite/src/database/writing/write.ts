@@ -34,7 +34,7 @@ export async function write(databases: Databases, writing: Writing): Promise<Wri
   const place = await databases.place(writing.database, writing.make);
   const { timeoutMs } = databases.limits();
   const statements = writing.changes.map(writeStatement);
-  // Rows stand in the answer; what else it holds costs less than this.
+  // What the answer holds besides rows costs less than this.
   const returnedBytes = Math.max(0, writing.budget - 1_000 - 20 * statements.length);
   const attempt = async (agreedLoss: string | undefined) => {
     const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
