@@ -168,8 +168,8 @@ export function a11yLines(
   return [
     `await ${page}.evaluate(axe.source);`,
     `expect(await ${scope}.evaluate(async (${argument}) => {`,
-    `  const { violations } = await (globalThis as any).axe.run(${argument || "document"}, { resultTypes: ["violations"], iframes: false });`,
-    `  return violations.filter((one: any) => ${wanted}.includes(one.impact)).map((one: any) => one.id);`,
+    `  const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(${argument || "document"}, { resultTypes: ["violations"], iframes: false });`,
+    `  return violations.filter((one) => ${wanted}.includes(String(one.impact))).map((one) => one.id);`,
     "})).toEqual([]);",
   ];
 }
@@ -185,7 +185,7 @@ export function metricLines({ metric, limit }: Extract<Check, { kind: "metric" }
     "load time": navigation("loadEventEnd"),
     fcp: `await ${page}.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity)`,
     lcp: `(${entries("largest-contentful-paint")}).at(-1)?.startTime ?? Infinity`,
-    cls: `(${entries("layout-shift")}).reduce((sum, one) => sum + ((one as any).hadRecentInput ? 0 : (one as any).value), 0)`,
+    cls: `(${entries("layout-shift")} as (PerformanceEntry & { hadRecentInput: boolean; value: number })[]).reduce((sum, one) => sum + (one.hadRecentInput ? 0 : one.value), 0)`,
     "page weight": `await ${page}.evaluate(() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, one) => sum + (one as PerformanceResourceTiming).transferSize, 0))`,
   }[metric];
   return [`expect(${value}).toBeLessThan${metric === "page weight" ? "OrEqual" : ""}(${limit});`];
