@@ -557,3 +557,14 @@ describe("icons", () => {
     await wire.handle.close();
   });
 });
+
+describe("a limit on answers beyond what Claude Code shows", () => {
+  it.each([
+    ["50000", undefined],
+    ["60000", { "anthropic/maxResultSizeChars": 60_000 }],
+  ])("of %s characters is said of each tool: %j", async (limit, meta) => {
+    const { client } = await connect({ args: ["--max-answer-chars", limit] });
+    const { tools } = await client.listTools();
+    for (const tool of tools) expect(tool._meta, tool.name).toEqual(meta);
+  });
+});

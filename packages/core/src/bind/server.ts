@@ -16,7 +16,7 @@ import type {
 } from "../protocol/wire.ts";
 import type { Apps } from "./apps.ts";
 import { APPS_EXTENSION, addApps, hasApps, showsApps, showsCards } from "./apps-extension.ts";
-import { listedPrompt, listedTools } from "./listing.ts";
+import { largeAnswers, listedPrompt, listedTools } from "./listing.ts";
 import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
@@ -41,7 +41,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     hasValue(runtime.options[option]) ? [] : [argument],
   );
   const listed = async () => {
-    const all = (await listedTools(runtime.tools, unlisted)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const large = largeAnswers(runtime.callLimits.budget);
+    const all = (await listedTools(runtime.tools, unlisted))
+      .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...tool._meta, ...large } }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     toolLists = { true: all, false: all.map(({ icons: _, ...tool }) => tool) };
     return toolLists;
   };
