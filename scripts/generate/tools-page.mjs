@@ -33,7 +33,7 @@ function serverSection(server) {
 function toolSection(tool, { toolsets }) {
   const facts = [
     `Effect: ${code(tool.effect)}`,
-    `answers ${tool.outputSchema === undefined ? "text" : "data"}`,
+    `returns ${tool.outputSchema === undefined ? "text" : "data"}`,
     ...(tool.annotations.openWorldHint ? ["reaches beyond this machine"] : []),
     ...(tool.toolset === undefined
       ? []

@@ -149,7 +149,7 @@ it("flies", (context) => context.skip("there is no wing"));
 describe("pnpm new refuses", () => {
   it("a server's name that hosts would not take, or that is there", async () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
-    expect(await refusal("server", "scratch")).toContain("servers/scratch is there already");
+    expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");
   });
 

@@ -199,7 +199,7 @@ describe("environment", () => {
     expect(values([], env, windows).directories).toEqual(["C:\\a", "D:\\b"]);
   });
 
-  it("yields to the command line, wholly", () => {
+  it("is replaced as a whole by the command line", () => {
     const env = { REFMCP_FILE_SYSTEM_ROOT: "/env", REFMCP_FILE_SYSTEM_READ_ONLY: "1", DB_FILE: "/env.db" };
     const parsed = parse(["/arg", "--no-read-only"], env);
     expect(parsed).toMatchObject({

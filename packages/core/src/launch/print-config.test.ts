@@ -126,7 +126,7 @@ describe("renderHostEntry", () => {
     expect(guidance.replace(/https:\/\/insiders\S+/, "LINK")).toBe(
       [
         "VS Code: put this into .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
-        "If the file is there already, keep what it has and add this server to it.",
+        "If the file already exists, keep its content and add this server.",
         "Or open: LINK",
         "More: https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         "",

@@ -111,7 +111,7 @@ export function renderHostEntry(
   });
   const lines = [
     `${entry.title}: put this into ${places.join(" or ")}.`,
-    "If the file is there already, keep what it has and add this server to it.",
+    "If the file already exists, keep its content and add this server.",
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
     ...entry.notes,

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
 
-/** Words that shout at a model instead of telling it something (tool rule 8). */
+/** Words that shout at a model instead of informing it (tool rule 8). */
 const SHOUTING =
   /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL|powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
 

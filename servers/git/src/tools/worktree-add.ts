@@ -5,7 +5,7 @@ import { addWorktree } from "../repository/change/new-repository.ts";
 export default tool({
   name: "git_worktree_add",
   title: "Add a worktree",
-  description: "Check a branch out into another new directory, beside the present working tree.",
+  description: "Check a branch out into another new directory, next to the present working tree.",
   effect: "add",
   openWorld: false,
   toolset: "extra",

@@ -4,7 +4,7 @@ import type { AllowedDirectory } from "./types.ts";
 /** What becomes of the client's roots beside configured directories. */
 export interface Applied {
   readonly directories: AllowedDirectory[];
-  /** Roots that were left out since they lie outside of what is configured. */
+  /** Roots that were left out because they are outside the configured directories. */
   readonly outside: AllowedDirectory[];
   /** Roots that were left out since they are a whole file system. */
   readonly whole: AllowedDirectory[];

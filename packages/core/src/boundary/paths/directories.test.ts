@@ -96,7 +96,7 @@ describe("configured directories", () => {
 });
 
 describe("a configured link that is changed", () => {
-  it("is followed where it lies outside of what the server may change", async () => {
+  it("is followed where it is outside the directories that the server may change", async () => {
     const link = join(ground.base, "current");
     await symlink(ground.root, link);
     const bound = boundOf({ path: link, source: "argument" });

@@ -42,7 +42,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Makes one directory; false where something is there already, be it made by somebody else a moment ago. */
+/** Makes one directory; false where something exists already, even if another program made it a moment ago. */
 async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
   if (!directory.directory.writable) throw readOnly(path, directory.directory);
   await directory.verify();

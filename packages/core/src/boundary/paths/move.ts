@@ -115,7 +115,7 @@ async function moveAcross(
   } catch (error) {
     throw new ToolError(
       "conflict",
-      `${quote(source.path)} was copied to ${quote(path)}, but could not be removed itself, or not wholly.`,
+      `${quote(source.path)} was copied to ${quote(path)}, but could not be removed, or only in part.`,
       { code: "source_remains", hint: "Nothing is lost: compare the two, then delete one.", cause: error },
     );
   }

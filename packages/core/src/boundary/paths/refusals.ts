@@ -15,17 +15,21 @@ export function outside(path: string, bound: Bound): ToolError {
       hint: "Start the server with a directory argument or --root, or open a folder in the client.",
     });
   }
-  return new ToolError("denied", `${quote(path)} lies outside of what is allowed: ${describeBound(bound)}.`, {
-    code: "outside",
-    hint: "Use a path inside, or ask the user to start the server with that directory as an argument or --root.",
-  });
+  return new ToolError(
+    "denied",
+    `${quote(path)} is outside the allowed directories; ${describeBound(bound)}.`,
+    {
+      code: "outside",
+      hint: "Use a path inside, or ask the user to start the server with that directory as an argument or --root.",
+    },
+  );
 }
 
 /** As `outside`, for a path that is inside by its text. */
 export function leadsOutside(path: string, bound: Bound): ToolError {
   return new ToolError(
     "denied",
-    `${quote(path)} leads through a link to a place outside of what is allowed: ${describeBound(bound)}.`,
+    `${quote(path)} leads through a link to a place outside the allowed directories; ${describeBound(bound)}.`,
     {
       code: "outside",
       hint: "Use a path that stays inside, or ask the user to allow the place that the link leads to.",

@@ -106,7 +106,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
     it("is told in three parts", async () => {
       const error = await refusal(guard.openFile(ground.secret));
       expect(error.message).toBe(
-        `"${ground.secret}" lies outside of what is allowed: the allowed directory is "${root}".`,
+        `"${ground.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
       );
       expect(error.hint).toContain("--root");
     });

@@ -4,7 +4,7 @@ import type { Log } from "../../log.ts";
 import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer } from "./errors.ts";
 import type { Reply } from "./reply.ts";
-import { type AuthSettings, spelled } from "./settings.ts";
+import { type AuthSettings, urlText } from "./settings.ts";
 
 /** Tells who calls, and shows clients where to get a token. */
 export interface Authenticator {
@@ -73,8 +73,8 @@ async function oauthAuthenticator(
   const verify = createTokenVerifier({ issuer, audience });
   let logged: unknown;
   const document = {
-    resource: spelled(audience),
-    authorization_servers: [spelled(issuer)],
+    resource: urlText(audience),
+    authorization_servers: [urlText(issuer)],
     bearer_methods_supported: ["header"],
     resource_name: title,
     ...(scopes.length === 0 ? {} : { scopes_supported: [...scopes] }),

@@ -9,7 +9,7 @@ import {
 import * as z from "zod";
 import { startDeadline } from "../../boundary/deadline.ts";
 import { TokenError } from "./auth.ts";
-import { spelled } from "./settings.ts";
+import { urlText } from "./settings.ts";
 
 /** Signatures that a public key checks. A shared secret (HS256) or none at all is never accepted (RFC 8725, 3.1). */
 const ALGORITHMS = [
@@ -77,7 +77,7 @@ export function createTokenVerifier({
     try {
       const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
         issuer: trusted.issuer,
-        audience: [...new Set([spelled(audience), audience.href])],
+        audience: [...new Set([urlText(audience), audience.href])],
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_S,
         requiredClaims: ["exp", "sub"],
@@ -146,7 +146,7 @@ async function discover(issuer: URL): Promise<Trusted> {
     try {
       const metadata = await read(url, issuerMetadata);
       // Metadata must be of the issuer that was asked (RFC 8414, section 3.3).
-      if (![spelled(issuer), issuer.href].includes(metadata.issuer))
+      if (![urlText(issuer), issuer.href].includes(metadata.issuer))
         throw new Error(`it is the metadata of ${metadata.issuer}`);
       const keysUrl = new URL(metadata.jwks_uri);
       // Keys that anybody on the way can replace are no better than none (RFC 8414, section 2).
@@ -165,7 +165,7 @@ async function discover(issuer: URL): Promise<Trusted> {
       problems.push(`${url}: ${reasonOf(error)}`);
     }
   }
-  throw new Error(`no metadata of the issuer ${spelled(issuer)} (${problems.join("; ")})`);
+  throw new Error(`no metadata of the issuer ${urlText(issuer)} (${problems.join("; ")})`);
 }
 
 function reasonOf(error: unknown): string {

@@ -98,7 +98,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** A URL as it was most likely written: without the slash that `URL` adds to a bare origin. */
-export function spelled(url: URL): string {
+export function urlText(url: URL): string {
   return url.pathname === "/" && url.search === "" ? url.origin : url.href;
 }
 

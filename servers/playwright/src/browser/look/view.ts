@@ -54,7 +54,7 @@ export async function viewArtifact(
   if (offset > 0 && offset >= text.length)
     throw new ToolError(
       "invalid",
-      `offset ${offset} is behind the end of ${name}, which has ${text.length} characters.`,
+      `offset ${offset} is past the end of ${name}, which has ${text.length} characters.`,
       { hint: "Give a smaller offset." },
     );
   const shown = clip(text.slice(offset), budget - 500);

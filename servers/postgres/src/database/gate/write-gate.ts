@@ -76,7 +76,7 @@ const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_
  * Lets one changing statement pass and says what it would destroy.
  *
  * @param allowAdmin whether roles may be made, changed and dropped.
- * @throws ToolError `invalid`, or `denied` for what does not belong into a transaction of this tool.
+ * @throws ToolError `invalid`, or `denied` for what does not belong in a transaction of this tool.
  */
 export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
