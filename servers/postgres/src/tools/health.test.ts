@@ -34,7 +34,10 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
     CREATE VIEW leaks AS SELECT * FROM guarded; CREATE VIEW safe WITH (security_invoker = true) AS SELECT * FROM guarded;
     CREATE FUNCTION definer() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
-    CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1'`);
+    CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1';
+    REVOKE EXECUTE ON FUNCTION definer() FROM PUBLIC;
+    CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE MATERIALIZED VIEW hidden AS SELECT 1 AS n;
+    CREATE ROLE anon; GRANT SELECT ON sums TO anon`);
   const server = await talk(["--url", world.adminUrl, "--allow-privileged-role", "--toolsets", "dba"]);
   const holder = new pg.Client({ connectionString: world.adminUrl });
   const waiter = new pg.Client({ connectionString: world.adminUrl });
@@ -58,8 +61,10 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   });
   expect((await check("security")).details).toEqual([
     { object: "definer()", problem: "SECURITY DEFINER without a fixed search_path" },
+    { object: "fixed()", problem: "SECURITY DEFINER function can be called by the API role anon" },
     { object: "leaks", problem: expect.stringContaining("view reads guarded as its owner") },
     { object: "open_to_all", problem: "PUBLIC has privileges, and row security is off" },
+    { object: "sums", problem: expect.stringContaining("is open to the API role anon") },
   ]);
   const schema = (await check("schema")).details.map((one: object) => Object.values(one).join(": "));
   for (const problem of [
@@ -76,5 +81,6 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   for (const name of ["wraparound", "transactions", "replication"])
     expect(await check(name)).toMatchObject({ check: name, status: "ok" });
   await server.close();
+  await world.admin("DROP OWNED BY anon; DROP ROLE anon");
   await world.dispose();
 });

@@ -38,9 +38,18 @@ interface Inspection {
   readonly shows?: true;
 }
 
+/** Whom PostgREST and Supabase let in from the internet. */
+const API_ROLES = "'anon', 'authenticated'";
+
 const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
 
-/** Each stands alone; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
+/** A judgement of rows that should not be there: how many there are, and what to do. */
+const none = (fine: string, found: string, advice?: string) => (rows: readonly QueryResultRow[]) => ({
+  ok: rows.length === 0,
+  summary: rows.length === 0 ? fine : `${found}: ${rows.length}.${advice === undefined ? "" : ` ${advice}`}`,
+});
+
+/** Each check is independent of the others; sources: PostgreSQL, "Monitoring Database Activity" and "Routine Vacuuming". */
 const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   connections: {
     statement: `SELECT count(*)::int AS used, current_setting('max_connections')::int AS most,
@@ -63,13 +72,11 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     statement: `SELECT relid::regclass::text AS table, n_dead_tup::float8 AS dead_rows, n_live_tup::float8 AS live_rows,
       coalesce(last_vacuum, last_autovacuum)::text AS last_vacuum
       FROM pg_catalog.pg_stat_user_tables WHERE n_dead_tup > 10000 AND n_dead_tup > 0.2 * n_live_tup ORDER BY n_dead_tup DESC LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No table has many dead rows."
-          : `${rows.length} tables have many dead rows; VACUUM them or tune autovacuum.`,
-    }),
+    judge: none(
+      "No table has many dead rows.",
+      "Tables with many dead rows",
+      "VACUUM them or tune autovacuum.",
+    ),
     shows: true,
   },
   bloat: {
@@ -90,13 +97,11 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT p.oid::regclass::text AS object, p.kind, p.relpages::float8 * 8192 AS bytes, ((p.relpages - p.needed) * 8192)::float8 AS wasted_bytes
       FROM part p JOIN pg_catalog.pg_class c ON c.oid = p.oid WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
         AND p.relpages > 1280 AND p.relpages > 2 * p.needed ORDER BY 4 DESC LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No table or index over 10 MB is more than half empty, by estimate."
-          : `${rows.length} tables and indexes are more than half empty, by estimate; REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.`,
-    }),
+    judge: none(
+      "No table or index over 10 MB is more than half empty, by estimate.",
+      "Tables and indexes that are more than half empty, by estimate",
+      "REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
+    ),
     shows: true,
   },
   schema: {
@@ -115,13 +120,10 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT e.extname::text, 'extension in the schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
       ) found ORDER BY 2, 1 LIMIT 20`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "Every table has a primary key, and policies are sound."
-          : `${rows.length} ${rows.length === 1 ? "object deserves" : "objects deserve"} a look.`,
-    }),
+    judge: none(
+      "Every table has a primary key, and policies are sound.",
+      "Tables and policies that need attention",
+    ),
     shows: true,
   },
   indexes: {
@@ -130,13 +132,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       FROM pg_catalog.pg_stat_user_indexes s JOIN pg_catalog.pg_index i ON i.indexrelid = s.indexrelid
       WHERE NOT i.indisvalid OR (s.idx_scan = 0 AND NOT i.indisunique AND pg_catalog.pg_relation_size(s.indexrelid) > 1048576)
       ORDER BY 4 DESC LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No index is invalid, and no large one is unused."
-          : `${rows.length} indexes are invalid or were never used.`,
-    }),
+    judge: none("No index is invalid, and no large one is unused.", "Invalid or unused indexes"),
     shows: true,
   },
   wraparound: {
@@ -150,25 +146,21 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   transactions: {
     statement: `SELECT pid, usename::text AS role, state, round(extract(epoch FROM now() - xact_start))::float8 AS seconds, left(query, 200) AS query
       FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND xact_start < now() - interval '5 minutes' ORDER BY xact_start LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No transaction is open for over 5 minutes."
-          : `${rows.length} transactions are open for over 5 minutes; they hold back VACUUM and may hold locks.`,
-    }),
+    judge: none(
+      "No transaction is open for over 5 minutes.",
+      "Transactions open for over 5 minutes",
+      "They hold back VACUUM and may hold locks.",
+    ),
     shows: true,
   },
   constraints: {
     statement: `SELECT conrelid::regclass::text AS table, conname::text AS constraint, pg_catalog.pg_get_constraintdef(oid) AS definition
       FROM pg_catalog.pg_constraint WHERE NOT convalidated ORDER BY 1, 2 LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "Every constraint is validated."
-          : `${rows.length} constraints are not validated: older rows may violate them.`,
-    }),
+    judge: none(
+      "Every constraint is validated.",
+      "Constraints that are not validated",
+      "Older rows may violate them.",
+    ),
     shows: true,
   },
   security: {
@@ -191,24 +183,27 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
         WHERE p.prosecdef AND NOT EXISTS (SELECT FROM unnest(p.proconfig) s WHERE s LIKE 'search_path=%')
           AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+      UNION ALL
+      SELECT c.oid::regclass::text, 'materialized view, which row security does not guard, is open to the API role ' || r.rolname
+        FROM pg_catalog.pg_class c, pg_catalog.pg_roles r WHERE c.relkind = 'm' AND r.rolname IN (${API_ROLES})
+          AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
+      UNION ALL
+      SELECT p.oid::regprocedure::text, 'SECURITY DEFINER function can be called by the API role ' || r.rolname
+        FROM pg_catalog.pg_proc p, pg_catalog.pg_roles r WHERE p.prosecdef AND r.rolname IN (${API_ROLES})
+          AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+          AND pg_catalog.has_schema_privilege(r.oid, p.pronamespace, 'USAGE') AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
+          AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
       ) found ORDER BY 1, 2 LIMIT 20`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No table is open to everybody, and nothing bypasses row security."
-          : `${rows.length} objects are more open than they look.`,
-    }),
+    judge: none(
+      "No table is open to everybody, and nothing bypasses row security.",
+      "Objects that are more open than they look",
+    ),
     shows: true,
   },
   sequences: {
     statement: `SELECT schemaname || '.' || sequencename AS sequence, round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0 ? "No sequence is near its end." : `${rows.length} sequences are near their end.`,
-    }),
+    judge: none("No sequence is near its end.", "Sequences near their end"),
     shows: true,
   },
   locks: {
@@ -216,10 +211,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
         b.pid AS blocked_by, b.state AS blocker_state, left(b.query, 200) AS blocker_query
       FROM pg_catalog.pg_stat_activity w, unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
         LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary: rows.length === 0 ? "Nobody waits for a lock." : `${rows.length} sessions wait for a lock.`,
-    }),
+    judge: none("Nobody waits for a lock.", "Sessions waiting for a lock"),
     shows: true,
   },
   replication: {
@@ -228,13 +220,10 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       UNION ALL SELECT slot_name::text, 'inactive slot', NULL, (CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
       ELSE pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn) END)::float8 AS kept_bytes
         FROM pg_catalog.pg_replication_slots WHERE NOT active LIMIT 10`,
-    judge: (rows) => ({
-      ok: rows.length === 0,
-      summary:
-        rows.length === 0
-          ? "No standby is far behind, and no replication slot is inactive."
-          : `${rows.length} standbys are over 100 MB behind, or slots are inactive and keep WAL on the disk.`,
-    }),
+    judge: none(
+      "No standby is far behind, and no replication slot is inactive.",
+      "Standbys over 100 MB behind, and inactive slots, which keep WAL on the disk",
+    ),
     shows: true,
   },
   settings: {
