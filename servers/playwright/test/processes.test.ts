@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { bringBrowser } from "./browser.mjs";
@@ -119,4 +119,32 @@ it("two servers at once share a folder of artifacts and nothing else", async () 
   expect(answers.map(({ data }) => data.passed)).toEqual([true, true, true, true]);
   const ids = answers.map(({ data }) => String(data.run_id));
   expect(new Set(ids).size).toBe(4);
+});
+
+it("the server's own process never loads Playwright", async () => {
+  const web = await site({ "*": page("<h1>Good</h1>") });
+  const log = join(await folderOf("loaded"), "loaded.txt");
+  const { executablePath } = await bringBrowser();
+  const watching = fileURLToPath(new URL("watch-modules.mjs", import.meta.url));
+  const server = await connectStdio(bin, {
+    args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],
+    env: { NODE_OPTIONS: `--import=${pathToFileURL(watching)}`, LOADED_LOG: log },
+  });
+  servers.push(server);
+  const call = async (name: string, args: Record<string, unknown>) =>
+    answerOf(await server.client.callTool({ name, arguments: { url: web.url, ...args } }));
+  const checks = { assertions: ["h1 is 'Good'"] };
+  expect((await call("pw_run_test", { ...checks, devices: ["iPhone 15"] })).text).toMatch(
+    /^All checks passed/,
+  );
+  expect((await call("pw_inspect_page", {})).isError).toBe(false);
+  expect((await call("pw_export_spec", { ...checks, device: "iPhone 15" })).text).toContain(
+    '"isMobile":true',
+  );
+  const pids = (await readFile(log, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => Number.parseInt(line, 10));
+  expect(pids.length, "the drivers load it").toBeGreaterThan(0);
+  expect(pids).not.toContain(server.pid);
 });
