@@ -26,7 +26,7 @@ async function connect(server: HttpProcess, era: "legacy" | "modern") {
   return client;
 }
 
-describe("a port that cannot be had", () => {
+describe("a port that is unavailable", () => {
   it("is explained in one sentence, with exit code 1", async () => {
     const other = createServer();
     other.listen(0, "127.0.0.1");

@@ -270,7 +270,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
       ...userOf("~/.config/devin/mcp_config.json", "%APPDATA%\\devin\\mcp_config.json"),
     ],
     adds: (name, { length }) => (length > 0 ? undefined : ["devin", "mcp", "add", "-s", "project", name]),
-    notes: ["A secret of a project belongs into .devin/mcp_config.local.json, which git ignores."],
+    notes: ["A secret of a project belongs in .devin/mcp_config.local.json, which git ignores."],
   },
   windsurf: {
     title: "Windsurf",

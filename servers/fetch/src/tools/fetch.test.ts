@@ -29,8 +29,8 @@ it("gives a piece, the exact next index, and the rest from the same download", a
   expect(lab.asked).toEqual(["/"]);
   const past = await failureOf(run(web, "fetch", { url: `${lab.origin}/`, start_index: 5_000 }));
   expect(past).toMatchObject({ kind: "invalid", message: expect.stringContaining("No more content") });
-  const anew = await fetched(web, { url: `${lab.origin}/`, max_age: 0 });
-  expect(anew.text).toContain("Something else by now.");
+  const again = await fetched(web, { url: `${lab.origin}/`, max_age: 0 });
+  expect(again.text).toContain("Something else by now.");
 });
 
 it("narrows to a selector or a section, and leaves links out", async () => {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BASELINE_NAME } from "../language/quality.ts";
 
-/** The pictures that later runs are compared with, in a folder that belongs into the project's repository. */
+/** The pictures that later runs are compared with, in a folder that belongs in the project's repository. */
 export class BaselineStore {
   readonly folder: string;
 
