@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { posix } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
+import { withDirectory } from "./open-path.ts";
 
 /** The protocol sends no more suggestions than this. */
 const MOST = 100;
@@ -21,17 +22,14 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
   const folder = posix.dirname(`${typed}x`);
   const start = typed.slice(typed.lastIndexOf("/") + 1);
   try {
-    const directory = await guard.openDirectory(folder);
-    try {
+    return await withDirectory(guard, folder, async (directory) => {
       const entries = await readdir(directory.entry(""), { withFileTypes: true });
       return entries
         .filter((entry) => entry.name.startsWith(start))
         .map((entry) => posix.join(folder, entry.name) + (entry.isDirectory() ? "/" : ""))
         .sort()
         .slice(0, MOST);
-    } finally {
-      await directory.close();
-    }
+    });
   } catch (error) {
     // Nothing to suggest outside of the bound or in what is no directory.
     if (error instanceof ToolError) return [];

@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import type { FSWatcher } from "chokidar";
+import { directoryAt, withFile } from "./open-path.ts";
 
 /** How many files and directories may be watched at once; each holds a handle of the system. */
 export const MAX_WATCHED = 256;
@@ -55,16 +56,9 @@ export class Watchers {
   }
 
   async #realPath(path: string): Promise<string> {
-    try {
-      const directory = await this.#guard.openDirectory(path);
-      await directory.close();
-      return directory.realPath;
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== "not_directory") throw error;
-    }
-    const file = await this.#guard.openFile(path);
-    await file.handle.close();
-    return file.realPath;
+    const directory = await directoryAt(this.#guard, path);
+    await directory?.close();
+    return directory?.realPath ?? withFile(this.#guard, path, async ({ realPath }) => realPath);
   }
 
   async #start(realPath: string, changed: () => void): Promise<() => Promise<void>> {

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import type { Journal } from "../journal/journal.ts";
+import { placeOf, withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { Locks } from "./path-locks.ts";
 
@@ -18,16 +19,9 @@ export interface ChangeContext {
 /** Opens the file at `path`, or returns undefined where nothing is there. Close its handle. */
 export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
   // Looked at first, because the guard's `not_found` compares the names in the directory to suggest one.
-  const place = await placeIfThere(guard, path);
-  if (place === undefined) return undefined;
-  await place.parent.close();
-  if (place.stat === undefined) return undefined;
+  const place = await placeOf(guard, path).catch(orNothing);
+  if (place?.stat === undefined) return undefined;
   return guard.openFile(path).catch(orNothing);
-}
-
-/** The place of `path`, or undefined where its parent is missing. Close its parent. */
-async function placeIfThere(guard: PathGuard, path: string): Promise<GuardedPlace | undefined> {
-  return guard.place(path).catch(orNothing);
 }
 
 /** Nothing for `not_found`; throws every other error again. */
@@ -49,11 +43,9 @@ export async function lockPath(guard: PathGuard, path: string): Promise<string> 
 /** The real path of the entry itself: a link is not followed. */
 export async function entryPath(guard: PathGuard, path: string): Promise<string> {
   const absolute = await guard.resolve(path);
-  const place = await placeIfThere(guard, absolute);
+  const place = await placeOf(guard, absolute).catch(orNothing);
   // Where the parent is missing as well, whoever creates both locks the same text.
-  if (place === undefined) return absolute;
-  await place.parent.close();
-  return join(place.parent.realPath, place.name);
+  return place === undefined ? absolute : join(place.parent.realPath, place.name);
 }
 
 /** Throws the guard's `not_found`, which says what is near, where nothing stands at a place. */
@@ -91,12 +83,7 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
   const removed: string[] = [];
   for (const path of directories.toReversed()) {
     try {
-      const place = await guard.place(path, { write: true });
-      try {
-        await rmdir(place.entry);
-      } finally {
-        await place.parent.close();
-      }
+      await withPlace(guard, path, ({ entry }) => rmdir(entry));
       removed.unshift(path);
     } catch {
       // Somebody uses it, or it is gone: the ones around it are not empty or not there either.

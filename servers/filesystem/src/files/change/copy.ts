@@ -14,6 +14,7 @@ import type { Effect } from "../journal/change-record.ts";
 import { stateOfEntry } from "../journal/file-state.ts";
 import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
+import { directoryAt, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
@@ -67,7 +68,7 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
   return context.locks.hold(
     [key],
     async () => {
-      const source = await openAny(guard, from);
+      const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
       try {
         return "handle" in source
           ? await copyOneFile(context, recording, source, from, to, request)
@@ -81,15 +82,6 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
     },
     request.signal,
   );
-}
-
-async function openAny(guard: PathGuard, path: string): Promise<GuardedFile | GuardedDirectory> {
-  try {
-    return await guard.openFile(path);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "is_directory") return guard.openDirectory(path);
-    throw error;
-  }
 }
 
 async function copyOneFile(
@@ -181,15 +173,12 @@ async function intoPlace(
   to: string,
   work: (folder: Folder, hidden: string, parent: GuardedDirectory) => Promise<Copied>,
 ): Promise<Copied> {
-  const place = await context.guard.place(to, { write: true });
-  const folder = guardedFolder(context.guard, place.parent);
   const hidden = temporaryName();
-  try {
-    return await work(folder, hidden, place.parent);
-  } finally {
-    await discard(context.guard, place.parent, hidden);
-    await place.parent.close();
-  }
+  return withPlace(context.guard, to, ({ parent }) =>
+    work(guardedFolder(context.guard, parent), hidden, parent).finally(() =>
+      discard(context.guard, parent, hidden),
+    ),
+  );
 }
 
 /**
@@ -208,12 +197,7 @@ async function dropOutsideLinks(
     const inside =
       (await guard.readLink(join(from, path))).inside && (await guard.readLink(join(copied, path))).inside;
     if (inside) continue;
-    const place = await guard.place(join(copied, path), { write: true });
-    try {
-      await unlink(place.entry);
-    } finally {
-      await place.parent.close();
-    }
+    await withPlace(guard, join(copied, path), ({ entry }) => unlink(entry));
     dropped.push(path);
   }
   return dropped;

@@ -1,5 +1,6 @@
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { type Receipt, Recording, tooLarge } from "../journal/recording.ts";
+import { placeOf } from "../open-path.ts";
 import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf, openFolder } from "./open-folder.ts";
 import { demandOrdinary, takeAway } from "./set-aside.ts";
@@ -37,8 +38,7 @@ export async function planDelete(
   options: { recursive: boolean; signal?: AbortSignal | undefined },
 ): Promise<DeletePlan> {
   const { guard, journal } = context;
-  const place = await guard.place(path, { write: true });
-  await place.parent.close();
+  const place = await placeOf(guard, path, { write: true });
   const { stat } = place;
   await demandThere(guard, place);
   demandOrdinary(place);

@@ -3,6 +3,7 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { State } from "../journal/change-record.ts";
 import { movedState } from "../journal/file-state.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
+import { placeOf, withPlace } from "../open-path.ts";
 import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
 import { demandOrdinary } from "./set-aside.ts";
@@ -77,16 +78,14 @@ export async function moveRecorded(
 }
 
 async function look(context: ChangeContext, from: string, to: string) {
-  const source = await context.guard.place(from, { write: true });
-  try {
+  return withPlace(context.guard, from, async (source) => {
     await demandThere(context.guard, source);
     demandOrdinary(source);
     const stat = source.stat;
     const link = stat?.isSymbolicLink() ? await readlink(source.entry) : undefined;
     const after: State = link === undefined ? movedState(stat) : { type: "link", target: link };
     const type: Moved["type"] = link !== undefined ? "link" : stat?.isDirectory() ? "directory" : "file";
-    const target = await context.guard.place(to, { write: true });
-    await target.parent.close();
+    const target = await placeOf(context.guard, to, { write: true });
     // "readme" to "README" where the file system takes both for one name.
     const renamesOnly =
       target.stat !== undefined &&
@@ -94,7 +93,5 @@ async function look(context: ChangeContext, from: string, to: string) {
       target.stat.dev === stat.dev &&
       from.toLowerCase() === to.toLowerCase();
     return { type, after, size: type === "file" ? stat?.size : undefined, renamesOnly };
-  } finally {
-    await source.parent.close();
-  }
+  });
 }

@@ -1,6 +1,7 @@
 import { readlink, symlink } from "node:fs/promises";
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { type Recording, tooLarge } from "../journal/recording.ts";
+import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
 /**
@@ -30,13 +31,10 @@ export async function keepDisplaced(
   } finally {
     await place.parent.close();
   }
-  const file = await context.guard.openFile(path);
-  try {
+  return withFile(context.guard, path, async (file) => {
     await recording.keepFile(file, options.signal);
     return file.stat.size;
-  } finally {
-    await file.handle.close();
-  }
+  });
 }
 
 /** The question to ask before a file at `path` is replaced for good; undefined where the journal keeps it. */
@@ -46,8 +44,7 @@ export async function replaceQuestion(
   overwrite: boolean,
 ): Promise<string | undefined> {
   if (!overwrite) return undefined;
-  const place = await context.guard.place(path, { write: true });
-  await place.parent.close();
+  const place = await placeOf(context.guard, path, { write: true });
   if (place.stat === undefined || place.stat.isDirectory() || place.stat.size === 0) return undefined;
   return lossQuestion(context, "Replace", place.path, place.stat.size);
 }

@@ -1,5 +1,6 @@
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
+import { withFile } from "../open-path.ts";
 import { binary } from "../read/read-text.ts";
 import { readAt } from "../read/source.ts";
 import { decode, formOfText, type TextForm } from "../read/text-encoding.ts";
@@ -57,8 +58,7 @@ async function readText(
   guard: PathGuard,
   path: string,
 ): Promise<{ path: string; text: string; form: TextForm }> {
-  const file = await guard.openFile(path);
-  try {
+  return withFile(guard, path, async (file) => {
     if (file.stat.size > MAX_EDIT_BYTES) {
       throw new ToolError(
         "too_large",
@@ -70,7 +70,5 @@ async function readText(
     const form = await formOfText(bytes, { whole: true });
     if (form === undefined) throw binary(file.path);
     return { path: file.path, text: decode(bytes, form).replaceAll("\r\n", "\n"), form };
-  } finally {
-    await file.handle.close();
-  }
+  });
 }

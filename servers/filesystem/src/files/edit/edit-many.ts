@@ -4,6 +4,7 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { withDirectory } from "../open-path.ts";
 import { decode, formOfText } from "../read/text-encoding.ts";
 import { walk } from "../tree/walk.ts";
 import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
@@ -83,8 +84,7 @@ async function filesBelow(
   ignored: readonly string[],
 ): Promise<string[]> {
   const glob = await compileGlob(text);
-  const root = await guard.openDirectory(path);
-  try {
+  return withDirectory(guard, path, async (root) => {
     const ignore = await IgnoreScope.above(guard, root, ignored);
     const found: string[] = [];
     await walk(guard, root, { signal, ignore }, (met) => {
@@ -96,9 +96,7 @@ async function filesBelow(
       throw tooMany(`more than ${grouped(MAX_FILES)} files below "${oneLine(path)}" match the glob`);
     }
     return found;
-  } finally {
-    await root.close();
-  }
+  });
 }
 
 function tooMany(what: string): ToolError {

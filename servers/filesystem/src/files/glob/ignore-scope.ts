@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
-import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { placeOf, withFile } from "../open-path.ts";
 import type { Entry, WalkedDirectory } from "../tree/open-below.ts";
 import {
   compileIgnoreLines,
@@ -131,24 +132,12 @@ async function parentsOf(guard: PathGuard, root: GuardedDirectory): Promise<stri
 }
 
 async function isThere(guard: PathGuard, path: string): Promise<boolean> {
-  return (
-    (await ifPresent(async () => {
-      const place = await guard.place(path);
-      await place.parent.close();
-      return place.stat !== undefined;
-    })) ?? false
-  );
+  return (await ifPresent(() => placeOf(guard, path)))?.stat !== undefined;
 }
 
 async function guardedLines(guard: PathGuard, path: string): Promise<IgnoreLine[]> {
-  const text = await ifPresent(async () => {
-    const file = await guard.openFile(path);
-    try {
-      return readDescriptor(file.handle.fd);
-    } finally {
-      await file.handle.close();
-    }
-  });
+  const read = async ({ handle }: GuardedFile) => readDescriptor(handle.fd);
+  const text = await ifPresent(() => withFile(guard, path, read));
   return text === undefined ? [] : parseIgnoreLines(text);
 }
 

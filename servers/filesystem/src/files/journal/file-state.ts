@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { orNothing } from "../change/change-context.ts";
 import { entriesBelow, type Folder, openFolder } from "../change/open-folder.ts";
+import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
 
@@ -26,12 +27,9 @@ export async function stateAt(
   } finally {
     await place.parent.close();
   }
-  const file = await guard.openFile(path);
-  try {
+  return withFile(guard, path, async (file) => {
     return { type: "file", hash: await hashOfFile(file, signal), size: file.stat.size };
-  } finally {
-    await file.handle.close();
-  }
+  });
 }
 
 /** The state of something that is moved, not written. */

@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import { demandThere } from "../change/change-context.ts";
+import { directoryAt, withDirectory, withFile } from "../open-path.ts";
 import { Lines } from "./lines.ts";
 import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
@@ -31,6 +32,9 @@ export interface FileInfo {
   readonly writable: boolean;
 }
 
+/** The facts that only a file's content has. */
+const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
+
 /**
  * Tells what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
  * out, and of FIFOs, sockets and devices, only the entry itself is looked at: nothing is opened.
@@ -48,15 +52,8 @@ export async function getInfo(guard: PathGuard, path: string, signal?: AbortSign
     const link = stat.isSymbolicLink() ? await guard.readLink(place.path) : undefined;
     if (stat.isDirectory()) return await directoryInfo(guard, place.path, link);
     if (stat.isFile() || link?.inside) return await followed(guard, place.path, link, signal);
-    const plain = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
-    return {
-      path: place.path,
-      type: typeName(stat),
-      link,
-      stat,
-      ...plain,
-      writable: place.parent.directory.writable,
-    };
+    const { writable } = place.parent.directory;
+    return { path: place.path, type: typeName(stat), link, stat, ...NO_CONTENT, writable };
   } finally {
     await place.parent.close();
   }
@@ -79,25 +76,19 @@ async function followed(
   link: FileInfo["link"],
   signal: AbortSignal | undefined,
 ): Promise<FileInfo> {
-  let file: GuardedFile;
-  try {
-    file = await guard.openFile(path);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "is_directory") return directoryInfo(guard, path, link);
-    throw error;
+  const directory = await directoryAt(guard, path);
+  if (directory !== undefined) {
+    await directory.close();
+    return directoryInfo(guard, path, link);
   }
-  try {
-    return {
-      path,
-      type: "file",
-      link,
-      stat: file.stat,
-      ...(await contentFacts(file, signal)),
-      writable: file.directory.writable,
-    };
-  } finally {
-    await file.handle.close();
-  }
+  return withFile(guard, path, async (file) => ({
+    path,
+    type: "file",
+    link,
+    stat: file.stat,
+    ...(await contentFacts(file, signal)),
+    writable: file.directory.writable,
+  }));
 }
 
 async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) {
@@ -116,14 +107,9 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
 }
 
 async function directoryInfo(guard: PathGuard, path: string, link: FileInfo["link"]): Promise<FileInfo> {
-  const directory = await guard.openDirectory(path);
-  try {
-    const plain = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
-    const { writable } = directory.directory;
-    return { path: directory.path, type: "directory", link, stat: directory.stat, ...plain, writable };
-  } finally {
-    await directory.close();
-  }
+  return withDirectory(guard, path, async ({ path, stat, directory: { writable } }) => {
+    return { path, type: "directory", link, stat, ...NO_CONTENT, writable };
+  });
 }
 
 /** What a directory entry is, by its stat. */

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
@@ -66,8 +67,7 @@ export async function readMedia(
   path: string,
   signal?: AbortSignal,
 ): Promise<Media> {
-  const file = await guard.openFile(path);
-  try {
+  return withFile(guard, path, async (file): Promise<Media> => {
     const { mime, text } = await typeOf(file);
     if (text && /\.svg$/i.test(file.path) && file.stat.size <= MAX_SVG_BYTES) {
       const form = await formOf(await sourceOf(file));
@@ -112,9 +112,7 @@ export async function readMedia(
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;
     return { kind, path: file.path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
-  } finally {
-    await file.handle.close();
-  }
+  });
 }
 
 function tooSlow(): ToolError {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { directoryAt, withFile } from "../open-path.ts";
 import { MOST_MEDIA_BYTES, typeOf } from "./media.ts";
 import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode } from "./text-encoding.ts";
@@ -23,25 +24,19 @@ export type Whole =
 export async function readWhole(guard: PathGuard, path: string): Promise<Whole> {
   const names = await namesIn(guard, path);
   if (names !== undefined) return { text: names, mime: "inode/directory" };
-  const file = await guard.openFile(path);
-  try {
+  return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
     const most = text ? MOST_TEXT_BYTES : MOST_MEDIA_BYTES;
     if (file.stat.size > most) throw tooLarge(file, most);
     const form = text ? await formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, file.stat.size);
     return form === undefined ? { bytes, mime } : { text: decode(bytes, form), mime };
-  } finally {
-    await file.handle.close();
-  }
+  });
 }
 
 /** The names in a directory, sorted; undefined where the path is a file. */
 async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
-  const directory = await guard.openDirectory(path).catch((error: unknown) => {
-    if (error instanceof ToolError && error.code === "not_directory") return undefined;
-    throw error;
-  });
+  const directory = await directoryAt(guard, path);
   if (directory === undefined) return undefined;
   try {
     const entries = await readdir(directory.entry(""), { withFileTypes: true });

@@ -1,5 +1,6 @@
 import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { Lines } from "./lines.ts";
 import { formOf, hashOf, type Source, sourceOf, wholeSource } from "./source.ts";
@@ -80,12 +81,7 @@ export async function readText(
   threads?: ThreadPool,
 ): Promise<TextPart> {
   checkRange(options);
-  const file = await guard.openFile(path);
-  try {
-    return await readOpened(file, options, threads);
-  } finally {
-    await file.handle.close();
-  }
+  return withFile(guard, path, (file) => readOpened(file, options, threads));
 }
 
 async function readOpened(

@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/core/boundary";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { directoryAt } from "../open-path.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import { TopItems } from "../tree/top-items.ts";
@@ -69,7 +70,7 @@ export class TextSearcher {
     const { signal, abort, end } = startDeadline(budgetMs, request.signal, () => tooLate(budgetMs));
     try {
       signal.throwIfAborted();
-      const directory = await this.#openDirectory(request.path);
+      const directory = await directoryAt(this.#guard, request.path);
       if (directory === undefined) return await this.#searchFile(request, pattern, signal);
       try {
         return await this.#searchDirectory(directory, request, pattern, { signal, abort });
@@ -83,16 +84,6 @@ export class TextSearcher {
 
   close(): Promise<void> {
     return this.#pool.close();
-  }
-
-  /** Undefined where `path` is a file. */
-  async #openDirectory(path: string): Promise<GuardedDirectory | undefined> {
-    try {
-      return await this.#guard.openDirectory(path);
-    } catch (error) {
-      if (error instanceof ToolError && error.code === "not_directory") return undefined;
-      throw error;
-    }
   }
 
   async #searchFile(request: TextSearch, pattern: TextPattern, signal: AbortSignal): Promise<TextFound> {

@@ -2,6 +2,7 @@ import { grouped, oneLine } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { withDirectory } from "../open-path.ts";
 import { forbiddenMounts } from "./mounts.ts";
 import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
@@ -48,17 +49,14 @@ export async function drawTree(
   extraIgnored: readonly string[],
 ): Promise<string> {
   const exclude = await compileExclusion(request.exclude);
-  const root = await guard.openDirectory(request.path);
-  try {
+  return withDirectory(guard, request.path, async (root) => {
     const ignore = request.includeIgnored ? undefined : await IgnoreScope.above(guard, root, extraIgnored);
     const forbidden = await forbiddenMounts(guard, root.realPath);
     const grower = new Grower(request, exclude, forbidden, walkedDirectory(root));
     const trunk = await grower.grow(ignore);
     await root.verify();
     return `${oneLine(root.path)}/\n${draw(trunk, 1)}${factsOn(request, grower)}`;
-  } finally {
-    await root.close();
-  }
+  });
 }
 
 class Grower {

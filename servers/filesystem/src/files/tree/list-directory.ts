@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
+import { withDirectory } from "../open-path.ts";
 import { type EntryType, typeOf } from "./open-below.ts";
 import { compareText } from "./path-order.ts";
 import { TimeSlices } from "./time-slices.ts";
@@ -67,8 +68,7 @@ const FRAME = 1_000;
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
 export async function listDirectory(guard: PathGuard, request: ListRequest): Promise<Listing> {
-  const directory = await guard.openDirectory(request.path);
-  try {
+  return withDirectory(guard, request.path, async (directory) => {
     const cursors = cursorsOf(
       "list_directory",
       [directory.realPath, request.sort, request.details],
@@ -91,9 +91,7 @@ export async function listDirectory(guard: PathGuard, request: ListRequest): Pro
         : {}),
       ...(notes.length > 0 ? { notes } : {}),
     };
-  } finally {
-    await directory.close();
-  }
+  });
 }
 
 async function look(directory: GuardedDirectory, request: ListRequest, after: [number, string] | undefined) {

@@ -4,6 +4,7 @@ import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { compileExclusion, compileGlob, type Glob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { withDirectory } from "../open-path.ts";
 import type { EntryType } from "./open-below.ts";
 import { comparePaths } from "./path-order.ts";
 import { TopItems } from "./top-items.ts";
@@ -73,8 +74,7 @@ export async function searchNames(
 ): Promise<NamesFound> {
   const glob = await compileGlob(request.pattern);
   const exclude = await compileExclusion(request.exclude);
-  const root = await guard.openDirectory(request.path);
-  try {
+  return withDirectory(guard, request.path, async (root) => {
     const { pattern, type, includeIgnored, sort } = request;
     const query = [root.realPath, pattern, request.exclude, type, includeIgnored, sort];
     const cursors = cursorsOf("search_files", query, position);
@@ -109,9 +109,7 @@ export async function searchNames(
       ...next(last, all.length > matches.length, report, cursors.encode),
       ...withNotes(notesOn(request, glob, report, collector.total)),
     };
-  } finally {
-    await root.close();
-  }
+  });
 }
 
 class Collector {

@@ -1,0 +1,53 @@
+import { ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+
+/** Runs `work` with the opened file, and closes it. @throws what `PathGuard.openFile` and `work` throw. */
+export async function withFile<Result>(
+  guard: PathGuard,
+  path: string,
+  work: (file: GuardedFile) => Promise<Result>,
+): Promise<Result> {
+  const file = await guard.openFile(path);
+  return work(file).finally(() => file.handle.close());
+}
+
+/** Runs `work` with the opened directory, and closes it. @throws what `PathGuard.openDirectory` and `work` throw. */
+export async function withDirectory<Result>(
+  guard: PathGuard,
+  path: string,
+  work: (directory: GuardedDirectory) => Promise<Result>,
+): Promise<Result> {
+  const directory = await guard.openDirectory(path);
+  return work(directory).finally(() => directory.close());
+}
+
+/** Runs `work` with a place that may be changed, and closes its parent. @throws what `PathGuard.place` and `work` throw. */
+export async function withPlace<Result>(
+  guard: PathGuard,
+  path: string,
+  work: (place: GuardedPlace) => Promise<Result>,
+): Promise<Result> {
+  const place = await guard.place(path, { write: true });
+  return work(place).finally(() => place.parent.close());
+}
+
+/** What is at `path`, its parent closed already. @throws what `PathGuard.place` throws. */
+export async function placeOf(
+  guard: PathGuard,
+  path: string,
+  options?: { write: boolean },
+): Promise<GuardedPlace> {
+  const place = await guard.place(path, options);
+  await place.parent.close();
+  return place;
+}
+
+/** Opens the directory at `path`; undefined where a file is there. @throws what `PathGuard.openDirectory` throws. */
+export async function directoryAt(guard: PathGuard, path: string): Promise<GuardedDirectory | undefined> {
+  try {
+    return await guard.openDirectory(path);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "not_directory") return undefined;
+    throw error;
+  }
+}
