@@ -16,7 +16,7 @@ import { within } from "../journal/journal-directory.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
-import { contentOf, type Folder, guardedFolder } from "./open-folder.ts";
+import { contentOf } from "./entries-below.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
 import { discard } from "./set-aside.ts";
 
@@ -92,16 +92,16 @@ async function copyOneFile(
   to: string,
   request: CopyRequest,
 ): Promise<Copied> {
-  return intoPlace(context, to, async (folder, hidden) => {
+  return intoPlace(context, to, async (parent, hidden) => {
     const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
-    const entry = folder.entry(hidden);
+    const entry = parent.entry(hidden);
     await pipeline(
       source.handle.createReadStream({ start: 0, autoClose: false }),
       createWriteStream(entry, { flags: "wx", mode: 0o600 }),
       { signal: request.signal },
     );
     await chmod(entry, source.stat.mode & 0o777);
-    const after = await stateOfEntry(folder, hidden, request.signal);
+    const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
     const bytes = after.type === "file" ? after.size : 0;
     const effect: Effect =
       replaced === undefined
@@ -123,11 +123,10 @@ async function copyDirectory(
   request: CopyRequest,
 ): Promise<Copied> {
   const { guard } = context;
-  return intoPlace(context, to, async (folder, hidden, parent) => {
+  return intoPlace(context, to, async (parent, hidden) => {
     if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
     await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-    const original = guardedFolder(guard, source);
-    const content = await contentOf(original, { most: MOST_COPIED, signal: request.signal });
+    const content = await contentOf(guard, source, { most: MOST_COPIED, signal: request.signal });
     const total = content.files + content.directories + content.links;
     const special: string[] = [];
     const copied = await guard.copyTree(
@@ -148,7 +147,7 @@ async function copyDirectory(
     const directories = all.filter((stat) => stat.isDirectory()).length;
     const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
     const outside = await dropOutsideLinks(guard, from, join(dirname(to), hidden), links);
-    const after = await stateOfEntry(folder, hidden, request.signal);
+    const after = await stateOfEntry(context.guard, parent, hidden, request.signal);
     const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
     await recording.write({ kind: "created", path: to, after, parents: [] }, { after: bytes });
     await guard.move(join(dirname(to), hidden), to);
@@ -171,13 +170,11 @@ async function copyDirectory(
 async function intoPlace(
   context: ChangeContext,
   to: string,
-  work: (folder: Folder, hidden: string, parent: GuardedDirectory) => Promise<Copied>,
+  work: (parent: GuardedDirectory, hidden: string) => Promise<Copied>,
 ): Promise<Copied> {
   const hidden = temporaryName();
   return withPlace(context.guard, to, ({ parent }) =>
-    work(guardedFolder(context.guard, parent), hidden, parent).finally(() =>
-      discard(context.guard, parent, hidden),
-    ),
+    work(parent, hidden).finally(() => discard(context.guard, parent, hidden)),
   );
 }
 

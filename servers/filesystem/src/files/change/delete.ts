@@ -1,8 +1,9 @@
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory } from "@refmcp/core/boundary";
 import { type Receipt, Recording, tooLarge } from "../journal/recording.ts";
-import { placeOf } from "../open-path.ts";
+import { placeOf, withDirectory } from "../open-path.ts";
 import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
-import { type Content, contentOf, entriesOf, openFolder } from "./open-folder.ts";
+import { type Content, contentOf, entriesOf } from "./entries-below.ts";
 import { demandOrdinary, takeAway } from "./set-aside.ts";
 
 /** What a deletion would take away. */
@@ -43,7 +44,8 @@ export async function planDelete(
   await demandThere(guard, place);
   demandOrdinary(place);
   const type = stat?.isDirectory() ? "directory" : stat?.isSymbolicLink() ? "link" : "file";
-  const content = type === "directory" ? await countBelow(context, place.path, options.signal) : undefined;
+  const look = (directory: GuardedDirectory) => contentOf(guard, directory, { signal: options.signal });
+  const content = type === "directory" ? await withDirectory(guard, place.path, look) : undefined;
   const entries = content === undefined ? 0 : entriesOf(content);
   if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
   const bytes = content?.bytes ?? (type === "file" ? (stat?.size ?? 0) : 0);
@@ -102,19 +104,6 @@ export async function deletePlanned(
 
 function entriesIn(plan: DeletePlan): number {
   return plan.content === undefined ? 0 : entriesOf(plan.content);
-}
-
-async function countBelow(
-  context: ChangeContext,
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<Content> {
-  const folder = await openFolder(context.guard, path);
-  try {
-    return await contentOf(folder, { signal });
-  } finally {
-    await folder.close();
-  }
 }
 
 function notEmpty(path: string, entries: number): ToolError {

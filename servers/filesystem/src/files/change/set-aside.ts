@@ -10,7 +10,6 @@ import {
   type PathGuard,
   systemError,
 } from "@refmcp/core/boundary";
-import { type Folder, guardedFolder } from "./open-folder.ts";
 
 /**
  * A name for what is about to get its own name back or to vanish. It may be all that is left of it where this process
@@ -92,19 +91,18 @@ export async function bringBack(
   {
     ready,
     signal,
-  }: { ready?(folder: Folder, name: string): Promise<void>; signal?: AbortSignal | undefined },
+  }: { ready?(parent: GuardedDirectory, name: string): Promise<void>; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const place = await guard.place(path, { write: true });
   const hidden = hiddenName();
   const hiddenPath = join(place.parent.path, hidden);
-  const folder = guardedFolder(guard, place.parent);
   try {
     if (place.stat !== undefined) throw inTheWay(path);
     const moved = await renamed(image, place.parent.entry(hidden));
     try {
       if (!moved)
         await guard.copyTree(imageSpot(image), { parent: place.parent, name: hidden, path }, { signal });
-      await ready?.(folder, hidden);
+      await ready?.(place.parent, hidden);
       await guard.move(hiddenPath, path);
     } catch (error) {
       if (moved) await rename(place.parent.entry(hidden), image);

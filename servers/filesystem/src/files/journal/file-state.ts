@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { PathGuard } from "@refmcp/core/boundary";
+import { isDeepStrictEqual } from "node:util";
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import { orNothing } from "../change/change-context.ts";
-import { entriesBelow, type Folder, openFolder } from "../change/open-folder.ts";
+import { entriesBelow, openChild } from "../change/entries-below.ts";
 import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
@@ -23,7 +24,7 @@ export async function stateAt(
     if (stat === undefined) return undefined;
     if (stat.isSymbolicLink()) return { type: "link", target: await readlink(place.entry) };
     if (like === "moved file" || like === "moved directory") return movedState(stat);
-    if (stat.isDirectory()) return await treeState(await openFolder(guard, path), signal);
+    if (stat.isDirectory()) return await treeState(guard, await guard.openDirectory(path), signal);
   } finally {
     await place.parent.close();
   }
@@ -40,11 +41,17 @@ export function movedState(stat: Stats | undefined): State {
 }
 
 /** The state of an entry of ours that is about to get its own name. */
-export async function stateOfEntry(folder: Folder, name: string, signal?: AbortSignal): Promise<State> {
-  const stat = await lstat(folder.entry(name));
-  if (stat.isSymbolicLink()) return { type: "link", target: await readlink(folder.entry(name)) };
-  if (stat.isDirectory()) return treeState(await folder.child(name), signal);
-  const handle = await open(folder.entry(name));
+export async function stateOfEntry(
+  guard: PathGuard,
+  parent: GuardedDirectory,
+  name: string,
+  signal?: AbortSignal,
+): Promise<State> {
+  const entry = parent.entry(name);
+  const stat = await lstat(entry);
+  if (stat.isSymbolicLink()) return { type: "link", target: await readlink(entry) };
+  if (stat.isDirectory()) return treeState(guard, await openChild(guard, parent, name), signal);
+  const handle = await open(entry);
   try {
     return { type: "file", hash: await hashOfFile({ handle }, signal), size: stat.size };
   } finally {
@@ -53,15 +60,19 @@ export async function stateOfEntry(folder: Folder, name: string, signal?: AbortS
 }
 
 /** Closes `root`. */
-async function treeState(root: Folder, signal: AbortSignal | undefined): Promise<State> {
+async function treeState(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  signal: AbortSignal | undefined,
+): Promise<State> {
   const digest = createHash("sha256");
   let bytes = 0;
   try {
-    for await (const { folder, name, stat } of entriesBelow(root, signal)) {
-      const path = relative(root.path, join(folder.path, name));
+    for await (const { directory, name, stat } of entriesBelow(guard, root, signal)) {
+      const path = relative(root.path, join(directory.path, name));
       // A directory's own time changes with its entries; these are looked at one by one.
       const time = stat.isDirectory() ? 0 : stat.mtimeMs;
-      const link = stat.isSymbolicLink() ? await readlink(folder.entry(name)) : "";
+      const link = stat.isSymbolicLink() ? await readlink(directory.entry(name)) : "";
       if (stat.isFile()) bytes += stat.size;
       digest.update(JSON.stringify([path, stat.mode, stat.isDirectory() ? 0 : stat.size, time, link]));
     }
@@ -73,18 +84,7 @@ async function treeState(root: Folder, signal: AbortSignal | undefined): Promise
 
 /** Whether nothing has changed between two states. */
 export function sameState(a: State, b: State | undefined): boolean {
-  if (b === undefined) return false;
-  switch (a.type) {
-    case "file":
-      return b.type === "file" && a.hash === b.hash && a.size === b.size;
-    case "moved file":
-      // A move across file systems keeps the time to the millisecond only.
-      return b.type === "moved file" && a.size === b.size && Math.abs(a.mtime_ms - b.mtime_ms) <= 1;
-    case "moved directory":
-      return b.type === "moved directory";
-    case "tree":
-      return b.type === "tree" && a.digest === b.digest;
-    case "link":
-      return b.type === "link" && a.target === b.target;
-  }
+  if (a.type !== "moved file" || b?.type !== "moved file") return isDeepStrictEqual(a, b);
+  // A move across file systems keeps the time to the millisecond only.
+  return a.size === b.size && Math.abs(a.mtime_ms - b.mtime_ms) <= 1;
 }

@@ -1,6 +1,6 @@
 import { lstat, readFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
+import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import {
   type ChangeContext,
   entryPath,
@@ -8,10 +8,11 @@ import {
   removeEmpty,
   withParents,
 } from "../change/change-context.ts";
+import { contentOf, entriesOf } from "../change/entries-below.ts";
 import { moveRecorded } from "../change/move.ts";
-import { contentOf, type Folder, openFolder } from "../change/open-folder.ts";
 import { readBefore, replaceContent } from "../change/replace-content.ts";
 import { bringBack, takeAway } from "../change/set-aside.ts";
+import { withDirectory } from "../open-path.ts";
 import type { Change, Effect } from "./change-record.ts";
 import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
 import { named } from "./receipt-text.ts";
@@ -135,8 +136,8 @@ async function undoRemoved(
   const recording = await startUndo(context, change, path);
   await recording.made(() =>
     withParents(context.guard, path, true, async (parents) => {
-      const ready = async (folder: Folder, name: string) => {
-        const after = await stateOfEntry(folder, name, signal);
+      const ready = async (parent: GuardedDirectory, name: string) => {
+        const after = await stateOfEntry(context.guard, parent, name, signal);
         await recording.write({ kind: "created", path, after, parents });
       };
       await bringBack(context.guard, image, path, { ready, signal });
@@ -167,11 +168,9 @@ async function undoMoved(
 
 async function undoMade({ context, change }: Undoing, effect: Kind<"made">): Promise<Undone> {
   const innermost = effect.directories.at(-1) ?? change.path;
-  const folder = await openFolder(context.guard, innermost).catch(() => undefined);
-  const content = folder === undefined ? undefined : await contentOf(folder).finally(() => folder.close());
-  if (content === undefined || content.files + content.directories + content.links + content.others > 0) {
-    throw changed(change, innermost);
-  }
+  const look = (directory: GuardedDirectory) => contentOf(context.guard, directory);
+  const content = await withDirectory(context.guard, innermost, look).catch(() => undefined);
+  if (content === undefined || entriesOf(content) > 0) throw changed(change, innermost);
   const recording = await startUndo(context, change, change.path);
   const directories = await removeEmpty(context.guard, effect.directories);
   if (directories.length === 0) throw changed(change, innermost);

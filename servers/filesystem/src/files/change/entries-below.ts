@@ -1,0 +1,118 @@
+import type { Stats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
+
+/** Opens the subdirectory `name`, not through a link, so that no swapped link leads a walk elsewhere. */
+export async function openChild(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+  name: string,
+): Promise<GuardedDirectory> {
+  const child = await guard.openDirectory(join(directory.path, name));
+  if (child.realPath === join(directory.realPath, name)) return child;
+  await child.close();
+  throw swapped(child.path);
+}
+
+/** The refusal where another program replaced something in the middle of our work. */
+function swapped(path: string): ToolError {
+  return new ToolError(
+    "conflict",
+    `"${oneLine(path)}" was replaced by another program in the middle of this operation.`,
+    {
+      hint: "Look at it again, then retry.",
+    },
+  );
+}
+
+/** Directories of more entries than this are handled in parts. */
+const MAX_ENTRIES = 1_000_000;
+
+interface EntryBelow {
+  /** The opened directory that it is in. */
+  readonly directory: GuardedDirectory;
+  readonly name: string;
+  /** Of the entry itself: a link is not followed. */
+  readonly stat: Stats;
+}
+
+/**
+ * All entries below `directory` in the order of their names, each directory after its content. Links are not followed;
+ * entries that vanish meanwhile are left out.
+ */
+export async function* entriesBelow(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+  signal?: AbortSignal,
+): AsyncGenerator<EntryBelow> {
+  for (const name of (await readdir(directory.entry(""))).sort()) {
+    signal?.throwIfAborted();
+    const stat = await lstat(directory.entry(name)).catch(orMissing);
+    if (stat === undefined) continue;
+    if (stat.isDirectory()) {
+      const child = await openChild(guard, directory, name);
+      try {
+        yield* entriesBelow(guard, child, signal);
+      } finally {
+        await child.close();
+      }
+    }
+    yield { directory, name, stat };
+  }
+}
+
+function orMissing(error: unknown): undefined {
+  if (errorCode(error) !== "ENOENT") throw error;
+}
+
+/** What a directory holds, at any depth. */
+export interface Content {
+  readonly files: number;
+  readonly directories: number;
+  readonly links: number;
+  /** FIFOs, sockets, devices. */
+  readonly others: number;
+  /** Bytes of the files. */
+  readonly bytes: number;
+}
+
+/**
+ * Counts what is below a directory.
+ *
+ * @throws ToolError `too_large` beyond `most` entries.
+ */
+export async function contentOf(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+  options: { most?: number; signal?: AbortSignal | undefined } = {},
+): Promise<Content> {
+  const most = options.most ?? MAX_ENTRIES;
+  let files = 0;
+  let directories = 0;
+  let links = 0;
+  let others = 0;
+  let bytes = 0;
+  for await (const { stat } of entriesBelow(guard, directory, options.signal)) {
+    if (stat.isFile()) {
+      files += 1;
+      bytes += stat.size;
+    } else if (stat.isDirectory()) directories += 1;
+    else if (stat.isSymbolicLink()) links += 1;
+    else others += 1;
+    if (files + directories + links + others > most) throw tooMany(directory.path, most);
+  }
+  return { files, directories, links, others, bytes };
+}
+
+/** How many entries of any kind. */
+export function entriesOf(content: Content): number {
+  return content.files + content.directories + content.links + content.others;
+}
+
+function tooMany(path: string, most: number): ToolError {
+  return new ToolError("too_large", `"${oneLine(path)}" holds more than ${grouped(most)} entries.`, {
+    hint: "Work on its subdirectories one by one.",
+  });
+}
