@@ -1,6 +1,6 @@
 import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory } from "@refmcp/core/boundary";
-import { type Receipt, Recording, tooLarge } from "../journal/recording.ts";
+import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withDirectory } from "../open-path.ts";
 import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
@@ -49,13 +49,7 @@ export async function planDelete(
   const entries = content === undefined ? 0 : entriesOf(content);
   if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
   const bytes = content?.bytes ?? (type === "file" ? (stat?.size ?? 0) : 0);
-  const opened = await journal.open(place.path);
-  const final =
-    "reason" in opened
-      ? opened.reason
-      : bytes > journal.mostImageBytes
-        ? tooLarge(bytes, journal.mostImageBytes)
-        : undefined;
+  const final = await journal.whyFinal(place.path, bytes);
   const isLost = final !== undefined && (type !== "directory" || entries > 0);
   const question = isLost ? questionOf(place.path, content, bytes, final) : undefined;
   return { path: place.path, type, content, bytes, final, question };

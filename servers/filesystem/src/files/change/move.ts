@@ -57,7 +57,7 @@ export async function moveRecorded(
 ): Promise<Moved> {
   const { type, size, after, renamesOnly } = await look(context, from, to);
   const uncovered = options.afterwards !== undefined;
-  try {
+  return recording.made(async () => {
     const replaced = renamesOnly
       ? undefined
       : await keepDisplaced(context, recording, to, { ...options, links: "keep" });
@@ -71,10 +71,7 @@ export async function moveRecorded(
       throw error;
     });
     return { path: from, destination: to, type, replaced, receipt: recording.receipt() };
-  } catch (error) {
-    await recording.drop();
-    throw error;
-  }
+  });
 }
 
 async function look(context: ChangeContext, from: string, to: string) {

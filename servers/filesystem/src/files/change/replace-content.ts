@@ -93,8 +93,8 @@ export async function replaceContent(
   const hash = hashOf(bytes);
   const after = { type: "file", hash, size: bytes.length } as const;
   const sizes = { before: before?.stat.size, after: bytes.length };
-  try {
-    await withParents(context.guard, path, change.createParents, async (parents) => {
+  await recording.made(() =>
+    withParents(context.guard, path, change.createParents, async (parents) => {
       await context.guard.writeFile(path, bytes, {
         mode: before === undefined ? "create" : "overwrite",
         check: async (existing) => {
@@ -104,20 +104,13 @@ export async function replaceContent(
             await recording.write({ kind: "created", path, after, parents }, sizes);
             return;
           }
-          if (change.kept === undefined) {
-            await (before?.bytes === undefined
-              ? recording.keepFile(existing, change.signal)
-              : recording.keepBytes(before.bytes));
-          }
+          if (change.kept === undefined) await recording.keep(before?.bytes ?? existing, change.signal);
           const kept = change.kept === undefined ? {} : { kept: change.kept };
           await recording.write({ kind: "replaced", path, after, ...kept }, sizes);
         },
       });
-    });
-  } catch (error) {
-    await recording.drop();
-    throw error;
-  }
+    }),
+  );
   const receipt = recording.receipt();
   const links = before?.stat.nlink ?? 1;
   if (links === 1) return { ...receipt, hash };

@@ -1,6 +1,6 @@
 import { readlink, symlink } from "node:fs/promises";
 import { oneLine, sized, ToolError } from "@refmcp/core/answer";
-import { type Recording, tooLarge } from "../journal/recording.ts";
+import type { Recording } from "../journal/recording.ts";
 import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
@@ -32,7 +32,7 @@ export async function keepDisplaced(
     await place.parent.close();
   }
   return withFile(context.guard, path, async (file) => {
-    await recording.keepFile(file, options.signal);
+    await recording.keep(file, options.signal);
     return file.stat.size;
   });
 }
@@ -56,9 +56,7 @@ export async function lossQuestion(
   path: string,
   bytes: number,
 ): Promise<string | undefined> {
-  const opened = await context.journal.open(path);
-  const most = context.journal.mostImageBytes;
-  const reason = "reason" in opened ? opened.reason : bytes > most ? tooLarge(bytes, most) : undefined;
+  const reason = await context.journal.whyFinal(path, bytes);
   if (reason === undefined) return undefined;
   return `${verb} "${oneLine(path)}"? Its present content (${sized(bytes)}) is lost for good: ${reason}.`;
 }

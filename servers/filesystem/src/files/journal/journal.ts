@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
+import { sized, ToolError } from "@refmcp/core/answer";
 import { type Bound, errorCode } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { type Change, changeSchema } from "./change-record.ts";
@@ -94,6 +94,18 @@ export class Journal {
       throw notJournaled(directory, error);
     }
     return { directory };
+  }
+
+  /** Why a change at `path` that needs an image of `bytes` bytes could not be undone; undefined where it could. */
+  async whyFinal(path: string, bytes: number): Promise<string | undefined> {
+    const opened = await this.open(path);
+    return "reason" in opened ? opened.reason : this.whyNoImage(bytes);
+  }
+
+  /** Why an image of `bytes` bytes is not kept; undefined where it is. */
+  whyNoImage(bytes: number): string | undefined {
+    if (bytes <= this.mostImageBytes) return undefined;
+    return `it has ${sized(bytes)}, more than the ${sized(this.mostImageBytes)} that the journal keeps of one change`;
   }
 
   /** Once: what the user should know about where the journal is. */

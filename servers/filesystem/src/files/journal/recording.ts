@@ -1,5 +1,4 @@
 import { writeFile } from "node:fs/promises";
-import { sized } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { chunksOf } from "../read/source.ts";
 import type { Action, Effect } from "./change-record.ts";
@@ -56,27 +55,19 @@ export class Recording {
   /** Where to put the image, if it may have `bytes` bytes; undefined where it is not kept, and `final` says why. */
   imageFor(bytes: number): string | undefined {
     if (this.#directory === undefined) return undefined;
-    if (bytes > this.#journal.mostImageBytes) {
-      this.#final = tooLarge(bytes, this.#journal.mostImageBytes);
-      return undefined;
-    }
+    this.#final = this.#journal.whyNoImage(bytes);
+    if (this.#final !== undefined) return undefined;
     this.#imageBytes = bytes;
     return this.#journal.imagePath(this.#directory, this.id);
   }
 
-  /** Keeps the content of an open file. */
-  async keepFile(file: GuardedFile, signal?: AbortSignal): Promise<void> {
-    const image = this.imageFor(file.stat.size);
+  /** Keeps a content, that of an open file or one in memory. */
+  async keep(content: GuardedFile | Uint8Array, signal?: AbortSignal): Promise<void> {
+    const isFile = "handle" in content;
+    const image = this.imageFor(isFile ? content.stat.size : content.length);
     if (image === undefined) return;
-    const copy = () => writeFile(image, chunksOf(file, signal), { mode: 0o600 });
+    const copy = () => writeFile(image, isFile ? chunksOf(content, signal) : content, { mode: 0o600 });
     await this.#guarded(() => this.withRoom(copy), signal);
-  }
-
-  /** Keeps a content that is in memory. */
-  async keepBytes(bytes: Uint8Array): Promise<void> {
-    const image = this.imageFor(bytes.length);
-    if (image === undefined) return;
-    await this.#guarded(() => this.withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
   }
 
   /** Writes the entry; from now on the change counts as made. */
@@ -151,9 +142,4 @@ export class Recording {
       throw notJournaled(this.#directory ?? "the journal", error);
     }
   }
-}
-
-/** The sentence part about something that is too large for the journal. */
-export function tooLarge(bytes: number, most: number): string {
-  return `it has ${sized(bytes)}, more than the ${sized(most)} that the journal keeps of one change`;
 }
