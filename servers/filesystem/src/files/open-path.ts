@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 
 /** Runs `work` with the opened file, and closes it. @throws what `PathGuard.openFile` and `work` throw. */
@@ -50,4 +50,12 @@ export async function directoryAt(guard: PathGuard, path: string): Promise<Guard
     if (error instanceof ToolError && error.code === "not_directory") return undefined;
     throw error;
   }
+}
+
+/** Throws the guard's `not_found`, which suggests similar names, for a path where nothing was found. */
+export async function notThere(guard: PathGuard, path: string): Promise<never> {
+  await (await guard.openFile(path)).handle.close();
+  throw new ToolError("conflict", `"${oneLine(path)}" was just created by another program.`, {
+    hint: "Retry.",
+  });
 }

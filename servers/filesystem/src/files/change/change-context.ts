@@ -1,7 +1,7 @@
 import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
 import type { Journal } from "../journal/journal.ts";
 import { placeOf, withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
@@ -46,11 +46,6 @@ export async function entryPath(guard: PathGuard, path: string): Promise<string>
   const place = await placeOf(guard, absolute).catch(orNothing);
   // Where the parent is missing as well, whoever creates both locks the same text.
   return place === undefined ? absolute : join(place.parent.realPath, place.name);
-}
-
-/** Throws the guard's `not_found`, which says what is near, where nothing stands at a place. */
-export async function demandThere(guard: PathGuard, place: GuardedPlace): Promise<void> {
-  if (place.stat === undefined) await (await guard.openFile(place.path)).handle.close();
 }
 
 /**

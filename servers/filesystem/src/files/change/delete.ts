@@ -2,9 +2,9 @@ import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory } from "@refmcp/core/boundary";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withDirectory } from "../open-path.ts";
-import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
+import { type ChangeContext, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
-import { demandOrdinary, takeAway } from "./set-aside.ts";
+import { ordinaryType, takeAway } from "./set-aside.ts";
 
 /** What a deletion would take away. */
 export interface DeletePlan {
@@ -40,15 +40,12 @@ export async function planDelete(
 ): Promise<DeletePlan> {
   const { guard, journal } = context;
   const place = await placeOf(guard, path, { write: true });
-  const { stat } = place;
-  await demandThere(guard, place);
-  demandOrdinary(place);
-  const type = stat?.isDirectory() ? "directory" : stat?.isSymbolicLink() ? "link" : "file";
+  const type = await ordinaryType(guard, place);
   const look = (directory: GuardedDirectory) => contentOf(guard, directory, { signal: options.signal });
   const content = type === "directory" ? await withDirectory(guard, place.path, look) : undefined;
   const entries = content === undefined ? 0 : entriesOf(content);
   if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
-  const bytes = content?.bytes ?? (type === "file" ? (stat?.size ?? 0) : 0);
+  const bytes = content?.bytes ?? (type === "file" ? (place.stat?.size ?? 0) : 0);
   const final = await journal.whyFinal(place.path, bytes);
   const isLost = final !== undefined && (type !== "directory" || entries > 0);
   const question = isLost ? questionOf(place.path, content, bytes, final) : undefined;

@@ -4,9 +4,9 @@ import type { State } from "../journal/change-record.ts";
 import { movedState } from "../journal/file-state.ts";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withPlace } from "../open-path.ts";
-import { type ChangeContext, demandThere, entryPath } from "./change-context.ts";
+import { type ChangeContext, entryPath } from "./change-context.ts";
 import { keepDisplaced } from "./replaced-entry.ts";
-import { demandOrdinary } from "./set-aside.ts";
+import { ordinaryType } from "./set-aside.ts";
 
 export interface MoveRequest {
   readonly source: string;
@@ -76,12 +76,9 @@ export async function moveRecorded(
 
 async function look(context: ChangeContext, from: string, to: string) {
   return withPlace(context.guard, from, async (source) => {
-    await demandThere(context.guard, source);
-    demandOrdinary(source);
-    const stat = source.stat;
-    const link = stat?.isSymbolicLink() ? await readlink(source.entry) : undefined;
-    const after: State = link === undefined ? movedState(stat) : { type: "link", target: link };
-    const type: Moved["type"] = link !== undefined ? "link" : stat?.isDirectory() ? "directory" : "file";
+    const type = await ordinaryType(context.guard, source);
+    const { stat } = source;
+    const after: State = type === "link" ? { type, target: await readlink(source.entry) } : movedState(stat);
     const target = await placeOf(context.guard, to, { write: true });
     // "readme" to "README" where the file system takes both for one name.
     const renamesOnly =

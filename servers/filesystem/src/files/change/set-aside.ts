@@ -10,6 +10,8 @@ import {
   type PathGuard,
   systemError,
 } from "@refmcp/core/boundary";
+import { notThere } from "../open-path.ts";
+import { typeOf } from "../tree/open-below.ts";
 
 /**
  * A name for what is about to get its own name back or to vanish. It may be all that is left of it where this process
@@ -34,7 +36,7 @@ export async function takeAway(
 ): Promise<string | undefined> {
   const place = await guard.place(path, { write: true });
   try {
-    demandOrdinary(place);
+    await ordinaryType(guard, place);
     if (image !== undefined && (await renamed(place.entry, image))) return undefined;
     if (image === undefined && place.stat?.isDirectory() !== true) {
       await unlink(place.entry);
@@ -134,20 +136,21 @@ async function renamed(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Only files, directories and links are moved or deleted. */
-export function demandOrdinary(place: GuardedPlace): void {
-  const { stat, path } = place;
-  if (stat === undefined)
-    throw new ToolError("not_found", `"${oneLine(path)}" does not exist.`, {
-      hint: "List its directory to see what is there.",
-    });
-  if (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) return;
+/**
+ * What is at a place that is to be moved or deleted.
+ *
+ * @throws ToolError `not_found`, and `denied` for what is neither a file, a directory nor a link.
+ */
+export async function ordinaryType(
+  guard: PathGuard,
+  { stat, path }: GuardedPlace,
+): Promise<"file" | "directory" | "link"> {
+  const type = typeOf(stat ?? (await notThere(guard, path)));
+  if (type !== "other") return type;
   throw new ToolError(
     "denied",
-    `"${oneLine(path)}" is a device, a FIFO or a socket; only files, directories and links are touched.`,
-    {
-      hint: "Choose another path.",
-    },
+    `"${oneLine(path)}" is a device, a FIFO or a socket; only files, directories and links can be changed.`,
+    { hint: "Choose another path." },
   );
 }
 

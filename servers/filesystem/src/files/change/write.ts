@@ -5,13 +5,21 @@ import { withEnds } from "../edit/line-endings.ts";
 import { changeAnswer, lineCounts, named } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
-import { decode, type Encoding, encode, formOfText } from "../read/text-encoding.ts";
+import { tooLarge } from "../read/source.ts";
+import {
+  decode,
+  type Encoding,
+  encode,
+  type FormedText,
+  type TextForm,
+  textOf,
+} from "../read/text-encoding.ts";
 import { type ChangeContext, lockPath } from "./change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
 import { lossQuestion } from "./replaced-entry.ts";
 
 /** The largest file that is appended to, or whose lines are compared, in bytes: it is held in memory. */
-const MOST_HELD_BYTES = 32 * 1024 * 1024;
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 export type WriteMode = "overwrite" | "create" | "append";
 
@@ -81,28 +89,26 @@ export async function overwriteQuestion(
 async function writeLocked(context: ChangeContext, path: string, request: WriteRequest): Promise<Written> {
   const { mode, expectedHash, signal } = request;
   const before = await readBefore(context, path, {
-    most: MOST_HELD_BYTES,
+    most: MAX_HELD_BYTES,
     hash: expectedHash !== undefined,
     signal,
   });
   if (mode === "create" && before !== undefined) throw exists(path);
   checkExpected(path, before, expectedHash);
-  const form = before?.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
+  const was = before?.bytes && (await textOf(before.bytes));
   const next =
     mode === "append" && before !== undefined
-      ? await appended(path, before, request.content)
+      ? appended(path, before, was?.form, request.content)
       : fresh(request.content);
   const outcome = {
     path,
     created: before === undefined,
     size: next.bytes.length,
     sizeBefore: before?.stat.size,
-    lines: await linesOf(context, before, next, signal),
+    lines: before === undefined ? countLines("", request.content) : await linesOf(context, was, next, signal),
     encoding: next.encoding,
     encodingBefore:
-      form === undefined || form.encoding === next.encoding || before?.stat.size === 0
-        ? undefined
-        : form.encoding,
+      was?.form.encoding === next.encoding || before?.stat.size === 0 ? undefined : was?.form.encoding,
   };
   if (before?.bytes?.equals(next.bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
   const { hash, ...receipt } = await replaceContent(context, {
@@ -128,17 +134,11 @@ function fresh(content: string): Next {
   return { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
 }
 
-async function appended(path: string, before: Before, content: string): Promise<Next> {
+function appended(path: string, before: Before, form: TextForm | undefined, content: string): Next {
   if (before.bytes === undefined) {
-    throw new ToolError(
-      "too_large",
-      `"${oneLine(path)}" has ${sized(before.stat.size)}; at most ${sized(MOST_HELD_BYTES)} are appended to.`,
-      {
-        hint: "Write the addition to a file of its own.",
-      },
-    );
+    const hint = "Write the addition to a separate file.";
+    throw tooLarge(path, before.stat.size, MAX_HELD_BYTES, "are appended to", hint);
   }
-  const form = await formOfText(before.bytes, { whole: true });
   if (form === undefined) throw binary(path);
   const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
   const addition = encode(ends, { ...form, bom: false });
@@ -151,19 +151,15 @@ async function appended(path: string, before: Before, content: string): Promise<
 
 async function linesOf(
   context: ChangeContext,
-  before: Before | undefined,
+  was: FormedText | undefined,
   next: Next,
   signal: AbortSignal | undefined,
 ): Promise<LineCounts | undefined> {
-  if (before === undefined) return countLines("", next.bytes.toString("utf8"));
-  if (before.bytes === undefined) return undefined;
-  const was = await formOfText(before.bytes, { whole: true });
   if (was === undefined) return undefined;
-  const form = { ...was, encoding: next.encoding, bom: next.kept !== undefined && was.bom };
-  const [old, now] = [decode(before.bytes, was), decode(next.bytes, form)];
+  const form = { ...was.form, encoding: next.encoding, bom: next.kept !== undefined && was.form.bom };
   const { added, removed } = await diffSomewhere(
     context.threads,
-    { oldName: "", newName: "", before: old, after: now, maxChars: 0 },
+    { oldName: "", newName: "", before: was.text, after: decode(next.bytes, form), maxChars: 0 },
     signal,
   );
   return { added, removed };

@@ -3,13 +3,13 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import { applyPatch as applyTo, parsePatch, type StructuredPatch } from "diff";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { deletePlanned, planDelete } from "../change/delete.ts";
-import { readBefore, replaceContent } from "../change/replace-content.ts";
+import { replaceContent } from "../change/replace-content.ts";
 import { write } from "../change/write.ts";
 import type { Receipt } from "../journal/recording.ts";
-import { binary } from "../read/read-text.ts";
-import { decode, decodesBack, encode, formOfText } from "../read/text-encoding.ts";
+import { decode, encode } from "../read/text-encoding.ts";
 import { difference } from "./changed-ranges.ts";
-import { MAX_EDIT_BYTES } from "./edit.ts";
+import { countsOf } from "./diff.ts";
+import { readEditable } from "./edit.ts";
 import { unified, withLf } from "./line-endings.ts";
 
 /** Files in one patch. */
@@ -82,11 +82,7 @@ function parsed(text: string): StructuredPatch[] {
 
 async function stepOf(context: ChangeContext, request: PatchRequest, patch: StructuredPatch): Promise<Step> {
   const [from, to] = namesOf(patch);
-  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
-  const counts = {
-    added: lines.filter((line) => line.startsWith("+")).length,
-    removed: lines.filter((line) => line.startsWith("-")).length,
-  };
+  const counts = countsOf(patch.hunks);
   const name = to ?? from;
   if (name === undefined) throw noPatch("A file has no name (--- a/…, +++ b/…).");
   const path = await context.guard.resolve(isAbsolute(name) ? name : join(request.path, name));
@@ -98,16 +94,14 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
     };
     return { path, action: "create", ...counts, run };
   }
-  const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
-  if (before === undefined) {
+  const found = await readEditable(context, path);
+  if (found === undefined) {
     throw new ToolError("not_found", `"${oneLine(path)}" does not exist; nothing was changed.`, {
       hint: "Give the directory that the patch's paths are below as path.",
     });
   }
-  const form = before.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
-  if (before.bytes === undefined || form === undefined || !decodesBack(before.bytes, form))
-    throw binary(path);
-  const text = unified(decode(before.bytes, form), form.eol);
+  const { before, bytes: old, form } = found;
+  const text = unified(decode(old, form), form.eol);
   const after = appliedTo(text.text, patch, path);
   if (to === undefined) {
     const plan = await planDelete(context, path, { recursive: false, signal });
@@ -153,7 +147,7 @@ function appliedTo(text: string, patch: StructuredPatch, path: string): string {
   const which =
     hunk === undefined ? "The hunks together do" : `Hunk ${index + 1} (line ${hunk.oldStart}) does`;
   throw new ToolError("conflict", `${which} not match "${oneLine(path)}"; nothing was changed.`, {
-    hint: "Read the lines there with read_text_file and make the patch anew, or use edit_file.",
+    hint: "Read the lines there with read_text_file and make the patch again, or use edit_file.",
   });
 }
 

@@ -1,12 +1,12 @@
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { withFile } from "../open-path.ts";
 import { binary } from "../read/read-text.ts";
-import { readAt } from "../read/source.ts";
-import { decode, formOfText, type TextForm } from "../read/text-encoding.ts";
+import { readAt, tooLarge } from "../read/source.ts";
+import { type FormedText, textOf } from "../read/text-encoding.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { type Diff, type DiffWork, diffTexts } from "./diff.ts";
 import { MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
+import { withLf } from "./line-endings.ts";
 
 export interface Comparison extends Diff {
   /** Absolute paths. */
@@ -54,21 +54,14 @@ export async function diffSomewhere(
   return threads.run("diff", work, signal);
 }
 
-async function readText(
-  guard: PathGuard,
-  path: string,
-): Promise<{ path: string; text: string; form: TextForm }> {
+async function readText(guard: PathGuard, path: string): Promise<FormedText & { readonly path: string }> {
   return withFile(guard, path, async (file) => {
     if (file.stat.size > MAX_EDIT_BYTES) {
-      throw new ToolError(
-        "too_large",
-        `"${oneLine(file.path)}" has ${sized(file.stat.size)}; files up to ${sized(MAX_EDIT_BYTES)} are compared.`,
-        { hint: "Read the parts of interest with read_text_file." },
-      );
+      const hint = "Read the parts of interest with read_text_file.";
+      throw tooLarge(file.path, file.stat.size, MAX_EDIT_BYTES, "are compared", hint);
     }
-    const bytes = await readAt(file, 0, file.stat.size);
-    const form = await formOfText(bytes, { whole: true });
-    if (form === undefined) throw binary(file.path);
-    return { path: file.path, text: decode(bytes, form).replaceAll("\r\n", "\n"), form };
+    const found = await textOf(await readAt(file, 0, file.stat.size));
+    if (found === undefined) throw binary(file.path);
+    return { path: file.path, text: withLf(found.text), form: found.form };
   });
 }

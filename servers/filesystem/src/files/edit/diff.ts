@@ -244,7 +244,8 @@ function marked(mark: string, text: string): string[] {
   return lines;
 }
 
-function countsOf(hunks: readonly Hunk[]): LineCounts {
+/** How many lines the hunks add and remove. */
+export function countsOf(hunks: readonly Hunk[]): LineCounts {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
     added: lines.filter((line) => line.startsWith("+")).length,

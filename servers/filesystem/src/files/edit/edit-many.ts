@@ -5,7 +5,7 @@ import { readBefore } from "../change/replace-content.ts";
 import { compileGlob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
-import { decode, formOfText } from "../read/text-encoding.ts";
+import { textOf } from "../read/text-encoding.ts";
 import { walk } from "../tree/walk.ts";
 import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
 import { withLf } from "./line-endings.ts";
@@ -44,9 +44,9 @@ export async function editMany(
   for (const path of await filesBelow(context, request, ignored)) {
     signal?.throwIfAborted();
     const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
-    const form = before?.bytes === undefined ? undefined : await formOfText(before.bytes, { whole: true });
-    if (before?.bytes === undefined || form === undefined) continue;
-    const text = regex === true ? "" : withLf(decode(before.bytes, form));
+    const held = before?.bytes && (await textOf(before.bytes));
+    if (before === undefined || held === undefined) continue;
+    const text = withLf(held.text);
     const found = regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
     if (found.length === 0) continue;
     const again = { ...request, path, edits: found, expectedHash: before.hash, skipMissing: regex };

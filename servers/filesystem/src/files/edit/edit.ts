@@ -1,10 +1,11 @@
-import { oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { oneLine, ToolError } from "@refmcp/core/answer";
 import { type ChangeContext, lockPath } from "../change/change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import type { Receipt } from "../journal/recording.ts";
+import { notThere } from "../open-path.ts";
 import { binary } from "../read/read-text.ts";
-import { hashOf } from "../read/source.ts";
-import { decodesBack, formOfText } from "../read/text-encoding.ts";
+import { hashOf, tooLarge } from "../read/source.ts";
+import { decodesBack, formOfText, type TextForm } from "../read/text-encoding.ts";
 import { type EditedBytes, editBytes } from "./edit-bytes.ts";
 import type { Edit, EditOptions } from "./edit-text.ts";
 
@@ -48,11 +49,9 @@ export async function edit(context: ChangeContext, request: EditRequest): Promis
 }
 
 async function editLocked(context: ChangeContext, path: string, request: EditRequest): Promise<Edited> {
-  const { before, bytes } = await readWhole(context, path);
+  const { before, bytes, form } =
+    (await readEditable(context, path)) ?? (await notThere(context.guard, path));
   checkExpected(path, before, request.expectedHash);
-  const form = await formOfText(bytes, { whole: true });
-  if (form === undefined) throw binary(path);
-  if (!decodesBack(bytes, form)) throw notKept(path, form.encoding);
   const { edits, replaceAll, regex, skipMissing, maxChars, signal } = request;
   const work = { path, bytes, form, edits, replaceAll, regex, skipMissing, maxChars };
   const { after, ...outcome } =
@@ -80,23 +79,32 @@ function tooSlow(path: string): ToolError {
   );
 }
 
-async function readWhole(context: ChangeContext, path: string): Promise<{ before: Before; bytes: Buffer }> {
+/** A text file as it was read before it is edited. */
+export interface Editable {
+  readonly before: Before;
+  readonly bytes: Buffer;
+  readonly form: TextForm;
+}
+
+/**
+ * Reads a file that is to be edited; undefined where nothing is there.
+ *
+ * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte by byte, `too_large`
+ * beyond 32 MiB.
+ */
+export async function readEditable(context: ChangeContext, path: string): Promise<Editable | undefined> {
   const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
-  if (before === undefined) {
-    // The guard says best what is near.
-    await (await context.guard.openFile(path)).handle.close();
-    throw new ToolError("conflict", `"${oneLine(path)}" appeared in this moment.`, { hint: "Retry." });
+  if (before === undefined) return undefined;
+  const { bytes, stat } = before;
+  if (bytes === undefined) {
+    const hint =
+      "Copy the part to change into a file of its own, or ask the user to change it with another program.";
+    throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are edited", hint);
   }
-  if (before.bytes === undefined) {
-    throw new ToolError(
-      "too_large",
-      `"${oneLine(path)}" has ${sized(before.stat.size)}; at most ${sized(MAX_EDIT_BYTES)} are edited.`,
-      {
-        hint: "Copy the part to change into a file of its own, or ask the user to change it with another program.",
-      },
-    );
-  }
-  return { before, bytes: before.bytes };
+  const form = await formOfText(bytes, { whole: true });
+  if (form === undefined) throw binary(path);
+  if (!decodesBack(bytes, form)) throw notKept(path, form.encoding);
+  return { before, bytes, form };
 }
 
 function notKept(path: string, encoding: string): ToolError {

@@ -3,8 +3,9 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { readBefore } from "../change/replace-content.ts";
 import { diffSomewhere } from "../edit/compare.ts";
 import { MAX_EDIT_BYTES } from "../edit/edit.ts";
+import { withLf } from "../edit/line-endings.ts";
 import { hashOf } from "../read/source.ts";
-import { decode, formOfText } from "../read/text-encoding.ts";
+import { textOf } from "../read/text-encoding.ts";
 import type { Change } from "./change-record.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function diffOfChange(
     }
   } else if (effect?.kind === "removed") before = await imageOf(context, id);
   else return undefined;
-  const texts = [await textOf(before), await textOf(after)];
+  const texts = [await linesOf(before), await linesOf(after)];
   if (texts[0] === undefined || texts[1] === undefined) return undefined;
   const names = { oldName: path, newName: path };
   return (
@@ -56,7 +57,7 @@ async function imageOf({ journal }: ChangeContext, id: string): Promise<Buffer |
   return readFile(journal.imagePath(directory, id)).catch(() => undefined);
 }
 
-async function textOf(bytes: Buffer | undefined): Promise<string | undefined> {
-  const form = bytes === undefined ? undefined : await formOfText(bytes, { whole: true });
-  return bytes === undefined || form === undefined ? undefined : decode(bytes, form).replaceAll("\r\n", "\n");
+async function linesOf(bytes: Buffer | undefined): Promise<string | undefined> {
+  const found = bytes && (await textOf(bytes));
+  return found && withLf(found.text);
 }

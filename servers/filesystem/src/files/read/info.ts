@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
-import { demandThere } from "../change/change-context.ts";
-import { directoryAt, withDirectory, withFile } from "../open-path.ts";
+import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
 import { Lines } from "./lines.ts";
 import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
@@ -43,12 +42,7 @@ export async function getInfo(guard: PathGuard, path: string, signal?: AbortSign
   const place = await placeOf(guard, path);
   if (place === undefined) return directoryInfo(guard, path, undefined);
   try {
-    await demandThere(guard, place);
-    const stat = place.stat;
-    if (stat === undefined)
-      throw new ToolError("conflict", `"${oneLine(place.path)}" appeared in this moment.`, {
-        hint: "Retry.",
-      });
+    const stat = place.stat ?? (await notThere(guard, place.path));
     const link = stat.isSymbolicLink() ? await guard.readLink(place.path) : undefined;
     if (stat.isDirectory()) return await directoryInfo(guard, place.path, link);
     if (stat.isFile() || link?.inside) return await followed(guard, place.path, link, signal);

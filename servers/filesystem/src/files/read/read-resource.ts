@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
-import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
+import { grouped, oneLine } from "@refmcp/core/answer";
+import type { PathGuard } from "@refmcp/core/boundary";
 import { directoryAt, withFile } from "../open-path.ts";
 import { MOST_MEDIA_BYTES, typeOf } from "./media.ts";
-import { formOf, readAt, sourceOf } from "./source.ts";
+import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 /** The longest text that is a resource as a whole, in bytes. */
@@ -27,7 +27,10 @@ export async function readWhole(guard: PathGuard, path: string): Promise<Whole> 
   return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
     const most = text ? MOST_TEXT_BYTES : MOST_MEDIA_BYTES;
-    if (file.stat.size > most) throw tooLarge(file, most);
+    if (file.stat.size > most) {
+      const hint = "Use read_text_file with offset and limit.";
+      throw tooLarge(file.path, file.stat.size, most, "are read as a resource", hint);
+    }
     const form = text ? await formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, file.stat.size);
     return form === undefined ? { bytes, mime } : { text: decode(bytes, form), mime };
@@ -47,12 +50,4 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
   } finally {
     await directory.close();
   }
-}
-
-function tooLarge(file: GuardedFile, most: number): ToolError {
-  return new ToolError(
-    "too_large",
-    `"${oneLine(file.path)}" has ${sized(file.stat.size)}; as a resource at most ${sized(most)} are read.`,
-    { hint: "Use read_text_file with offset and limit." },
-  );
 }

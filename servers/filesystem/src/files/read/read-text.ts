@@ -1,9 +1,9 @@
-import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
 import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { Lines } from "./lines.ts";
-import { formOf, hashOf, type Source, sourceOf, wholeSource } from "./source.ts";
+import { formOf, hashOf, type Source, sourceOf, tooLarge, wholeSource } from "./source.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
@@ -129,11 +129,8 @@ async function readPdf(
   const begin = await source.read(0, 5);
   if (threads === undefined || begin.toString("latin1") !== "%PDF-") return undefined;
   if (source.size > MAX_PDF_BYTES) {
-    throw new ToolError(
-      "too_large",
-      `"${oneLine(file.path)}" has ${sized(source.size)}; of a PDF at most ${sized(MAX_PDF_BYTES)} are read.`,
-      { hint: "Ask the user for a smaller file, or for its text." },
-    );
+    const hint = "Ask the user for a smaller file, or for its text.";
+    throw tooLarge(file.path, source.size, MAX_PDF_BYTES, "of a PDF are read", hint);
   }
   return threads.run("pdf", { path: file.path, bytes: await source.read(0, source.size) }, signal);
 }

@@ -1,4 +1,5 @@
 import { createHash, type Hash, hash } from "node:crypto";
+import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { type Encoding, formOfText, SAMPLE_BYTES, type TextForm } from "./text-encoding.ts";
 
@@ -45,6 +46,12 @@ export function wholeSource(whole: Buffer): Source {
     whole,
     read: async (position, length) => whole.subarray(position, position + length),
   };
+}
+
+/** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
+export function tooLarge(path: string, size: number, most: number, what: string, hint: string): ToolError {
+  const message = `"${oneLine(path)}" has ${sized(size)}; at most ${sized(most)} ${what}.`;
+  return new ToolError("too_large", message, { hint });
 }
 
 type Opened = Pick<GuardedFile, "handle">;

@@ -72,6 +72,18 @@ export async function formOfText(
   return { ...form, ...guessLegacy(bytes.subarray(0, SAMPLE_BYTES)) };
 }
 
+/** A text, and how it is written in bytes. */
+export interface FormedText {
+  readonly text: string;
+  readonly form: TextForm;
+}
+
+/** The text of a whole file; undefined for binary content. */
+export async function textOf(bytes: Buffer): Promise<FormedText | undefined> {
+  const form = await formOfText(bytes, { whole: true });
+  return form === undefined ? undefined : { text: decode(bytes, form), form };
+}
+
 /**
  * As `formOfText`, but what is neither UTF-8 nor UTF-16 counts as windows-1252.
  *
