@@ -2,6 +2,7 @@ import { grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory } from "@refmcp/core/boundary";
 import { type Receipt, Recording } from "../journal/recording.ts";
 import { placeOf, withDirectory } from "../open-path.ts";
+import { counted } from "../wording.ts";
 import { type ChangeContext, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
 import { ordinaryType, takeAway } from "./set-aside.ts";
@@ -119,15 +120,11 @@ export function describePlan({ type, content, bytes }: DeletePlan): string {
 export function describe(content: Content): string {
   const parts = [
     content.files > 0 || entriesOf(content) === 0
-      ? `${counted(content.files, "file", "files")} (${sized(content.bytes)})`
+      ? `${counted(content.files, "file")} (${sized(content.bytes)})`
       : "",
     content.directories > 0 ? counted(content.directories, "directory", "directories") : "",
-    content.links > 0 ? counted(content.links, "link", "links") : "",
-    content.others > 0 ? counted(content.others, "special file", "special files") : "",
+    content.links > 0 ? counted(content.links, "link") : "",
+    content.others > 0 ? counted(content.others, "special file") : "",
   ];
   return parts.filter((part) => part !== "").join(", ");
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
 }

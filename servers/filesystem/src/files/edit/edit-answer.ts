@@ -1,6 +1,7 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
 import { lineCounts, receiptText } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
+import { counted } from "../wording.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
 import type { Edited } from "./edit.ts";
@@ -18,7 +19,7 @@ interface Changed {
 /** The diff of an edit, and the server's own last line in square brackets, which no line of a diff can look like. */
 export function editAnswer(edited: Edited, dryRun: boolean): string {
   const { diff, hiddenHunks, replacements, hash } = edited;
-  const places = `${grouped(replacements)} ${replacements === 1 ? "place" : "places"}`;
+  const places = counted(replacements, "place");
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
   const hidden = hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`];
   const facts = [
@@ -46,7 +47,7 @@ export function editManyAnswer(
   const done = dryRun ? "Would replace" : "Replaced";
   const end = dryRun ? "; nothing was changed" : "";
   const facts = [
-    `${done} ${grouped(replaced)} places in ${filesIn(files.length)}${end}.`,
+    `${done} ${grouped(replaced)} places in ${counted(files.length, "file")}${end}.`,
     ...stoppedFacts(stopped),
   ];
   return `${parts.join("")}${changedLines(dryRun ? left : files)}[${facts.join(" ")}]`;
@@ -60,8 +61,8 @@ export function patchAnswer(
 ): string {
   const facts = [
     dryRun
-      ? `The patch applies to ${filesIn(files.length)}; nothing was changed.`
-      : `Changed ${filesIn(files.length)}.`,
+      ? `The patch applies to ${counted(files.length, "file")}; nothing was changed.`
+      : `Changed ${counted(files.length, "file")}.`,
     ...stoppedFacts(stopped),
   ];
   return `${changedLines(files)}[${facts.join(" ")}]`;
@@ -91,8 +92,4 @@ function stoppedFacts(stopped: { path: string; error: Error } | undefined): stri
   return [
     `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The files after it are unchanged.`,
   ];
-}
-
-function filesIn(count: number): string {
-  return `${grouped(count)} ${count === 1 ? "file" : "files"}`;
 }

@@ -1,5 +1,5 @@
 import type { Eol } from "../read/text-encoding.ts";
-import type { Region } from "./changed-ranges.ts";
+import { type Region, type Splice, spliced } from "./changed-ranges.ts";
 
 /** A text with LF line ends only, and the way back to its own line ends. */
 export interface Unified {
@@ -10,30 +10,23 @@ export interface Unified {
 
 /** Line ends as LF, so that a text written with LF matches a file with any. A CR counts where the file knows no other. */
 export function unified(original: string, eol: Eol): Unified {
-  if (eol === "cr") {
-    return {
-      text: original.replaceAll("\r", "\n"),
-      restore: (after, regions) =>
-        rebuilt(
-          original,
-          regions,
-          (at) => at,
-          (text) => text.replaceAll("\n", "\r"),
-          after,
-        ),
-    };
-  }
+  const isCr = eol === "cr";
   const carriages = eol === "crlf" || eol === "mixed" ? carriagesIn(original) : [];
   const toOriginal = (at: number) => at + countBelow(carriages, at);
+  const restored = (after: string, { oldStart, oldEnd, newStart, newEnd }: Region): Splice => {
+    const [start, end] = [toOriginal(oldStart), toOriginal(oldEnd)];
+    return {
+      start,
+      end,
+      text: withEnds(after.slice(newStart, newEnd), isCr ? "\r" : endAt(original, start, end)),
+    };
+  };
   return {
-    text: carriages.length === 0 ? original : original.replaceAll("\r\n", "\n"),
+    text: isCr ? original.replaceAll("\r", "\n") : withLf(original),
     restore: (after, regions) =>
-      rebuilt(
+      spliced(
         original,
-        regions,
-        toOriginal,
-        (text, start, end) => withEnds(text, endAt(original, start, end)),
-        after,
+        regions.map((region) => restored(after, region)),
       ),
   };
 }
@@ -46,25 +39,6 @@ export function withLf(text: string): string {
 /** LF line ends as `end`. */
 export function withEnds(text: string, end: "\n" | "\r\n" | "\r"): string {
   return end === "\n" ? text : text.replaceAll("\n", end);
-}
-
-function rebuilt(
-  original: string,
-  regions: readonly Region[],
-  toOriginal: (at: number) => number,
-  ends: (text: string, start: number, end: number) => string,
-  after: string,
-): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (const region of regions) {
-    const start = toOriginal(region.oldStart);
-    const end = toOriginal(region.oldEnd);
-    parts.push(original.slice(at, start), ends(after.slice(region.newStart, region.newEnd), start, end));
-    at = end;
-  }
-  parts.push(original.slice(at));
-  return parts.join("");
 }
 
 /** For each CRLF, where its LF stands in the text without carriage returns. */

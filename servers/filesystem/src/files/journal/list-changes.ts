@@ -1,6 +1,7 @@
 import { cursorsOf, fitting, oneLine, sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { ChangeContext } from "../change/change-context.ts";
+import { counted } from "../wording.ts";
 import type { Change } from "./change-record.ts";
 
 /** Characters of an answer beside the changes. */
@@ -80,9 +81,7 @@ export async function changesAnswer(
     text += `${lines[index]}${shown}`;
   }
   const facts = [
-    changes.length === 0
-      ? "No changes are recorded."
-      : `${changes.length} ${changes.length === 1 ? "change" : "changes"}.`,
+    changes.length === 0 ? "No changes are recorded." : `${counted(changes.length, "change")}.`,
     ...(hidden === 0 ? [] : ["Some diffs did not fit; ask with path or a smaller limit."]),
     ...(nextCursor === undefined ? [] : [`Continue with cursor="${nextCursor}".`]),
   ];

@@ -1,4 +1,5 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
+import { counted } from "../wording.ts";
 import type { Receipt } from "./recording.ts";
 
 /** What an answer says about the journal, in sentences; none where nothing was changed. */
@@ -21,7 +22,7 @@ export function changeAnswer(done: string, receipt: Receipt | undefined): string
 
 /** `1 line added, 2 removed` */
 export function lineCounts({ added, removed }: { added: number; removed: number }): string {
-  return `${grouped(added)} ${added === 1 ? "line" : "lines"} added, ${grouped(removed)} removed`;
+  return `${counted(added, "line")} added, ${grouped(removed)} removed`;
 }
 
 /** A path in a sentence. */

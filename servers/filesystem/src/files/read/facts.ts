@@ -1,4 +1,5 @@
 import { grouped, sized } from "@refmcp/core/answer";
+import { counted } from "../wording.ts";
 import type { TextPart } from "./read-text.ts";
 import type { Eol } from "./text-encoding.ts";
 
@@ -23,8 +24,10 @@ export function partFacts(part: TextPart, full: boolean): string {
   const facts = [shown(part), goOn(part)];
   if (full) {
     const encoding = part.bom ? `${part.encoding} with byte order mark` : part.encoding;
-    const pages = part.pages === 1 ? "1 page" : `${grouped(part.pages ?? 0)} pages`;
-    const kind = part.pages === undefined ? [encoding, EOL_WORDS[part.eol]] : [`text of a PDF of ${pages}`];
+    const kind =
+      part.pages === undefined
+        ? [encoding, EOL_WORDS[part.eol]]
+        : [`text of a PDF of ${counted(part.pages, "page")}`];
     const file = [sized(part.size), ...kind];
     if (part.hash !== undefined) file.push(`hash ${part.hash}`);
     facts.push(...warnings(part), `File: ${file.join(", ")}.`);

@@ -1,4 +1,5 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
+import { counted } from "../wording.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextFound } from "./search-text.ts";
 
@@ -34,8 +35,7 @@ function linesOf(matches: readonly FoundLine[], context: number): string {
 function factsOf({ total_files, total_lines, next_cursor, notes }: Omit<TextFound, "files">): string[] {
   const facts: string[] = [];
   if (total_lines !== undefined && total_files !== undefined) {
-    const lines = `${grouped(total_lines)} ${total_lines === 1 ? "line" : "lines"}`;
-    facts.push(`${lines} in ${grouped(total_files)} ${total_files === 1 ? "file" : "files"}.`);
+    facts.push(`${counted(total_lines, "line")} in ${counted(total_files, "file")}.`);
   }
   if (next_cursor !== undefined) facts.push(`Continue with cursor="${next_cursor}".`);
   else if (facts.length === 0) facts.push("The end.");

@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { escapeRegex } from "../glob/glob-source.ts";
 
 /** What is searched for in lines of text. Plain data, so that it can go to a worker. */
 export interface TextPattern {
@@ -44,7 +45,9 @@ export function textPattern(
   }
   const inFront = literal ? null : /^\(\?([ims]+)\)/.exec(text);
   const rest = text.slice(inFront?.[0].length ?? 0);
-  const tokens = literal ? Array.from(rest, quoted) : (rest.replaceAll("(?P<", "(?<").match(TOKEN) ?? []);
+  const tokens = literal
+    ? Array.from(rest, escapeRegex)
+    : (rest.replaceAll("(?P<", "(?<").match(TOKEN) ?? []);
   if (tokens.some((token) => token === "\n" || token === "\\n")) {
     throw refuse("It holds a line end, but lines are searched one by one.");
   }
@@ -108,10 +111,6 @@ const ONE_LINE: Readonly<Record<string, string>> = {
   "^": "(?<![^\\n])",
   $: "(?=\\r?(?:\\n|$))",
 };
-
-function quoted(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}/]/g, "\\$&");
-}
 
 function refusal(text: string, reason: string, literal: boolean): ToolError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;

@@ -3,6 +3,7 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
+import { counted } from "../wording.ts";
 import { forbiddenMounts } from "./mounts.ts";
 import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
@@ -227,7 +228,7 @@ function factsOn(
   { shown, hidden, unreadable, cut }: Grower,
 ): string {
   const facts = [
-    `${grouped(shown)} ${shown === 1 ? "entry" : "entries"} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,
+    `${counted(shown, "entry", "entries")} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,
   ];
   if (cut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
   if (cut.chars) facts.push("The answer is full: ask for a subdirectory, or page with list_directory.");

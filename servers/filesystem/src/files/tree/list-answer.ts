@@ -1,4 +1,5 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
+import { counted } from "../wording.ts";
 import type { Listing } from "./list-directory.ts";
 import type { EntryType } from "./open-below.ts";
 import type { NamesFound } from "./search-names.ts";
@@ -26,7 +27,7 @@ export function listAnswer(listing: Listing, details: boolean): string {
   const sums =
     size === undefined
       ? ""
-      : ` (${counted(files ?? 0, "file", "files")}, ${counted(directories ?? 0, "directory", "directories")}, ${grouped(size)} bytes)`;
+      : ` (${counted(files ?? 0, "file")}, ${counted(directories ?? 0, "directory", "directories")}, ${grouped(size)} bytes)`;
   const facts = [`${counted(total, "entry", "entries")} in ${oneLine(listing.path)}${sums}.`];
   return `${lines.join("")}[${[...facts, ...more(listing)].join(" ")}]`;
 }
@@ -47,8 +48,4 @@ export function namesAnswer(found: NamesFound): string {
 
 function more({ next_cursor, notes = [] }: { next_cursor?: string; notes?: readonly string[] }): string[] {
   return [...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]), ...notes];
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
 }

@@ -1,12 +1,11 @@
 import type { Stats } from "node:fs";
-import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { withDirectory } from "../open-path.ts";
-import { type EntryType, typeOf } from "./open-below.ts";
+import { type EntryType, statOf, typeOf } from "./open-below.ts";
 import { compareText } from "./path-order.ts";
 import { TimeSlices } from "./time-slices.ts";
 import { TopItems } from "./top-items.ts";
@@ -105,7 +104,7 @@ async function look(directory: GuardedDirectory, request: ListRequest, after: [n
   for (const [index, dirent] of all.entries()) {
     if (index % 64 === 0 && slices.due()) await slices.rest();
     const type = typeOf(dirent);
-    const stat = sizes ? statOf(directory, dirent.name) : undefined;
+    const stat = sizes ? statOf(directory.entry(dirent.name)) : undefined;
     if (sizes && stat === undefined) continue;
     total += 1;
     if (type === "directory") sums.total_directories += 1;
@@ -145,14 +144,6 @@ async function entriesOf(directory: GuardedDirectory) {
   }
 }
 
-function statOf(directory: GuardedDirectory, name: string): Stats | undefined {
-  try {
-    return lstatSync(directory.entry(name), { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
 async function describe(
   guard: PathGuard,
   directory: GuardedDirectory,
@@ -163,7 +154,7 @@ async function describe(
   for (const { name, type } of found) {
     const entry: ListedEntry = { name, type };
     if (type === "link") Object.assign(entry, await targetOf(guard, join(directory.path, name)));
-    const stat = details ? statOf(directory, name) : undefined;
+    const stat = details ? statOf(directory.entry(name)) : undefined;
     if (stat !== undefined) {
       if (type === "file") entry.size = stat.size;
       entry.modified = stat.mtime.toISOString();

@@ -3,18 +3,6 @@ import { sep } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 
-/** The mount points strictly below `realPath`; none where the system has no table of them. */
-export async function mountsBelow(realPath: string): Promise<string[]> {
-  let table: string;
-  try {
-    table = await readFile("/proc/self/mountinfo", "utf8");
-  } catch {
-    return [];
-  }
-  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
-  return mountPoints(table).filter((point) => point.startsWith(begin) && point !== begin);
-}
-
 /** The fifth field of proc_pid_mountinfo(5), where spaces and their kin are written in octal. */
 export function mountPoints(table: string): string[] {
   const points: string[] = [];
@@ -31,7 +19,11 @@ export function mountPoints(table: string): string[] {
 /** Mount points below `realPath` that no walk may enter: `/proc` and its kin, wherever they are mounted. */
 export async function forbiddenMounts(guard: PathGuard, realPath: string): Promise<ReadonlySet<string>> {
   const forbidden = new Set<string>();
-  for (const point of await mountsBelow(realPath)) {
+  // Systems other than Linux have no such table.
+  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
+  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
+  for (const point of mountPoints(table)) {
+    if (!point.startsWith(begin) || point === begin) continue;
     try {
       await (await guard.openDirectory(point)).close();
     } catch (error) {

@@ -172,7 +172,8 @@ export function typeOf(entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "i
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-function statOf(path: string): Stats | undefined {
+/** lstat of an entry; undefined where it is gone or cannot be read. */
+export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
