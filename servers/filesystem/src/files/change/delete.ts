@@ -44,7 +44,7 @@ export async function planDelete(
   const type = await ordinaryType(guard, place);
   const look = (directory: GuardedDirectory) => contentOf(guard, directory, { signal: options.signal });
   const content = type === "directory" ? await withDirectory(guard, place.path, look) : undefined;
-  const entries = content === undefined ? 0 : entriesOf(content);
+  const entries = entriesOf(content);
   if (entries > 0 && !options.recursive) throw notEmpty(place.path, entries);
   const bytes = content?.bytes ?? (type === "file" ? (place.stat?.size ?? 0) : 0);
   const final = await journal.whyFinal(place.path, bytes);
@@ -71,7 +71,7 @@ export async function deletePlanned(
       if (
         now.type !== plan.type ||
         now.bytes > plan.bytes ||
-        entriesIn(now) > entriesIn(plan) ||
+        entriesOf(now.content) > entriesOf(plan.content) ||
         now.final !== plan.final
       ) {
         throw new ToolError(
@@ -92,10 +92,6 @@ export async function deletePlanned(
     },
     signal,
   );
-}
-
-function entriesIn(plan: DeletePlan): number {
-  return plan.content === undefined ? 0 : entriesOf(plan.content);
 }
 
 function notEmpty(path: string, entries: number): ToolError {

@@ -106,8 +106,9 @@ export async function contentOf(
   return { files, directories, links, others, bytes };
 }
 
-/** How many entries of any kind. */
-export function entriesOf(content: Content): number {
+/** How many entries of any kind; none without content. */
+export function entriesOf(content: Content | undefined): number {
+  if (content === undefined) return 0;
   return content.files + content.directories + content.links + content.others;
 }
 

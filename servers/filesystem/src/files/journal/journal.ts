@@ -23,6 +23,13 @@ export interface JournalOptions {
   readonly mostImageBytes?: number;
 }
 
+const DEFAULTS = {
+  mostBytes: 200 * 1024 * 1024,
+  mostEntries: 1000,
+  mostDays: 30,
+  mostImageBytes: 100 * 1024 * 1024,
+};
+
 const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
 const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
 /** The file in a journal that says whose it is. */
@@ -57,7 +64,7 @@ interface Listed {
  * worst leave one file too many.
  */
 export class Journal {
-  readonly #options: JournalOptions;
+  readonly #options: Required<JournalOptions>;
   readonly mostImageBytes: number;
   /** Entries never change, so what was read once is kept. */
   readonly #cache = new Map<string, Change>();
@@ -69,8 +76,8 @@ export class Journal {
   #isNoteTaken = false;
 
   constructor(options: JournalOptions) {
-    this.#options = options;
-    this.mostImageBytes = options.mostImageBytes ?? 100 * 1024 * 1024;
+    this.#options = { ...DEFAULTS, ...options };
+    this.mostImageBytes = this.#options.mostImageBytes;
   }
 
   /** The journal for changes at an absolute path, made where it is missing; or why there is none. */
@@ -87,7 +94,7 @@ export class Journal {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       if (!this.#sincePrune.has(directory)) {
         // Never a half-written one, without which all of the journal would be invisible.
-        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#days }));
+        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.mostDays }));
         this.#sincePrune.set(directory, PRUNE_EVERY);
       }
     } catch (error) {
@@ -145,7 +152,7 @@ export class Journal {
     this.#cache.set(change.id, change);
     for (const listener of this.#listeners) listener();
     const since = (this.#sincePrune.get(directory) ?? 0) + 1;
-    const isDue = since > PRUNE_EVERY || bytes > this.#mostBytes / PRUNE_EVERY;
+    const isDue = since > PRUNE_EVERY || bytes > this.#options.mostBytes / PRUNE_EVERY;
     this.#sincePrune.set(directory, isDue ? 0 : since);
     if (isDue) await this.#prune(directory, change.id);
   }
@@ -265,14 +272,6 @@ export class Journal {
     }
   }
 
-  get #days(): number {
-    return this.#options.mostDays ?? 30;
-  }
-
-  get #mostBytes(): number {
-    return this.#options.mostBytes ?? 200 * 1024 * 1024;
-  }
-
   /** Another server's roots are none of this one's business. */
   #visible(change: Change): boolean {
     const allowed = this.#options.bound.directories().flatMap(({ path, realPath }) => [path, realPath]);
@@ -285,13 +284,8 @@ export class Journal {
     if ("reason" in opened) throw unavailable(opened.reason);
     const allowed = this.#options.bound.directories();
     const found: Listed[] = [];
-    for (const name of await namesIn(opened.directory)) {
-      const directory = join(opened.directory, name);
-      const owner = await ownerOf(directory);
-      if (owner === undefined) continue;
-      const isNear = allowed.some(
-        ({ realPath }) => within(owner.path, realPath) || within(realPath, owner.path),
-      );
+    for await (const { directory, path } of journalsIn(opened.directory)) {
+      const isNear = allowed.some(({ realPath }) => within(path, realPath) || within(realPath, path));
       if (isNear) found.push(...(await listed(directory)));
     }
     return found.sort(byId);
@@ -323,7 +317,7 @@ export class Journal {
     let bytes = 0;
     for (const [index, entry] of entries.entries()) {
       bytes += entry.bytes;
-      const tooMuch = index >= (this.#options.mostEntries ?? 1000) || bytes > this.#mostBytes;
+      const tooMuch = index >= this.#options.mostEntries || bytes > this.#options.mostBytes;
       if (tooMuch && entry.id !== keep) await this.#remove(entry);
     }
     const oldest = idAt(Date.now() - ORPHAN_MS);
@@ -332,17 +326,10 @@ export class Journal {
       if (id === undefined || known.has(id) || id >= oldest) continue;
       await rm(join(directory, name), { recursive: true, force: true });
     }
-    await this.#dropOld(join(directory, ".."));
-  }
-
-  /** Each journal says itself how long it keeps its changes. */
-  async #dropOld(all: string): Promise<void> {
-    for (const name of await namesIn(all)) {
-      const directory = join(all, name);
-      const owner = await ownerOf(directory);
-      if (owner === undefined) continue;
-      const oldest = idAt(Date.now() - owner.days * DAY_MS);
-      for (const entry of await listed(directory)) if (entry.id < oldest) await this.#remove(entry);
+    // Each journal has its own time to keep changes.
+    for await (const journal of journalsIn(join(directory, ".."))) {
+      const oldest = idAt(Date.now() - journal.days * DAY_MS);
+      for (const entry of await listed(journal.directory)) if (entry.id < oldest) await this.#remove(entry);
     }
   }
 }
@@ -352,12 +339,16 @@ function idAt(time: number): string {
   return time.toString(36).padStart(9, "0");
 }
 
-/** Whose journal a directory is; undefined where it is none. */
-async function ownerOf(directory: string): Promise<z.output<typeof ownerSchema> | undefined> {
-  try {
-    return ownerSchema.parse(JSON.parse(await readFile(join(directory, OWNER_NAME), "utf8")));
-  } catch {
-    return undefined;
+/** The journals in the directory of all, each with whose it is and how many days it keeps a change. */
+async function* journalsIn(
+  all: string,
+): AsyncGenerator<z.output<typeof ownerSchema> & { directory: string }> {
+  for (const name of await namesIn(all)) {
+    const directory = join(all, name);
+    const owner = await readFile(join(directory, OWNER_NAME), "utf8")
+      .then((text) => ownerSchema.parse(JSON.parse(text)))
+      .catch(() => undefined);
+    if (owner !== undefined) yield { directory, ...owner };
   }
 }
 

@@ -40,21 +40,13 @@ export async function listChanges(
   const cursors = cursorsOf("list_changes", { path: below }, z.string());
   const found = await journal.list({ before: cursors.decode(range.cursor), below, limit: range.limit + 1 });
   const undone = await journal.undone();
-  const page = found.slice(
-    0,
-    Math.min(
-      range.limit,
-      fitting(
-        found,
-        range.maxChars - PAGE_CHARS,
-        (change) => changeLine({ change, undoneBy: undone.get(change.id) }).length,
-      ),
-    ),
-  );
-  const last = page.at(-1);
+  const all = found.map((change) => ({ change, undoneBy: undone.get(change.id) }));
+  const room = fitting(all, range.maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
+  const changes = all.slice(0, Math.min(range.limit, room));
+  const last = changes.at(-1)?.change.id;
   return {
-    changes: page.map((change) => ({ change, undoneBy: undone.get(change.id) })),
-    nextCursor: last === undefined || found.length === page.length ? undefined : cursors.encode(last.id),
+    changes,
+    nextCursor: last === undefined || all.length === changes.length ? undefined : cursors.encode(last),
   };
 }
 

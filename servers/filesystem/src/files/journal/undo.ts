@@ -105,7 +105,8 @@ async function undoReplaced(
   const most = kept === undefined ? 0 : context.journal.mostImageBytes;
   const now = await readBefore(context, path, { most, hash: true, signal });
   if (after.type !== "file" || now === undefined || now.hash !== after.hash) throw changed(change, path);
-  const bytes = kept === undefined ? await readImage(image, change) : now.bytes?.subarray(0, kept);
+  const bytes =
+    kept === undefined ? await readFile(image).catch(imageGone(change)) : now.bytes?.subarray(0, kept);
   if (bytes === undefined) throw changed(change, path);
   const undoes = { action: "undo", undoes: change.id } as const;
   const replacement = { ...undoes, path, bytes, before: now, createParents: false, signal };
@@ -132,7 +133,7 @@ async function undoRemoved(
   effect: Kind<"removed">,
 ): Promise<Undone> {
   const { path } = effect;
-  await demandImage(image, change);
+  await lstat(image).catch(imageGone(change));
   const recording = await startUndo(context, change, path);
   await recording.made(() =>
     withParents(context.guard, path, true, async (parents) => {
@@ -152,7 +153,7 @@ async function undoMoved(
 ): Promise<Undone> {
   const { from, to, after, displaced, uncovered } = effect;
   if (!sameState(after, await stateAt(context.guard, to, after.type, signal))) throw changed(change, to);
-  if (displaced) await demandImage(image, change);
+  if (displaced) await lstat(image).catch(imageGone(change));
   const recording = await startUndo(context, change, to, from);
   const moved = await moveRecorded(context, recording, to, from, {
     // The move that is taken back had given a file back; that one goes into the journal again.
@@ -200,22 +201,6 @@ function startUndo(
   return Recording.start(journal, { action: "undo", path, ...to, undoes: id });
 }
 
-async function readImage(image: string, change: Change): Promise<Buffer> {
-  try {
-    return await readFile(image);
-  } catch (error) {
-    throw imageGone(change, error);
-  }
-}
-
-async function demandImage(image: string, change: Change): Promise<void> {
-  try {
-    await lstat(image);
-  } catch (error) {
-    throw imageGone(change, error);
-  }
-}
-
 function changed(change: Change, path: string): ToolError {
   return new ToolError(
     "conflict",
@@ -226,11 +211,13 @@ function changed(change: Change, path: string): ToolError {
   );
 }
 
-function imageGone(change: Change, cause: unknown): ToolError {
-  return new ToolError("conflict", `What was kept of change ${change.id} is no longer there.`, {
-    hint: "list_changes shows what can still be undone.",
-    cause,
-  });
+function imageGone(change: Change): (cause: unknown) => never {
+  return (cause) => {
+    throw new ToolError("conflict", `What was kept of change ${change.id} is no longer there.`, {
+      hint: "list_changes shows what can still be undone.",
+      cause,
+    });
+  };
 }
 
 function notKept(path: string, reason: string): ToolError {
