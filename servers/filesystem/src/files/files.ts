@@ -9,10 +9,11 @@ import { Locks } from "./change/path-locks.ts";
 import { replaceQuestion } from "./change/replaced-entry.ts";
 import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./change/write.ts";
 import { completePath } from "./complete-path.ts";
-import { applyPatch, type PatchOutcome, type PatchRequest } from "./edit/apply-patch.ts";
-import { type Comparison, compareFiles } from "./edit/compare.ts";
+import { applyPatch, type Patched, type PatchRequest } from "./edit/apply-patch.ts";
+import { type CompareRequest, type Comparison, compareFiles } from "./edit/compare.ts";
 import { type Edited, type EditRequest, edit } from "./edit/edit.ts";
-import { type EditedMany, type EditManyRequest, editMany } from "./edit/edit-many.ts";
+import { type EditManyRequest, editMany } from "./edit/edit-many.ts";
+import type { ChangedFiles } from "./edit/in-turn.ts";
 import { diffOfChange } from "./journal/change-diff.ts";
 import type { Change } from "./journal/change-record.ts";
 import { Journal } from "./journal/journal.ts";
@@ -141,20 +142,15 @@ export class Files {
     return edit(this.#context, request);
   }
 
-  editMany(request: EditManyRequest): Promise<EditedMany> {
+  editMany(request: EditManyRequest): Promise<ChangedFiles<Edited>> {
     return editMany(this.#context, request, this.#ignored);
   }
 
-  applyPatch(request: PatchRequest): Promise<PatchOutcome> {
+  applyPatch(request: PatchRequest): Promise<ChangedFiles<Patched>> {
     return applyPatch(this.#context, request);
   }
 
-  compare(request: {
-    from: string;
-    to: string;
-    maxChars: number;
-    signal?: AbortSignal | undefined;
-  }): Promise<Comparison> {
+  compare(request: CompareRequest): Promise<Comparison> {
     return compareFiles(this.#context, request);
   }
 

@@ -16,7 +16,6 @@ export default tool({
     dryRun: z.boolean().default(false).describe("Only check whether it applies."),
   }),
   async run(input, files, call) {
-    const { files: patched, stopped } = await files.applyPatch({ ...input, signal: call.signal });
-    return patchAnswer(patched, stopped, input.dryRun);
+    return patchAnswer(await files.applyPatch({ ...input, signal: call.signal }), input.dryRun);
   },
 });

@@ -45,7 +45,6 @@ export default tool({
       });
     }
     const maxChars = Math.floor(call.budget / 2);
-    const { files: edited, stopped } = await files.editMany({ ...request, glob, maxChars });
-    return editManyAnswer(edited, stopped, { dryRun, maxChars });
+    return editManyAnswer(await files.editMany({ ...request, glob, maxChars }), { dryRun, maxChars });
   },
 });

@@ -8,8 +8,9 @@ import { write } from "../change/write.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { decode, encode } from "../read/text-encoding.ts";
 import { difference } from "./changed-ranges.ts";
-import { countsOf } from "./diff.ts";
+import { countsOf, type LineCounts } from "./diff.ts";
 import { readEditable } from "./edit.ts";
+import { type ChangedFiles, changeInTurn } from "./in-turn.ts";
 import { unified, withLf } from "./line-endings.ts";
 
 /** Files in one patch. */
@@ -25,19 +26,11 @@ export interface PatchRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Patched {
+export interface Patched extends LineCounts {
   readonly path: string;
   readonly action: "create" | "edit" | "delete";
-  readonly added: number;
-  readonly removed: number;
   /** Undefined for a dry run. */
   readonly receipt: Receipt | undefined;
-}
-
-export interface PatchOutcome {
-  readonly files: readonly Patched[];
-  /** The file that could not be changed after those before it were, and why. */
-  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
 }
 
 /** What is to be done to one file, once it is known that all of the patch applies. */
@@ -52,20 +45,16 @@ interface Step extends Omit<Patched, "receipt"> {
  * @throws ToolError `invalid` for what is no unified diff, `conflict` for a hunk that does not match, and what editing,
  * creating and deleting throw.
  */
-export async function applyPatch(context: ChangeContext, request: PatchRequest): Promise<PatchOutcome> {
+export async function applyPatch(
+  context: ChangeContext,
+  request: PatchRequest,
+): Promise<ChangedFiles<Patched>> {
   const patches = parsed(request.patch);
   const steps: Step[] = [];
   for (const patch of patches) steps.push(await stepOf(context, request, patch));
-  const files: Patched[] = [];
-  for (const { run, ...step } of steps) {
-    try {
-      files.push({ ...step, receipt: request.dryRun ? undefined : await run() });
-    } catch (error) {
-      if (!(error instanceof ToolError) || files.length === 0) throw error;
-      return { files, stopped: { path: step.path, error } };
-    }
-  }
-  return { files, stopped: undefined };
+  return changeInTurn(steps, async ({ run, ...step }) => {
+    return { ...step, receipt: request.dryRun ? undefined : await run() };
+  });
 }
 
 function parsed(text: string): StructuredPatch[] {

@@ -8,6 +8,14 @@ import { type Diff, type DiffWork, diffTexts } from "./diff.ts";
 import { MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
 import { withLf } from "./line-endings.ts";
 
+export interface CompareRequest {
+  readonly from: string;
+  readonly to: string;
+  /** Characters of the diff at most. */
+  readonly maxChars: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Comparison extends Diff {
   /** Absolute paths. */
   readonly from: string;
@@ -23,12 +31,7 @@ export interface Comparison extends Diff {
  */
 export async function compareFiles(
   { guard, threads }: { guard: PathGuard; threads: ThreadPool },
-  {
-    from,
-    to,
-    maxChars,
-    signal,
-  }: { from: string; to: string; maxChars: number; signal?: AbortSignal | undefined },
+  { from, to, maxChars, signal }: CompareRequest,
 ): Promise<Comparison> {
   const [one, other] = [await readText(guard, from), await readText(guard, to)];
   const diff = await diffSomewhere(

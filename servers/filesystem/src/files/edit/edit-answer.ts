@@ -1,20 +1,15 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
 import { lineCounts, receiptText } from "../journal/receipt-text.ts";
-import type { Receipt } from "../journal/recording.ts";
 import { counted } from "../wording.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
 import type { Edited } from "./edit.ts";
+import type { ChangedFiles } from "./in-turn.ts";
 
 /** How many files are named one by one where their diffs do not fit. */
 const MAX_NAMED = 100;
 
-interface Changed {
-  readonly path: string;
-  readonly added: number;
-  readonly removed: number;
-  readonly receipt: Receipt | undefined;
-}
+type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
 
 /** The diff of an edit, and the server's own last line in square brackets, which no line of a diff can look like. */
 export function editAnswer(edited: Edited, dryRun: boolean): string {
@@ -33,8 +28,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
 
 /** The diffs of many files as far as there is room, then a line for each further file. */
 export function editManyAnswer(
-  files: readonly Edited[],
-  stopped: { path: string; error: Error } | undefined,
+  { files, stopped }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
 ): string {
   let room = maxChars;
@@ -54,11 +48,7 @@ export function editManyAnswer(
 }
 
 /** A line for each file of a patch. */
-export function patchAnswer(
-  files: readonly Patched[],
-  stopped: { path: string; error: Error } | undefined,
-  dryRun: boolean,
-): string {
+export function patchAnswer({ files, stopped }: ChangedFiles<Patched>, dryRun: boolean): string {
   const facts = [
     dryRun
       ? `The patch applies to ${counted(files.length, "file")}; nothing was changed.`
@@ -87,7 +77,7 @@ function changedLines(files: readonly Changed[]): string {
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more; list_changes names them.\n` : "");
 }
 
-function stoppedFacts(stopped: { path: string; error: Error } | undefined): string[] {
+function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {
   if (stopped === undefined) return [];
   return [
     `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The files after it are unchanged.`,

@@ -1,6 +1,6 @@
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
-import { unifiedDiff } from "./diff.ts";
-import { type Edit, type EditOptions, editText } from "./edit-text.ts";
+import { type Diff, unifiedDiff } from "./diff.ts";
+import { type Edit, type EditedText, type EditOptions, editText } from "./edit-text.ts";
 import { unified } from "./line-endings.ts";
 
 /** What to edit: plain data, so that a thread can do it. */
@@ -14,18 +14,11 @@ export interface EditWork extends EditOptions {
   readonly maxChars: number;
 }
 
-export interface EditedBytes {
+export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
   /** Undefined where the edits change nothing. */
   readonly after: Uint8Array | undefined;
   /** Unified; empty where the edits change nothing. */
   readonly diff: string;
-  /** Hunks that did not fit into `diff`. */
-  readonly hiddenHunks: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly replacements: number;
-  /** The edits that matched nothing, by their index. */
-  readonly missing: readonly number[];
 }
 
 /** Replaces parts of a text; outside them no byte changes. @throws ToolError see `editText`. */

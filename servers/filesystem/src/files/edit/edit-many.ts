@@ -8,6 +8,7 @@ import { withDirectory } from "../open-path.ts";
 import { textOf } from "../read/text-encoding.ts";
 import { walk } from "../tree/walk.ts";
 import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
+import { type ChangedFiles, changeInTurn } from "./in-turn.ts";
 import { withLf } from "./line-endings.ts";
 
 /** Files that are looked into in one call, and files that are changed in one. */
@@ -17,13 +18,6 @@ const MAX_CHANGED = 500;
 export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
   /** Which files below the directory `path`; those that ignore rules hide are left out. */
   readonly glob: string;
-}
-
-export interface EditedMany {
-  /** Those that changed, in the order of their paths. */
-  readonly files: readonly Edited[];
-  /** The file that could not be changed after those before it were, and why. */
-  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
 }
 
 /**
@@ -37,10 +31,10 @@ export async function editMany(
   context: ChangeContext,
   request: EditManyRequest,
   ignored: readonly string[],
-): Promise<EditedMany> {
+): Promise<ChangedFiles<Edited>> {
   const { edits, regex, dryRun, signal } = request;
   const unseen = new Set(edits);
-  const planned: { edited: Edited; again: EditRequest }[] = [];
+  const planned: { path: string; edited: Edited; again: EditRequest }[] = [];
   for (const path of await filesBelow(context, request, ignored)) {
     signal?.throwIfAborted();
     const before = await readBefore(context, path, { most: MAX_EDIT_BYTES, hash: false });
@@ -54,7 +48,7 @@ export async function editMany(
     if (edited.replacements === 0) continue;
     if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
     for (const [index, one] of found.entries()) if (!edited.missing.includes(index)) unseen.delete(one);
-    planned.push({ edited, again });
+    planned.push({ path: edited.path, edited, again });
   }
   const [missing] = unseen;
   if (missing !== undefined) {
@@ -66,16 +60,7 @@ export async function editMany(
       },
     );
   }
-  const files: Edited[] = [];
-  for (const { edited, again } of planned) {
-    try {
-      files.push(dryRun ? edited : await edit(context, again));
-    } catch (error) {
-      if (!(error instanceof ToolError) || files.length === 0) throw error;
-      return { files, stopped: { path: edited.path, error } };
-    }
-  }
-  return { files, stopped: undefined };
+  return changeInTurn(planned, async ({ edited, again }) => (dryRun ? edited : edit(context, again)));
 }
 
 async function filesBelow(

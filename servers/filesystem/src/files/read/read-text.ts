@@ -4,7 +4,7 @@ import { withFile } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { Lines } from "./lines.ts";
 import { formOf, hashOf, type Source, sourceOf, tooLarge, wholeSource } from "./source.ts";
-import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
+import type { Encoding, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
 export interface TextRange {
@@ -32,19 +32,13 @@ export interface ReadTextOptions extends TextRange {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface TextPart {
+export interface TextPart extends TextForm {
   /** Absolute path as asked for. */
   readonly path: string;
   /** The file's own text (line numbers in front where asked for), line ends as they are, without a byte order mark. */
   readonly text: string;
   /** Bytes of the whole file. */
   readonly size: number;
-  readonly encoding: Encoding;
-  readonly bom: boolean;
-  readonly damaged: boolean;
-  readonly eol: Eol;
-  /** The encoding was guessed, and could be another. */
-  readonly weak?: boolean;
   /** Pages of a PDF, whose text this is. */
   readonly pages: number | undefined;
   /** Of the whole file; known up to 8 MiB. */

@@ -49,6 +49,11 @@ const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
   { encoding: "utf-16be", bytes: Buffer.from([0xfe, 0xff]) },
 ];
 
+/** The encoding whose byte order mark `bytes` begin with, if any. */
+export function markedEncoding(bytes: Buffer): Encoding | undefined {
+  return BOMS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))?.encoding;
+}
+
 /** The byte order mark of an encoding; empty where it has none. */
 export function bomOf(encoding: Encoding): Buffer {
   return BOMS.find((mark) => mark.encoding === encoding)?.bytes ?? Buffer.alloc(0);
@@ -95,18 +100,18 @@ export function detect(
   bytes: Buffer,
   options: { whole: boolean; encoding?: Encoding | undefined },
 ): TextForm | undefined {
-  const mark = BOMS.find(({ bytes: bom }) => bytes.subarray(0, bom.length).equals(bom));
+  const mark = markedEncoding(bytes);
   if (options.encoding !== undefined) {
     const encoding = options.encoding;
-    const bom = mark?.encoding === encoding;
+    const bom = mark === encoding;
     const damaged = encoding === "utf-8" && !isUtf8(options.whole ? bytes : withoutCutCharacter(bytes));
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
   }
-  if (mark !== undefined && mark.encoding !== "utf-8") {
+  if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is no text.
     if (bytes.length % 2 === 1 && options.whole) return undefined;
-    if (mark.encoding === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0) return undefined;
-    return { encoding: mark.encoding, bom: true, damaged: false, eol: eolOf(bytes, mark.encoding) };
+    if (mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0) return undefined;
+    return { encoding: mark, bom: true, damaged: false, eol: eolOf(bytes, mark) };
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const wide = options.whole && bytes.length % 2 === 1 ? undefined : unmarkedUtf16(sample);

@@ -17,7 +17,9 @@ export interface FoundFile {
 
 /** What decides how a page looks. */
 export interface PageRequest {
+  /** Lines, the files that hold any, or how many each holds. */
   readonly mode: "content" | "files" | "counts";
+  /** How many lines to show before and after each. */
   readonly context: number;
   /** Lines in mode `content`, files in the others. */
   readonly limit: number;

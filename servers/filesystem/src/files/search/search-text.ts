@@ -7,10 +7,10 @@ import { ThreadPool } from "../threads/thread-pool.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import { TopItems } from "../tree/top-items.ts";
 import { type FileWithLines, findFiles } from "./find-files.ts";
-import { DONE, type FoundFile, TextPages, type TextPosition } from "./result-pages.ts";
+import { DONE, type PageRequest, type TextPage, TextPages, type TextPosition } from "./result-pages.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
-export interface TextSearch {
+export interface TextSearch extends PageRequest {
   /** A directory or a single file. */
   readonly path: string;
   readonly pattern: string;
@@ -19,27 +19,16 @@ export interface TextSearch {
   readonly ignoreCase: boolean;
   /** Which files to search; all without it. */
   readonly glob?: string | undefined;
-  /** Lines, the files that hold any, or how many each holds. */
-  readonly mode: "content" | "files" | "counts";
-  /** How many lines to show before and behind each. */
-  readonly context: number;
-  /** Lines in mode `content`, files in the others. */
-  readonly limit: number;
-  readonly cursor?: string | undefined;
   readonly includeIgnored: boolean;
-  /** How many characters the answer may have. */
-  readonly budget: number;
   /** How long to search, in milliseconds; default 40 s. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }
 
-export interface TextFound {
-  files: FoundFile[];
+export interface TextFound extends TextPage {
   /** Over all pages; absent on later pages. */
   total_files?: number;
   total_lines?: number;
-  next_cursor?: string;
   notes?: string[];
 }
 

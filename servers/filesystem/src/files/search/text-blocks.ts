@@ -2,7 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import { guessLegacy } from "../read/legacy-encoding.ts";
-import { decode, type Encoding, SAMPLE_BYTES, withoutCutCharacter } from "../read/text-encoding.ts";
+import {
+  decode,
+  type Encoding,
+  markedEncoding,
+  SAMPLE_BYTES,
+  withoutCutCharacter,
+} from "../read/text-encoding.ts";
 
 const LINE_FEED = 10;
 /** How much is read at a time, in bytes. */
@@ -64,8 +70,9 @@ export function readBlocks(
   for (const chunk of chunksOf(fd, size)) {
     let bytes = chunk;
     if (lines === undefined) {
-      decoder = decoderFor(bytes);
-      if (isUtf8Mark(bytes)) bytes = bytes.subarray(3);
+      const mark = markedEncoding(bytes);
+      if (mark === "utf-8") bytes = bytes.subarray(3);
+      else if (mark !== undefined) decoder = new TextDecoder(mark);
       // In none of the encodings is a line feed a part of another character, so lines are cut before decoding.
       const isUtf = decoder !== undefined || isUtf8(withoutCutCharacter(bytes));
       lines = new LineBlocks(isUtf ? "utf-8" : guessLegacy(bytes.subarray(0, SAMPLE_BYTES)).encoding, take);
@@ -93,16 +100,6 @@ function* chunksOf(fd: number, size: number): Generator<Buffer> {
     position += read;
     if (position === size && read < buffer.length) return;
   }
-}
-
-function decoderFor(bytes: Buffer): TextDecoder | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
-  return undefined;
-}
-
-function isUtf8Mark(bytes: Buffer): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 /** Cuts a stream of bytes at line ends. */
