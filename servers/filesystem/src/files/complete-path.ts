@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { posix } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { withDirectory } from "./open-path.ts";
+import { orRefused, withDirectory } from "./open-path.ts";
 
 /** The protocol sends no more suggestions than this. */
 const MOST = 100;
@@ -21,20 +20,16 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
   if (above.length > 0) return above.slice(0, MOST);
   const folder = posix.dirname(`${typed}x`);
   const start = typed.slice(typed.lastIndexOf("/") + 1);
-  try {
-    return await withDirectory(guard, folder, async (directory) => {
-      const entries = await readdir(directory.entry(""), { withFileTypes: true });
-      return entries
-        .filter((entry) => entry.name.startsWith(start))
-        .map((entry) => posix.join(folder, entry.name) + (entry.isDirectory() ? "/" : ""))
-        .sort()
-        .slice(0, MOST);
-    });
-  } catch (error) {
-    // Nothing to suggest outside of the bound or in what is no directory.
-    if (error instanceof ToolError) return [];
-    throw error;
-  }
+  const found = await withDirectory(guard, folder, async (directory) => {
+    const entries = await readdir(directory.entry(""), { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.name.startsWith(start))
+      .map((entry) => posix.join(folder, entry.name) + (entry.isDirectory() ? "/" : ""))
+      .sort()
+      .slice(0, MOST);
+  }).catch(orRefused);
+  // There is nothing to suggest outside the allowed directories or in what is not a directory.
+  return found ?? [];
 }
 
 function slashed(path: string): string {

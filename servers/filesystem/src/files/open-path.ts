@@ -52,6 +52,11 @@ export async function directoryAt(guard: PathGuard, path: string): Promise<Guard
   }
 }
 
+/** Nothing for a refusal of the guard; throws every other error again. */
+export function orRefused(error: unknown): undefined {
+  if (!(error instanceof ToolError)) throw error;
+}
+
 /** Throws the guard's `not_found`, which suggests similar names, for a path where nothing was found. */
 export async function notThere(guard: PathGuard, path: string): Promise<never> {
   await (await guard.openFile(path)).handle.close();

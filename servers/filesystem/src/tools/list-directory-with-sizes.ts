@@ -17,16 +17,9 @@ export default tool({
     limit: fields.limit(200, 1000),
     cursor: fields.cursor,
   }),
-  async run({ path, sortBy, limit, cursor }, files, call) {
-    const listing = await files.list({
-      path,
-      details: true,
-      sort: sortBy,
-      limit,
-      cursor,
-      budget: call.budget,
-      signal: call.signal,
-    });
+  async run({ sortBy, ...input }, files, call) {
+    const { budget, signal } = call;
+    const listing = await files.list({ ...input, details: true, sort: sortBy, budget, signal });
     return listAnswer(listing, true);
   },
 });

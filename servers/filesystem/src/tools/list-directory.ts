@@ -13,16 +13,9 @@ export default tool({
   openWorld: false,
   toolset: "read",
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor: fields.cursor }),
-  async run({ path, limit, cursor }, files, call) {
-    const listing = await files.list({
-      path,
-      details: false,
-      sort: "name",
-      limit,
-      cursor,
-      budget: call.budget,
-      signal: call.signal,
-    });
+  async run(input, files, call) {
+    const { budget, signal } = call;
+    const listing = await files.list({ ...input, details: false, sort: "name", budget, signal });
     return listAnswer(listing, false);
   },
 });

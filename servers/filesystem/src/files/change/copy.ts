@@ -70,9 +70,8 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
     async () => {
       const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
       try {
-        return "handle" in source
-          ? await copyOneFile(context, recording, source, from, to, request)
-          : await copyDirectory(context, recording, source, from, to, request);
+        const copying = { context, recording, from, to, request };
+        return await ("handle" in source ? copyOneFile(copying, source) : copyDirectory(copying, source));
       } catch (error) {
         await recording.drop();
         throw systemError(error, to);
@@ -84,14 +83,17 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
   );
 }
 
-async function copyOneFile(
-  context: ChangeContext,
-  recording: Recording,
-  source: GuardedFile,
-  from: string,
-  to: string,
-  request: CopyRequest,
-): Promise<Copied> {
+/** A copy whose recording has begun; the caller holds the lock of `to`. */
+interface Copying {
+  readonly context: ChangeContext;
+  readonly recording: Recording;
+  readonly from: string;
+  readonly to: string;
+  readonly request: CopyRequest;
+}
+
+async function copyOneFile(copying: Copying, source: GuardedFile): Promise<Copied> {
+  const { context, recording, from, to, request } = copying;
   return intoPlace(context, to, async (parent, hidden) => {
     const replaced = await keepDisplaced(context, recording, to, { ...request, links: "refuse" });
     const entry = parent.entry(hidden);
@@ -114,14 +116,8 @@ async function copyOneFile(
   });
 }
 
-async function copyDirectory(
-  context: ChangeContext,
-  recording: Recording,
-  source: GuardedDirectory,
-  from: string,
-  to: string,
-  request: CopyRequest,
-): Promise<Copied> {
+async function copyDirectory(copying: Copying, source: GuardedDirectory): Promise<Copied> {
+  const { context, recording, from, to, request } = copying;
   const { guard } = context;
   return intoPlace(context, to, async (parent, hidden) => {
     if (within(parent.realPath, source.realPath)) throw intoItself(from, to);

@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/core/boundary";
-import { placeOf, withFile } from "../open-path.ts";
-import type { Entry, WalkedDirectory } from "../tree/open-below.ts";
+import { orRefused, placeOf, withFile } from "../open-path.ts";
+import { type Entry, FILE_FLAGS, type WalkedDirectory } from "../tree/open-below.ts";
 import {
   compileIgnoreLines,
   type IgnoreLine,
@@ -132,28 +131,17 @@ async function parentsOf(guard: PathGuard, root: GuardedDirectory): Promise<stri
 }
 
 async function isThere(guard: PathGuard, path: string): Promise<boolean> {
-  return (await ifPresent(() => placeOf(guard, path)))?.stat !== undefined;
+  return (await placeOf(guard, path).catch(orRefused))?.stat !== undefined;
 }
 
 async function guardedLines(guard: PathGuard, path: string): Promise<IgnoreLine[]> {
   const read = async ({ handle }: GuardedFile) => readDescriptor(handle.fd);
-  const text = await ifPresent(() => withFile(guard, path, read));
+  // A file that is missing, a link that leads outside or unreadable has no rules.
+  const text = await withFile(guard, path, read).catch(orRefused);
   return text === undefined ? [] : parseIgnoreLines(text);
 }
 
-/** An ignore file that is missing, a link that leads out or not readable says nothing. */
-async function ifPresent<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ToolError) return undefined;
-    throw error;
-  }
-}
-
-/** Never through a link, as git does it, and never waiting for a FIFO. */
-const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
+/** Never through a link, as git does it. */
 function readBounded(path: string): string | undefined {
   let fd: number;
   try {

@@ -55,7 +55,8 @@ export async function readMany(
   const frames = new Map<OneOfMany, number>();
   const frameChars = (file: OneOfMany) => {
     const known = frames.get(file);
-    const chars = known ?? frameOf(file, paths.length, shared).length + CUT_CHARS * Number(isLong(file));
+    const chars =
+      known ?? frameOf(file, paths.length, shared).length + (charsOf(file) > WORTH_SHOWING ? CUT_CHARS : 0);
     if (known === undefined) frames.set(file, chars);
     return chars;
   };
@@ -108,10 +109,6 @@ function howMany(
 
 function charsOf(file: OneOfMany): number {
   return file.part?.text.length ?? 0;
-}
-
-function isLong(file: OneOfMany): boolean {
-  return charsOf(file) > WORTH_SHOWING;
 }
 
 /** The directory that all of several paths have in common, where naming it once saves room. */

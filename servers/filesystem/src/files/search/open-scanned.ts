@@ -1,8 +1,6 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-
-/** Never through a link in the last place, never waiting for a FIFO. */
-const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+import { FILE_FLAGS } from "../tree/open-below.ts";
 
 /**
  * Opens a regular file below a directory that the guard opened, and verifies that what was opened is what stands at
@@ -19,7 +17,7 @@ export function openScanned(
   const byDescriptor = at.startsWith("/proc/self/fd/");
   let fd: number;
   try {
-    fd = openSync(byDescriptor ? `${at}/${path}` : join(at, path), FLAGS);
+    fd = openSync(byDescriptor ? `${at}/${path}` : join(at, path), FILE_FLAGS);
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { type CursorCodec, cursorsOf, ToolError } from "@refmcp/core/answer";
+import { type CursorCodec, cursorsOf } from "@refmcp/core/answer";
 import type { GuardedFile, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
+import { orRefused } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { FoundLine } from "./line-extract.ts";
 import type { TextPattern } from "./text-pattern.ts";
@@ -140,13 +141,8 @@ export class TextPages {
   ): Promise<Value | undefined> {
     const { guard, realPath } = this.#place;
     const expected = join(realPath, path);
-    let file: GuardedFile;
-    try {
-      file = await guard.openFile(expected);
-    } catch (error) {
-      if (error instanceof ToolError) return undefined;
-      throw error;
-    }
+    const file = await guard.openFile(expected).catch(orRefused);
+    if (file === undefined) return undefined;
     try {
       return file.realPath === expected ? await work(file) : undefined;
     } finally {

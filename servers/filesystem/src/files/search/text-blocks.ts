@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import { guessLegacy } from "../read/legacy-encoding.ts";
+import { CHUNK_BYTES } from "../read/source.ts";
 import {
   decode,
   type Encoding,
@@ -11,9 +12,6 @@ import {
 } from "../read/text-encoding.ts";
 
 const LINE_FEED = 10;
-/** How much is read at a time, in bytes. */
-const CHUNK_BYTES = 1024 * 1024;
-
 /** Lines longer than this, in bytes, are matched in parts. */
 export const LONGEST_LINE = 8 * 1024 * 1024;
 /** How far the parts of such a line overlap, so that a match on the seam is found. */

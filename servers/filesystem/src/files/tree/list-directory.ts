@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
-import { withDirectory } from "../open-path.ts";
+import { orRefused, withDirectory } from "../open-path.ts";
 import { type EntryType, statOf, typeOf } from "./open-below.ts";
 import { compareText } from "./path-order.ts";
 import { TimeSlices } from "./time-slices.ts";
@@ -153,7 +153,11 @@ async function describe(
   const entries: ListedEntry[] = [];
   for (const { name, type } of found) {
     const entry: ListedEntry = { name, type };
-    if (type === "link") Object.assign(entry, await targetOf(guard, join(directory.path, name)));
+    if (type === "link") {
+      const link = await guard.readLink(join(directory.path, name)).catch(orRefused);
+      // Otherwise gone or replaced since it was listed.
+      if (link !== undefined) Object.assign(entry, { target: link.target, target_inside: link.inside });
+    }
     const stat = details ? statOf(directory.entry(name)) : undefined;
     if (stat !== undefined) {
       if (type === "file") entry.size = stat.size;
@@ -162,20 +166,6 @@ async function describe(
     entries.push(entry);
   }
   return entries;
-}
-
-async function targetOf(
-  guard: PathGuard,
-  path: string,
-): Promise<Pick<ListedEntry, "target" | "target_inside">> {
-  try {
-    const { target, inside } = await guard.readLink(path);
-    return { target, target_inside: inside };
-  } catch (error) {
-    // Gone or replaced since it was listed.
-    if (error instanceof ToolError) return {};
-    throw error;
-  }
 }
 
 function notesOn(entries: readonly ListedEntry[]): string[] {

@@ -39,6 +39,9 @@ export interface WalkedDirectory {
 /** Why a directory was not opened: it is gone or something else stands in its place, or the system refuses. */
 export type Unopened = "gone" | "unreadable";
 
+/** For a file: never through a link in the last component, never waiting for a FIFO. */
+export const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** O_DIRECTORY and O_NOFOLLOW: a link, even to a directory, is not opened. */
 const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 

@@ -102,12 +102,13 @@ export async function searchNames(
     const matches = described.slice(0, fitting(described, request.budget - reserved));
     const last = all[matches.length - 1];
     const first = after === undefined;
+    const notes = notesOn(request, glob, report, collector.total);
     return {
       matches,
       ...(first && report.ended === "complete" ? { total: collector.total } : {}),
       ...(first && report.hidden > 0 && !includeIgnored ? { hidden: report.hidden } : {}),
       ...next(last, all.length > matches.length, report, cursors.encode),
-      ...withNotes(notesOn(request, glob, report, collector.total)),
+      ...(notes.length > 0 ? { notes } : {}),
     };
   });
 }
@@ -185,10 +186,6 @@ function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: num
     );
   }
   return notes;
-}
-
-function withNotes(notes: string[]): { notes?: string[] } {
-  return notes.length > 0 ? { notes } : {};
 }
 
 function tooLate(request: NameSearch): ToolError {

@@ -131,14 +131,15 @@ class Walker {
       if (entry === undefined) return "done";
       frame.next += 1;
       const { name, type } = entry;
-      const path = prefix === "" ? name : prefix + name;
+      const path = prefix + name;
       const isDirectory = type === "directory";
       if (name === ".git" || frame.ignore?.hides(path, name, isDirectory)) {
         this.#hidden += 1;
         continue;
       }
       if (exclude?.hides(path, name, isDirectory)) continue;
-      if (!isBehind(name, frame.after)) {
+      // What is on the way to the path to go on after, or is that path, was visited before.
+      if (frame.after?.[0] !== name) {
         this.#last = path;
         if (this.#visit({ path, name, type, parent: directory }) === "stop") return "stopped";
       }
@@ -195,9 +196,4 @@ class Walker {
   #report(ended: WalkReport["ended"]): WalkReport {
     return { ended, last: this.#last, hidden: this.#hidden, unreadable: this.#unreadable };
   }
-}
-
-/** Whether `name` is on the way to, or is, the path to go on behind: visited before. */
-function isBehind(name: string, after: readonly string[] | undefined): boolean {
-  return after?.[0] === name;
 }
