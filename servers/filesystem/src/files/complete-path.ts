@@ -4,7 +4,7 @@ import type { PathGuard } from "@refmcp/core/boundary";
 import { orRefused, withDirectory } from "./open-path.ts";
 
 /** The protocol sends no more suggestions than this. */
-const MOST = 100;
+const MAX_SUGGESTIONS = 100;
 
 /**
  * Absolute paths that begin with `typed`: entries of the directory that it lies in, directories with a slash behind
@@ -17,7 +17,7 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
   const above = allowed
     .filter((directory) => directory.startsWith(typed) || directory === typed)
     .map((directory) => `${directory}/`);
-  if (above.length > 0) return above.slice(0, MOST);
+  if (above.length > 0) return above.slice(0, MAX_SUGGESTIONS);
   const folder = posix.dirname(`${typed}x`);
   const start = typed.slice(typed.lastIndexOf("/") + 1);
   const found = await withDirectory(guard, folder, async (directory) => {
@@ -26,7 +26,7 @@ export async function completePath(guard: PathGuard, typed: string): Promise<str
       .filter((entry) => entry.name.startsWith(start))
       .map((entry) => posix.join(folder, entry.name) + (entry.isDirectory() ? "/" : ""))
       .sort()
-      .slice(0, MOST);
+      .slice(0, MAX_SUGGESTIONS);
   }).catch(orRefused);
   // There is nothing to suggest outside the allowed directories or in what is not a directory.
   return found ?? [];

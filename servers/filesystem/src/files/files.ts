@@ -39,7 +39,7 @@ const FACTS_CHARS = 600;
 const EDIT_HEAP_MB = 1024;
 
 /** Characters of text that are given however small the budget is. */
-const LEAST_CHARS = 500;
+const MIN_CHARS = 500;
 
 export interface FilesOptions {
   readonly guard: PathGuard;
@@ -83,7 +83,7 @@ export class Files {
 
   /** Characters of text for a call: its budget, or more where it names a range itself. */
   readChars(budget: number, explicit: boolean): number {
-    const usual = Math.max(LEAST_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
+    const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
     return explicit ? Math.max(this.#maxReadChars, usual) : usual;
   }
 

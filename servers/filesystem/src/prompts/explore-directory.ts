@@ -3,7 +3,7 @@ import * as z from "zod";
 import { prompt } from "../context.ts";
 
 /** Characters of the listing that the prompt carries itself. */
-const MOST_LISTED = 4_000;
+const MAX_LISTED = 4_000;
 
 export default prompt({
   name: "explore_directory",
@@ -23,7 +23,7 @@ export default prompt({
     const start = path ?? files.allowedDirectories()[0]?.path ?? ".";
     const whole = await files.readWhole(start);
     const listing = "text" in whole ? whole.text : "";
-    const shown = listing.slice(0, MOST_LISTED);
+    const shown = listing.slice(0, MAX_LISTED);
     return [
       `Get to know the directory ${oneLine(start)}${goal === undefined ? "" : `, because I want to: ${oneLine(goal)}`}.`,
       "",

@@ -5,7 +5,7 @@ import { describe } from "../files/change/delete.ts";
 import { changeAnswer, named } from "../files/journal/receipt-text.ts";
 
 /** So many paths of what was not copied are named. */
-const MOST_SKIPPED = 50;
+const MAX_SKIPPED = 50;
 
 export default tool({
   name: "copy_file",
@@ -29,8 +29,8 @@ export default tool({
     const { skipped, replaced, receipt } = copied;
     const done = `Copied ${named(copied.path)} to ${named(copied.destination)}: ${describe({ ...copied, others: 0 })}`;
     const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
-    const more = skipped.length - MOST_SKIPPED;
-    const left = skipped.slice(0, MOST_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    const more = skipped.length - MAX_SKIPPED;
+    const left = skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
     const note = skipped.length === 0 ? "" : ` Skipped, because they lead outside or are special: ${left}.`;
     return changeAnswer(`${done}${bytes}.${note}`, receipt);
   },

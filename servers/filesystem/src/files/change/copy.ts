@@ -21,7 +21,7 @@ import { keepDisplaced } from "./replaced-entry.ts";
 import { discard } from "./set-aside.ts";
 
 /** The largest directory that is copied in one call, in entries. */
-const MOST_COPIED = 100_000;
+const MAX_COPIED = 100_000;
 
 /** Progress is told once in so many entries. */
 const PROGRESS_EVERY = 100;
@@ -122,7 +122,7 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
   return intoPlace(context, to, async (parent, hidden) => {
     if (within(parent.realPath, source.realPath)) throw intoItself(from, to);
     await keepDisplaced(context, recording, to, { overwrite: false, links: "refuse" });
-    const content = await contentOf(guard, source, { most: MOST_COPIED, signal: request.signal });
+    const content = await contentOf(guard, source, { most: MAX_COPIED, signal: request.signal });
     const total = content.files + content.directories + content.links;
     const special: string[] = [];
     const copied = await guard.copyTree(

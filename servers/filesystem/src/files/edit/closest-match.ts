@@ -1,9 +1,9 @@
 import { clip, oneLine } from "@refmcp/core/answer";
 
 /** How much of a text is searched for something similar, in characters. */
-const MOST_CHARS = 8_000_000;
+const MAX_CHARS = 8_000_000;
 /** How much of a line is compared, in characters. */
-const MOST_LINE_CHARS = 300;
+const MAX_LINE_CHARS = 300;
 /** Below this similarity (0 to 1) a line is not worth showing. */
 const WORTH_SHOWING = 0.45;
 const EXCERPT_LINES = 6;
@@ -22,13 +22,13 @@ export interface Closest {
  * aside; for want of one, the line most like its most telling line.
  */
 export function closest(text: string, wanted: string): Closest | undefined {
-  const lines = text.slice(0, MOST_CHARS).split("\n");
+  const lines = text.slice(0, MAX_CHARS).split("\n");
   const wantedLines = wanted.split("\n");
   const at = byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines);
   if (at === undefined) return undefined;
   const start = Math.max(0, at);
   const there = lines.slice(start, start + wantedLines.length);
-  const shown = there.slice(0, EXCERPT_LINES).map((line) => oneLine(clip(line, MOST_LINE_CHARS)));
+  const shown = there.slice(0, EXCERPT_LINES).map((line) => oneLine(clip(line, MAX_LINE_CHARS)));
   return {
     line: start + 1,
     whiteSpaceOnly: squeezed(there.join("\n")) === squeezed(wanted),
@@ -79,7 +79,7 @@ function bySimilarLine(lines: readonly string[], wanted: readonly string[]): num
 
 /** Pairs of neighbouring characters, white space aside. */
 function pairsOf(line: string): Set<string> {
-  const text = squeezed(line.slice(0, MOST_LINE_CHARS)).toLowerCase();
+  const text = squeezed(line.slice(0, MAX_LINE_CHARS)).toLowerCase();
   const pairs = new Set<string>();
   for (let at = 0; at + 1 < text.length; at++) pairs.add(text.slice(at, at + 2));
   return pairs;

@@ -5,9 +5,9 @@ import { difference, type Region } from "./changed-ranges.ts";
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
 /** The longest edit script that is looked for; beyond it a whole stretch counts as replaced. */
-const MOST_EDITS = 1000;
+const MAX_EDITS = 1000;
 /** Longer lines are cut in a diff. */
-const MOST_LINE_CHARS = 1000;
+const MAX_LINE_CHARS = 1000;
 
 type Hunk = StructuredPatch["hunks"][number];
 
@@ -111,8 +111,8 @@ function fitting(lines: readonly string[], room: number): string[] {
 }
 
 function cutLine(line: string): string {
-  if (line.length <= MOST_LINE_CHARS) return line;
-  return `${clip(line, MOST_LINE_CHARS)}… (${grouped(line.length - MOST_LINE_CHARS)} more characters)`;
+  if (line.length <= MAX_LINE_CHARS) return line;
+  return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
 }
 
 /** A stretch of whole lines of both texts around one or more regions. */
@@ -220,7 +220,7 @@ function linesIn(text: string): number {
 function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number): Hunk[] {
   const patch = structuredPatch("", "", before, after, undefined, undefined, {
     context,
-    maxEditLength: MOST_EDITS,
+    maxEditLength: MAX_EDITS,
   });
   const hunks = patch?.hunks ?? [replacingHunk(before, after)];
   return hunks.map((hunk) => ({

@@ -28,7 +28,7 @@ export interface EditedText {
 }
 
 /** How many places of an ambiguous match are named. */
-const MOST_PLACES = 10;
+const MAX_PLACES = 10;
 
 /**
  * Does the edits one after the other, each on the result of those before it. All texts have LF line ends.
@@ -159,8 +159,8 @@ function narrowed(oldText: string, { start, text }: Splice): Splice[] {
 }
 
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
-  const lines = lineNumbers(text, starts.slice(0, MOST_PLACES)).map((line) => grouped(line));
-  const more = starts.length > MOST_PLACES ? ` and ${grouped(starts.length - MOST_PLACES)} more` : "";
+  const lines = lineNumbers(text, starts.slice(0, MAX_PLACES)).map((line) => grouped(line));
+  const more = starts.length > MAX_PLACES ? ` and ${grouped(starts.length - MAX_PLACES)} more` : "";
   return new ToolError(
     "invalid",
     `${where} occurs ${grouped(starts.length)} times in "${oneLine(path)}", at lines ${lines.join(", ")}${more}; nothing was changed.`,

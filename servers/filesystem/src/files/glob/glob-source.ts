@@ -15,9 +15,9 @@ export interface GlobDialect {
 export const HAS_FORMS = /[^\0-\x7f]|[?[]/;
 
 /** The most characters that a translated pattern may have; brace ranges can multiply it. */
-const MOST_SOURCE = 50_000;
+const MAX_SOURCE = 50_000;
 /** The most values of one `{1..9}` range. */
-const MOST_RANGE = 1_000;
+const MAX_RANGE = 1_000;
 const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\}/;
 
 /**
@@ -144,9 +144,9 @@ class GlobParser {
     const first = numeric ? Number(from) : from.charCodeAt(0);
     const last = numeric ? Number(to) : to.charCodeAt(0);
     const count = Math.floor(Math.abs(last - first) / step) + 1;
-    if (count > MOST_RANGE)
+    if (count > MAX_RANGE)
       throw this.#refusal(
-        `The range {${from}..${to}} has ${count} values; at most ${MOST_RANGE} are allowed.`,
+        `The range {${from}..${to}} has ${count} values; at most ${MAX_RANGE} are allowed.`,
       );
     const width = /^-?0\d/.test(from) || /^-?0\d/.test(to) ? Math.max(from.length, to.length) : 0;
     return Array.from({ length: count }, (_, index) => {
@@ -170,7 +170,7 @@ class GlobParser {
 
   #count(characters: number): void {
     this.#length += characters;
-    if (this.#length > MOST_SOURCE) throw this.#refusal("It stands for too many alternatives.");
+    if (this.#length > MAX_SOURCE) throw this.#refusal("It stands for too many alternatives.");
   }
 
   #refusal(reason: string): ToolError {

@@ -2,9 +2,9 @@ import { globSource, HAS_FORMS, invalidGlob } from "./glob-source.ts";
 import { linearRegex } from "./linear-regex.ts";
 
 /** The longest glob that is accepted, in characters. */
-export const MOST_GLOB = 1_000;
+export const MAX_GLOB = 1_000;
 /** The most globs in one list. */
-export const MOST_GLOBS = 100;
+export const MAX_GLOBS = 100;
 
 /** A compiled glob. Matching takes time linear in the path, whatever the pattern. */
 export interface Glob {
@@ -46,8 +46,8 @@ export interface Exclusion {
  * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
  */
 export async function compileExclusion(globs: readonly string[]): Promise<Exclusion> {
-  if (globs.length > MOST_GLOBS)
-    throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MOST_GLOBS} are allowed.`);
+  if (globs.length > MAX_GLOBS)
+    throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MAX_GLOBS} are allowed.`);
   const whole = await Promise.all(globs.map(compileGlob));
   const contents = globs
     .filter((glob) => /[^\\]\/\*\*\/?$/.test(glob))
@@ -63,8 +63,8 @@ async function compile(
   glob: string,
   anchored = false,
 ): Promise<{ matches(text: string): boolean; hasSlash: boolean; directoriesOnly: boolean }> {
-  if (glob.length > MOST_GLOB)
-    throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MOST_GLOB} are allowed.`);
+  if (glob.length > MAX_GLOB)
+    throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MAX_GLOB} are allowed.`);
   if (glob.startsWith("!"))
     throw invalidGlob(glob, "It begins with an exclamation mark; leave things out with exclude patterns.");
   const directoriesOnly = glob.endsWith("/");

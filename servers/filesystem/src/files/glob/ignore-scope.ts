@@ -20,7 +20,7 @@ function isIgnoreFile(name: string): name is IgnoreFile {
 }
 
 /** Larger ignore files are not read, in bytes. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Rules and how many characters of a path lead to the directory of their file. */
 interface Level {
@@ -158,7 +158,7 @@ function readBounded(path: string): string | undefined {
 
 function readDescriptor(fd: number): string | undefined {
   const stat = fstatSync(fd);
-  if (!stat.isFile() || stat.size > MOST_BYTES) return undefined;
+  if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
   const buffer = Buffer.alloc(stat.size);
   let filled = 0;
   while (filled < buffer.length) {

@@ -8,7 +8,7 @@ import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
 import type { TextForm } from "./text-encoding.ts";
 
 /** Files up to this size are hashed for their information, in bytes. */
-const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 export type EntryType = "file" | "directory" | "link" | "fifo" | "socket" | "device";
 
@@ -94,7 +94,7 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
   const hash =
     source.whole !== undefined
       ? hashOf(source.whole)
-      : file.stat.size <= MOST_HASHED_BYTES
+      : file.stat.size <= MAX_HASHED_BYTES
         ? await hashOfFile(file, signal)
         : undefined;
   return { mime, form, lines, hash };

@@ -8,7 +8,7 @@ import { formOf, readAt, sourceOf } from "./source.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
 /** The largest image or sound that goes into an answer, in bytes: 5 MB as base64, what models take of an image. */
-export const MOST_MEDIA_BYTES = 3_750_000;
+export const MAX_MEDIA_BYTES = 3_750_000;
 
 /** Models refuse pictures with a longer side, in pixels. */
 const MAX_SIDE = 8_000;
@@ -91,13 +91,13 @@ export async function readMedia(
     };
     if (kind !== "image" && kind !== "audio") return link("neither image nor sound");
     const isScalable = mime === "image/jpeg" || mime === "image/png";
-    if (size > (isScalable ? MAX_SCALED_BYTES : MOST_MEDIA_BYTES)) {
-      const most = isScalable ? MAX_SCALED_BYTES : MOST_MEDIA_BYTES;
+    if (size > (isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES)) {
+      const most = isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES;
       return link(`more than the ${sized(most)} that are ${isScalable ? "scaled" : "shown"}`);
     }
     const bytes = await readAt(file, 0, size);
     const from = isScalable ? await pictureSize(bytes) : undefined;
-    if (size <= MOST_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
+    if (size <= MAX_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
       return { kind, path: file.path, mime, bytes };
     }
     if (from === undefined) return link("its size in pixels cannot be read, so it was not scaled");
@@ -107,7 +107,7 @@ export async function readMedia(
     }
     // Its decoder unpacks those without a limit.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
-    const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MOST_MEDIA_BYTES };
+    const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
     const scaled = await threads.runWithin(SCALE_MS, tooSlow, "picture", work, signal);
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;

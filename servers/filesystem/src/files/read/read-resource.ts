@@ -2,14 +2,14 @@ import { readdir } from "node:fs/promises";
 import { grouped, oneLine } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { directoryAt, withFile } from "../open-path.ts";
-import { MOST_MEDIA_BYTES, typeOf } from "./media.ts";
+import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 /** The longest text that is a resource as a whole, in bytes. */
-const MOST_TEXT_BYTES = 1024 * 1024;
+const MAX_TEXT_BYTES = 1024 * 1024;
 /** Entries of a directory that are listed as a resource. */
-const MOST_ENTRIES = 1000;
+const MAX_ENTRIES = 1000;
 
 /** Something on the disk as a whole, for a reader that cannot ask for a part. */
 export type Whole =
@@ -26,7 +26,7 @@ export async function readWhole(guard: PathGuard, path: string): Promise<Whole> 
   if (names !== undefined) return { text: names, mime: "inode/directory" };
   return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
-    const most = text ? MOST_TEXT_BYTES : MOST_MEDIA_BYTES;
+    const most = text ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
     if (file.stat.size > most) {
       const hint = "Use read_text_file with offset and limit.";
       throw tooLarge(file.path, file.stat.size, most, "are read as a resource", hint);
@@ -44,9 +44,9 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
   try {
     const entries = await readdir(directory.entry(""), { withFileTypes: true });
     const names = entries.map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : "")).sort();
-    const more = names.length - MOST_ENTRIES;
+    const more = names.length - MAX_ENTRIES;
     const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];
-    return [...names.slice(0, MOST_ENTRIES), ...note].join("\n");
+    return [...names.slice(0, MAX_ENTRIES), ...note].join("\n");
   } finally {
     await directory.close();
   }

@@ -13,7 +13,7 @@ import {
 
 const LINE_FEED = 10;
 /** Lines longer than this, in bytes, are matched in parts. */
-export const LONGEST_LINE = 8 * 1024 * 1024;
+export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** How far the parts of such a line overlap, so that a match on the seam is found. */
 export const OVERLAP = 64 * 1024;
 
@@ -132,7 +132,7 @@ class LineBlocks {
       this.#open.push(Buffer.from(bytes.subarray(end)));
       this.#openBytes += bytes.length - end;
     }
-    return this.#openBytes > LONGEST_LINE ? this.#giveOpen() : undefined;
+    return this.#openBytes > MAX_LINE_BYTES ? this.#giveOpen() : undefined;
   }
 
   end(): void {

@@ -8,7 +8,7 @@ import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.wo
 import { Progress } from "./progress.ts";
 
 /** Threads at most; reading files does not get faster with more. */
-const MOST_WORKERS = Math.min(4, availableParallelism());
+const MAX_WORKERS = Math.min(4, availableParallelism());
 /** How long an idle thread is kept for the next search, in milliseconds. */
 const IDLE_MS = 10_000;
 
@@ -40,7 +40,7 @@ export class ThreadPool {
   readonly #threads = new Set<Thread>();
 
   /** How many requests can be worked on at once. */
-  readonly width = MOST_WORKERS;
+  readonly width = MAX_WORKERS;
   readonly #heapMb: number;
 
   /** @param heapMb a request that needs more memory than this fails, not the server; buffers are not counted. */
@@ -103,7 +103,7 @@ export class ThreadPool {
   }
 
   #start(): Thread | undefined {
-    if (this.#threads.size >= MOST_WORKERS) return undefined;
+    if (this.#threads.size >= MAX_WORKERS) return undefined;
     const thread = new Thread(this.#heapMb, () => {
       this.#threads.delete(thread);
       const at = this.#idle.indexOf(thread);

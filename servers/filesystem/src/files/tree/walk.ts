@@ -43,7 +43,7 @@ export interface WalkReport {
 export type Visit = (met: Met) => "stop" | undefined;
 
 /** How many levels below its start a walk descends; each holds a descriptor. */
-const MOST_DEPTH = 256;
+const MAX_DEPTH = 256;
 /** How many entries are visited between two looks at the clock. */
 const STRIDE = 64;
 
@@ -150,7 +150,7 @@ class Walker {
 
   /** A promise only where ignore files had to be read, so that most directories cost no turn of the event loop. */
   #descend(frame: Frame, { name }: Entry): Promise<void> | undefined {
-    const child = this.#frames.length < MOST_DEPTH ? frame.directory.child(name) : "unreadable";
+    const child = this.#frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
     if (typeof child === "string") {
       if (child === "unreadable") this.#unreadable += 1;
       return undefined;
