@@ -5,7 +5,7 @@ import type { IndexedWord } from "./types.ts";
 import { idsOf } from "./types.ts";
 
 /** Longest texts, in UTF-16 units. */
-export const MOST = { name: 10_000, type: 500, observation: 50_000, source: 500 } as const;
+export const MAX_LENGTH = { name: 10_000, type: 500, observation: 50_000, source: 500 } as const;
 
 const WHAT = {
   name: "An entity's name",
@@ -15,10 +15,10 @@ const WHAT = {
 } as const;
 
 /** What is wrong with a text that is to be remembered, as a clause; undefined where it is fine. */
-export function textProblem(kind: keyof typeof MOST, text: string): string | undefined {
+export function textProblem(kind: keyof typeof MAX_LENGTH, text: string): string | undefined {
   if (text.trim() === "") return `${WHAT[kind]} must not be empty`;
-  if (text.length > MOST[kind])
-    return `${WHAT[kind]} has at most ${grouped(MOST[kind])} characters; this one has ${grouped(text.length)}`;
+  if (text.length > MAX_LENGTH[kind])
+    return `${WHAT[kind]} has at most ${grouped(MAX_LENGTH[kind])} characters; this one has ${grouped(text.length)}`;
   return undefined;
 }
 
@@ -28,7 +28,7 @@ export function textProblem(kind: keyof typeof MOST, text: string): string | und
  * @param where the argument, for example `entities.0.name`.
  * @throws ToolError `invalid`.
  */
-export function checkedText(kind: keyof typeof MOST, text: string, where: string): string {
+export function checkedText(kind: keyof typeof MAX_LENGTH, text: string, where: string): string {
   const problem = textProblem(kind, text);
   if (problem === undefined) return text.toWellFormed();
   throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {

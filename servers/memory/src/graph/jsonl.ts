@@ -55,11 +55,11 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-const LARGEST_DOCUMENT = 64 * 1024 * 1024;
+const MAX_DOCUMENT = 64 * 1024 * 1024;
 
 /** The items of a file that is one JSON document and not lines; undefined for lines. */
 function documentOf(bytes: Uint8Array): unknown[] | undefined {
-  if (bytes.length > LARGEST_DOCUMENT) return undefined;
+  if (bytes.length > MAX_DOCUMENT) return undefined;
   const value = parseJson(
     Buffer.from(bytes)
       .toString("utf8")

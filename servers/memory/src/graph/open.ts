@@ -10,7 +10,7 @@ import { rejectsFile } from "./jsonl.ts";
 import { DEFAULT_SPACE, type Place } from "./place.ts";
 import { openPostgresStore } from "./postgres/store.ts";
 import { counted } from "./remove.ts";
-import { LARGEST_IMPORT, tooLarge } from "./sqlite/failures.ts";
+import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "./stats.ts";
 import type { Store } from "./store.ts";
@@ -106,7 +106,7 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
     const handle = await open(file, "r");
     try {
       const { size } = await handle.stat();
-      if (size > LARGEST_IMPORT) throw tooLarge(file, size, LARGEST_IMPORT);
+      if (size > MAX_IMPORT) throw tooLarge(file, size, MAX_IMPORT);
       return await handle.readFile();
     } finally {
       await handle.close();

@@ -24,7 +24,7 @@ export interface Position {
 }
 
 /** The longest observation in an answer, in characters of JSON; the entity's resource and an export have all of it. */
-const LONGEST_SHOWN = 12_000;
+const MAX_SHOWN = 12_000;
 const RELATION_BATCH = 200;
 const OBSERVATION_BATCH = 100;
 
@@ -147,9 +147,9 @@ async function countOf(reader: Reader, entityId: number): Promise<number> {
 
 /** Cuts a text so that its JSON keeps to the longest that is shown. */
 function clipJson(text: string): string {
-  if (text.length * 6 <= LONGEST_SHOWN) return text;
+  if (text.length * 6 <= MAX_SHOWN) return text;
   let shown = text;
-  while (JSON.stringify(shown).length > LONGEST_SHOWN)
-    shown = `${clip(shown, Math.floor(shown.length * Math.min(0.9, LONGEST_SHOWN / JSON.stringify(shown).length)))}…`;
+  while (JSON.stringify(shown).length > MAX_SHOWN)
+    shown = `${clip(shown, Math.floor(shown.length * Math.min(0.9, MAX_SHOWN / JSON.stringify(shown).length)))}…`;
   return shown;
 }

@@ -15,8 +15,8 @@ import type { EntityRow, RelationRow } from "./types.ts";
 import { xml } from "./xml.ts";
 
 /** More entities than this nobody can tell apart in a picture. */
-const MOST_NODES = 150;
-const MOST_LABELLED_EDGES = 80;
+const MAX_NODES = 150;
+const MAX_LABELLED_EDGES = 80;
 const STEPS = 300;
 const LABEL = 28;
 /** Colours that people with any colour vision tell apart (Okabe and Ito, 2008). */
@@ -51,10 +51,10 @@ interface Edge extends SimulationLinkDatum<Node> {
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();
   const degrees = new Map(
-    (await reader.degrees(MOST_NODES)).map(({ entityId, degree }) => [entityId, degree]),
+    (await reader.degrees(MAX_NODES)).map(({ entityId, degree }) => [entityId, degree]),
   );
   const rows = new Map((await reader.entitiesById([...degrees.keys()])).entries());
-  for (const row of await reader.entityPage(0, MOST_NODES)) if (rows.size < MOST_NODES) rows.set(row.id, row);
+  for (const row of await reader.entityPage(0, MAX_NODES)) if (rows.size < MAX_NODES) rows.set(row.id, row);
   const nodes = [...rows.values()]
     .sort((a, b) => a.id - b.id)
     .map((entity): Node => {
@@ -127,7 +127,7 @@ function svg(
     nodes.length < total.entities
       ? `the ${grouped(nodes.length)} most connected of ${grouped(total.entities)} entities`
       : `${grouped(total.entities)} ${total.entities === 1 ? "entity" : "entities"}, ${grouped(total.relations)} ${total.relations === 1 ? "relation" : "relations"}`;
-  const labelled = edges.length <= MOST_LABELLED_EDGES;
+  const labelled = edges.length <= MAX_LABELLED_EDGES;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${[left, top, width, height].map(round).join(" ")}" width="${round(width)}" height="${round(height)}" font-family="system-ui, sans-serif" font-size="12">`,
     `<title>Memory: ${shown}</title>`,

@@ -11,7 +11,7 @@ const position = naturals("relations", "at", "after");
 const FRAME = 600;
 const ENTITY_BATCH = 200;
 /** The most entities that `depth` gathers. */
-const MOST_NEIGHBOURS = 500;
+const MAX_NEIGHBOURS = 500;
 
 export interface GraphPage {
   readonly entities: ShownEntity[];
@@ -124,7 +124,7 @@ export async function openNodes(
     const next = await fillNodes(reader, page, rows, start);
     const notes = [
       ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
-      ...(isCut ? [`Only the nearest ${grouped(MOST_NEIGHBOURS)} entities around them are gathered.`] : []),
+      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBOURS)} entities around them are gathered.`] : []),
     ];
     return {
       entities: page.entities,
@@ -162,7 +162,7 @@ async function around(
     const fresh = [...(await reader.entitiesById([...found])).values()].sort((a, b) => a.id - b.id);
     edge = [];
     for (const row of fresh) {
-      if (rows.size >= start.length + MOST_NEIGHBOURS) return { rows: [...rows.values()], isCut: true };
+      if (rows.size >= start.length + MAX_NEIGHBOURS) return { rows: [...rows.values()], isCut: true };
       rows.set(row.id, row);
       edge.push(row.id);
     }

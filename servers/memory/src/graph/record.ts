@@ -2,7 +2,7 @@ import { unknownEntities } from "./checks.ts";
 import type { Store } from "./store.ts";
 
 /** Most observations and relations of one record. */
-const MOST = 5_000;
+const MAX_ROWS = 5_000;
 
 /** All that is kept about one entity, with times (ISO 8601) and sources. */
 export interface EntityRecord {
@@ -22,20 +22,20 @@ export function entityRecord(store: Store, given: string): Promise<EntityRecord>
   return store.read(async (reader) => {
     const entity = (await reader.entitiesNamed([name])).get(name);
     if (entity === undefined) throw await unknownEntities(reader, [name]);
-    const observations = await reader.observationPage(entity.id, 0, MOST + 1);
-    const relations = await reader.relationsTouching([entity.id], 0, MOST + 1);
+    const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1);
+    const relations = await reader.relationsTouching([entity.id], 0, MAX_ROWS + 1);
     return {
       name,
       entityType: entity.type,
       created_at: new Date(entity.createdAt).toISOString(),
       updated_at: new Date(entity.updatedAt).toISOString(),
-      observations: observations.slice(0, MOST).map(({ content, createdAt, source }) => ({
+      observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source }) => ({
         content,
         at: new Date(createdAt).toISOString(),
         ...(source === null ? {} : { source }),
       })),
-      relations: relations.slice(0, MOST).map(({ from, to, type }) => ({ from, to, relationType: type })),
-      ...(observations.length > MOST || relations.length > MOST ? { is_cut: true as const } : {}),
+      relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
+      ...(observations.length > MAX_ROWS || relations.length > MAX_ROWS ? { is_cut: true as const } : {}),
     };
   });
 }

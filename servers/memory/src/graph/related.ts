@@ -5,7 +5,7 @@ import type { Reader, Store } from "./store.ts";
 import type { Direction, EntityRow, Relation, RelationRow } from "./types.ts";
 
 /** Entities that one walk visits at most. */
-const MOST_VISITED = 20_000;
+const MAX_VISITED = 20_000;
 const BATCH = 1_000;
 const FRAME = 600;
 
@@ -67,7 +67,7 @@ async function walk(
     for (let at = 0; at < edge.length; at += BATCH) {
       const ids = edge.slice(at, at + BATCH);
       const inBatch = new Set(ids);
-      for (const via of await reader.relationsFrom({ ids, direction, types, limit: MOST_VISITED + 1 })) {
+      for (const via of await reader.relationsFrom({ ids, direction, types, limit: MAX_VISITED + 1 })) {
         const ends: (readonly [number, number])[] = [];
         if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
         if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);
@@ -75,7 +75,7 @@ async function walk(
           if (steps.has(id)) continue;
           steps.set(id, { distance, via, from });
           if (id === until) return { steps, isCut: false };
-          if (steps.size > MOST_VISITED) return { steps, isCut: true };
+          if (steps.size > MAX_VISITED) return { steps, isCut: true };
           next.push(id);
         }
       }
@@ -125,7 +125,7 @@ async function path(reader: Reader, start: EntityRow, end: EntityRow, query: Rel
   const { steps, isCut } = await walk(reader, start.id, query, end.id);
   if (!steps.has(end.id)) {
     const why = isCut
-      ? `No way was found among the nearest ${grouped(MOST_VISITED)} entities.`
+      ? `No way was found among the nearest ${grouped(MAX_VISITED)} entities.`
       : `There is no way within ${query.depth} ${query.depth === 1 ? "step" : "steps"}${query.direction === "both" ? "" : ` in direction ${query.direction}`}${query.types === undefined ? "" : " over these relation types"}.`;
     return {
       entities: [],

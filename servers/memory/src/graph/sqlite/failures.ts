@@ -78,7 +78,7 @@ export function lockHeld(file: string, seconds: number): ToolError {
 }
 
 /** The largest memory file that is imported, in bytes. */
-export const LARGEST_IMPORT = 1024 ** 3;
+export const MAX_IMPORT = 1024 ** 3;
 
 /** For a file larger than is reasonable to read at once. */
 export function tooLarge(file: string, bytes: number, most: number): ToolError {

@@ -9,7 +9,7 @@ import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 /** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */
 const BUSY_MS = 100;
 /** The largest read-only file that is copied into memory, in bytes. */
-const LARGEST_COPY = 1024 ** 3;
+const MAX_COPY = 1024 ** 3;
 
 /** An opened database file. */
 export interface OpenedFile {
@@ -107,7 +107,7 @@ function openReader(Sqlite: Sqlite, file: string): Database {
     // What stands in a WAL file would be missing from the copy.
     if (!noShm || walSize > 0 || isWritable(file)) throw error;
     const { size } = statSync(file);
-    if (size > LARGEST_COPY) throw tooLarge(file, size, LARGEST_COPY);
+    if (size > MAX_COPY) throw tooLarge(file, size, MAX_COPY);
     const bytes = readFileSync(file);
     // Bytes 18 and 19 say "WAL" (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
     bytes.fill(1, 18, 20);
