@@ -1,10 +1,12 @@
-import type { NewObservation, NewRelation, Store, Writer } from "./store.ts";
+import type { Store, Writer } from "./store.ts";
 import {
   type ChangeItem,
   type EntityRow,
   type ItemOp,
   idsOf,
   type Kind,
+  type NewObservation,
+  type NewRelation,
   type ObservationRow,
   type RelationRow,
 } from "./types.ts";
@@ -99,20 +101,15 @@ export class ChangeLog {
     return this.#remove("relation", rows.map(relationPlace));
   }
 
-  /** Removes rows that a change in the journal speaks of. */
-  removeItems(items: readonly ChangeItem[]): Promise<void> {
-    return eachKind(items, (kind, of) => this.#remove(kind, of.map(itemPlace)));
+  /** Removes rows of one kind that a change in the journal touched. */
+  removeItems(kind: Kind, items: readonly ChangeItem[]): Promise<void> {
+    return this.#remove(kind, items.map(itemPlace));
   }
 
-  /** Brings back rows that a change in the journal deleted. */
-  restoreItems(items: readonly ChangeItem[]): Promise<void> {
-    return eachKind(items, async (kind, of) => {
-      await this.writer.restore(
-        kind,
-        of.map(({ rowId }) => rowId),
-      );
-      this.#note(kind, "restore", of.map(itemPlace));
-    });
+  /** Restores rows of one kind that a change in the journal deleted. */
+  async restoreItems(kind: Kind, items: readonly ChangeItem[]): Promise<void> {
+    await this.writer.restore(kind, rowIdsOf(items));
+    this.#note(kind, "restore", items.map(itemPlace));
   }
 
   async rename(entity: { id: number; name: string }, name: string): Promise<void> {
@@ -178,14 +175,9 @@ const observationPlace = ({ id, entityId }: ObservationRow): Place => ({ id, ent
 const relationPlace = ({ id, fromId, toId }: RelationRow): Place => ({ id, entityId: fromId, otherId: toId });
 const itemPlace = ({ rowId, entityId, otherId }: ChangeItem): Place => ({ id: rowId, entityId, otherId });
 
-async function eachKind(
-  items: readonly ChangeItem[],
-  work: (kind: Kind, items: readonly ChangeItem[]) => Promise<void>,
-): Promise<void> {
-  for (const kind of ["entity", "observation", "relation"] as const) {
-    const of = items.filter((item) => item.kind === kind);
-    if (of.length > 0) await work(kind, of);
-  }
+/** The rows that items of the journal are about. */
+export function rowIdsOf(items: readonly ChangeItem[]): number[] {
+  return items.map(({ rowId }) => rowId);
 }
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
 import { checkedText, quote, unknownEntities } from "./checks.ts";
-import type { NewObservation, Store } from "./store.ts";
-import type { Entity, EntityRow, Relation } from "./types.ts";
+import type { Store } from "./store.ts";
+import type { Entity, EntityRow, NewObservation, Relation } from "./types.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";

@@ -3,9 +3,9 @@ import { quoteAll } from "./checks.ts";
 import { naturals } from "./cursor-state.ts";
 import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
-import type { Reader, Store, Within } from "./store.ts";
+import type { Reader, Store } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
-import { type EntityRow, type IndexedWord, idsOf, type Relation } from "./types.ts";
+import { type EntityRow, type IndexedWord, idsOf, type Relation, type Within } from "./types.ts";
 
 const MAX_WORDS = 32;
 /** Entities that are ranked for one answer and its next pages; beyond, the total is a minimum. */

@@ -50,7 +50,7 @@ export async function memoryStats(store: Store, space: string): Promise<Stats> {
       space,
       size_bytes: size,
       total: await reader.counts(),
-      deleted: await reader.removedCounts(),
+      deleted: await reader.counts("removed"),
       entity_types: await reader.typeCounts("entity", TYPES),
       relation_types: await reader.typeCounts("relation", TYPES),
       orphans: {

@@ -109,6 +109,37 @@ export interface Match {
 
 export type Direction = "out" | "in" | "both";
 
+/** Which entities a search is about: of these types, changed within these times (milliseconds since 1970). */
+export interface Within {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly types?: readonly string[] | undefined;
+}
+
+export interface RecentQuery extends Within {
+  readonly before: { readonly updatedAt: number; readonly id: number } | undefined;
+  readonly limit: number;
+}
+
+export interface WalkQuery {
+  readonly ids: readonly number[];
+  readonly direction: Direction;
+  readonly types: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+export interface NewObservation {
+  readonly entityId: number;
+  readonly content: string;
+  readonly source: string | null;
+}
+
+export interface NewRelation {
+  readonly fromId: number;
+  readonly toId: number;
+  readonly type: string;
+}
+
 /** The ids of rows, in their order. */
 export function idsOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id);

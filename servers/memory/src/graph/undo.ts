@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
+import { type ChangeFacts, type ChangeLog, change, rowIdsOf } from "./change-log.ts";
 import { quote } from "./checks.ts";
 import { counted } from "./remove.ts";
 import type { Store } from "./store.ts";
@@ -100,18 +100,11 @@ async function removeAdded(
   kind: Kind,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  const states = new Map(
-    (
-      await log.writer.rows(
-        kind,
-        items.map(({ rowId }) => rowId),
-      )
-    ).map((state) => [state.id, state]),
-  );
-  if (items.some(({ rowId }) => states.get(rowId)?.removedBy !== null))
+  const ids = rowIdsOf(items);
+  const states = await log.writer.rows(kind, ids);
+  if (ids.some((id) => states.get(id) !== null))
     throw inTheWay(row, `something that it added (${kind}) was deleted since`);
   if (kind === "entity") {
-    const ids = items.map(({ rowId }) => rowId);
     const attached = [...(await log.writer.observationCounts(ids)).keys()];
     const relations = await log.writer.relationsTouching(ids, 0, 1);
     const [entityId = relations[0]?.fromId] = attached;
@@ -122,7 +115,7 @@ async function removeAdded(
       throw inTheWay(row, `${quote(holder?.name ?? "")} has got more observations or relations since`);
     }
   }
-  await log.removeItems(items);
+  await log.removeItems(kind, items);
 }
 
 async function bringBack(
@@ -131,9 +124,9 @@ async function bringBack(
   kind: Kind,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  const ids = items.map(({ rowId }) => rowId);
-  const states = new Map((await log.writer.rows(kind, ids)).map((state) => [state.id, state]));
-  if (ids.some((id) => states.get(id)?.removedBy !== row.id))
+  const ids = rowIdsOf(items);
+  const states = await log.writer.rows(kind, ids);
+  if (ids.some((id) => states.get(id) !== row.id))
     throw inTheWay(row, `something that it deleted (${kind}) was erased or brought back since`);
   const hosts = await log.writer.entitiesById(
     items.flatMap(({ entityId, otherId }) => (otherId === null ? [entityId] : [entityId, otherId])),
@@ -145,7 +138,7 @@ async function bringBack(
   } else if (items.some(({ entityId, otherId }) => !isLive(hosts, entityId) || !isLive(hosts, otherId))) {
     throw inTheWay(row, `the entity that a deleted ${kind} belongs to is gone`);
   }
-  await log.restoreItems(items);
+  await log.restoreItems(kind, items);
 }
 
 function isLive(hosts: ReadonlyMap<number, { removedBy: number | null }>, id: number | null): boolean {
@@ -170,8 +163,8 @@ async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Prom
 }
 
 async function moveBack(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
-  const [state] = await log.writer.rows(item.kind, [item.rowId]);
-  if (state?.removedBy !== null)
+  const states = await log.writer.rows(item.kind, [item.rowId]);
+  if (states.get(item.rowId) !== null)
     throw inTheWay(row, `something that it moved (${item.kind}) was deleted since`);
   const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
   const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);

@@ -241,7 +241,7 @@ export function changeSuite(given: Given): void {
         const found: unknown[] = [];
         // One after the other: pg warns of a second query on a connection before the first has ended.
         for (const { id } of await reader.changes(undefined, 99)) found.push(await reader.itemsOf(id));
-        return { removed: await reader.removedCounts(), items: JSON.stringify(found) };
+        return { removed: await reader.counts("removed"), items: JSON.stringify(found) };
       });
       expect(removed).toEqual({ entities: 0, observations: 0, relations: 0 });
       expect(items).not.toContain("secret");
@@ -260,7 +260,7 @@ export function changeSuite(given: Given): void {
       for (const { change_id } of [gone, fact, tie])
         await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
       const zero = { entities: 0, observations: 0, relations: 0 };
-      expect(await store.read((reader) => reader.removedCounts())).toEqual(zero);
+      expect(await store.read((reader) => reader.counts("removed"))).toEqual(zero);
       expect(await store.read((reader) => reader.counts())).toEqual({ ...zero, entities: 2 });
     });
 
@@ -270,10 +270,10 @@ export function changeSuite(given: Given): void {
       await forgetFacts(store, "A", ["gone"]);
       await undo((await forgetFacts(store, "A", ["back"])).change_id);
       await prune(store, 1);
-      expect(await store.read((reader) => reader.removedCounts())).toMatchObject({ observations: 1 });
+      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({ observations: 1 });
       await new Promise((resolve) => setTimeout(resolve, 5));
       await prune(store, 0);
-      expect(await store.read((reader) => reader.removedCounts())).toMatchObject({ observations: 0 });
+      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({ observations: 0 });
       expect(await store.read((reader) => reader.changes(undefined, 10))).toEqual([]);
       expect(await dump()).toBe(
         '{"type":"entity","name":"A","entityType":"t","observations":["kept","back"]}',

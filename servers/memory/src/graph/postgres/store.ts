@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from "pg";
 import type { Model } from "../embeddings/model.ts";
-import { SqlReader } from "../sql/reader.ts";
+import { Reader } from "../sql/reader.ts";
 import { TABLES } from "../sql/session.ts";
-import { SqlWriter } from "../sql/writer.ts";
-import type { Reader, Stop, Store, Writer } from "../store.ts";
+import { Writer } from "../sql/writer.ts";
+import type { Stop, Store } from "../store.ts";
 import { explained } from "./failures.ts";
 import { migrate } from "./schema.ts";
 import { PostgresSession } from "./session.ts";
@@ -79,7 +79,7 @@ class PostgresStore implements Store {
 
   read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
     return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", stop, (client) =>
-      work(new SqlReader(new PostgresSession(client, stop))),
+      work(new Reader(new PostgresSession(client, stop))),
     );
   }
 
@@ -90,7 +90,7 @@ class PostgresStore implements Store {
       await client.query("SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))", [
         this.#schema,
       ]);
-      const writer = new SqlWriter(new PostgresSession(client, stop));
+      const writer = new Writer(new PostgresSession(client, stop));
       const value = await work(writer);
       await writer.finish();
       // The last moment at which a cancelled call can still leave no trace.

@@ -1,4 +1,3 @@
-import type { Reader, RecentQuery, RowState, WalkQuery, Within } from "../store.ts";
 import type {
   ChangeItem,
   ChangeRow,
@@ -9,7 +8,10 @@ import type {
   Kind,
   Match,
   ObservationRow,
+  RecentQuery,
   RelationRow,
+  WalkQuery,
+  Within,
 } from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
 import { type Session, TABLES, type Value } from "./session.ts";
@@ -74,8 +76,11 @@ function conditions({ since, until, types }: Within): { where: string; params: V
   };
 }
 
-/** The reading half of a store, in the SQL that SQLite and PostgreSQL share. */
-export class SqlReader implements Reader {
+/**
+ * What can be asked of a store inside one consistent snapshot, in the SQL that SQLite and PostgreSQL share. Lists are in
+ * the order of their ids: as created.
+ */
+export class Reader {
   protected readonly session: Session;
 
   constructor(session: Session) {
@@ -90,6 +95,7 @@ export class SqlReader implements Reader {
     return new Map(rows.map((row) => [row.name, row]));
   }
 
+  /** Deleted ones of these names, the latest last. */
   removedNamed(names: readonly string[]): Promise<EntityRow[]> {
     return this.session.among<EntityRow>(
       `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id`,
@@ -97,6 +103,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Also deleted ones. */
   async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
     const rows = await this.session.among<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
     return new Map(rows.map((row) => [row.id, row]));
@@ -110,6 +117,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Entities changed within the times, newest first; `before` continues after that one. */
   recentEntities({ before, limit, ...within }: RecentQuery): Promise<EntityRow[]> {
     const { where, params } = conditions(within);
     return this.session.all<EntityRow>(
@@ -121,6 +129,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Entities whose folded name begins with the folded prefix, by name. */
   namesFrom(foldedPrefix: string, limit: number): Promise<EntityRow[]> {
     return this.session.all<EntityRow>(
       `SELECT ${ENTITY} FROM entities e WHERE e.folded >= ? AND e.folded < ? AND e.removed_by IS NULL
@@ -131,6 +140,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** @param alsoRemoved also those that were softly deleted; so in the methods below. */
   observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
     return this.session.among<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in}${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
@@ -157,6 +167,7 @@ export class SqlReader implements Reader {
     return new Map(rows.map((row) => [row.entityId, row.count]));
   }
 
+  /** Observations of one entity with these contents. */
   observationsMatching(
     entityId: number,
     contents: readonly string[],
@@ -178,6 +189,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Relations that begin or end at any of the entities, each once. */
   relationsTouching(entityIds: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
     return this.#relationsAt(
       ["from_id", "to_id"],
@@ -188,11 +200,13 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** All relations that begin or end at any of the entities. */
   allRelations(entityIds: readonly number[], alsoRemoved = false): Promise<RelationRow[]> {
     const condition = alsoRemoved ? "" : " AND r.removed_by IS NULL";
     return this.#relationsAt(["from_id", "to_id"], condition, entityIds, [], ALL);
   }
 
+  /** All relations from one entity to another, for several pairs. */
   relationsBetween(
     ends: readonly { fromId: number; toId: number }[],
     alsoRemoved = false,
@@ -203,6 +217,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Relations from the given entities on, in one direction, for walking the graph. */
   relationsFrom({ ids, direction, types = [], limit }: WalkQuery): Promise<RelationRow[]> {
     const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
     const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
@@ -240,17 +255,21 @@ export class SqlReader implements Reader {
     );
   }
 
-  rows(kind: Kind, ids: readonly number[]): Promise<RowState[]> {
-    return this.session.among<RowState>(
+  /** Rows that exist, each with the change that deleted it, if any. */
+  async rows(kind: Kind, ids: readonly number[]): Promise<Map<number, number | null>> {
+    const rows = await this.session.among<{ id: number; removedBy: number | null }>(
       `SELECT id, removed_by AS "removedBy" FROM ${TABLES[kind]} WHERE id {in} ORDER BY id`,
       ids,
     );
+    return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
   }
 
+  /** How the search index holds a folded word; undefined where it has neither it nor anything near. */
   lookUp(word: string): Promise<IndexedWord | undefined> {
     return this.session.lookUp(word);
   }
 
+  /** The best entities for words that `lookUp` found: a rare word counts for more than a common one (BM25). */
   async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
     if (words.length === 0) return [];
     const parts = words.map((word) => this.session.scored(word));
@@ -270,15 +289,7 @@ export class SqlReader implements Reader {
     );
   }
 
-  counts(): Promise<Counts> {
-    return this.#counts("live");
-  }
-
-  removedCounts(): Promise<Counts> {
-    return this.#counts("removed");
-  }
-
-  async #counts(column: "live" | "removed"): Promise<Counts> {
+  async counts(column: "live" | "removed" = "live"): Promise<Counts> {
     const rows = await this.session.all<{ kind: number; count: number }>(
       `SELECT kind, ${column} AS count FROM counters ORDER BY kind`,
     );
@@ -294,6 +305,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Entities without any relation. */
   async orphans(limit: number): Promise<{ count: number; names: string[] }> {
     const where = `e.removed_by IS NULL
       AND NOT EXISTS (SELECT 1 FROM relations r WHERE r.from_id = e.id AND r.removed_by IS NULL)
@@ -313,6 +325,7 @@ export class SqlReader implements Reader {
     return rows.map(changeOf)[0];
   }
 
+  /** The newest first; `before` continues below that id. */
   async changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
     const rows = await this.session.all<StoredChange>(
       `SELECT ${CHANGE} FROM changes c WHERE c.id < ? ORDER BY c.id DESC LIMIT ?`,
@@ -339,6 +352,7 @@ export class SqlReader implements Reader {
     return row === undefined ? [] : readItems(row.items);
   }
 
+  /** Observations that have no vector yet; see embeddings/vectors.ts. */
   withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
     // Ids only grow, so what is new comes after the last vector.
     return this.session.all(
@@ -348,6 +362,7 @@ export class SqlReader implements Reader {
     );
   }
 
+  /** Vectors of live observations by id. */
   async vectors(
     after: number,
     limit: number,

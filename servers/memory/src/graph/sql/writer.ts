@@ -1,8 +1,7 @@
-import type { NewObservation, NewRelation, Writer } from "../store.ts";
 import { fold, foldedName, spaced } from "../text.ts";
-import { type ChangeItem, idsOf, type Kind } from "../types.ts";
+import { type ChangeItem, idsOf, type Kind, type NewObservation, type NewRelation } from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
-import { KINDS, readItems, SqlReader, writeItems } from "./reader.ts";
+import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
 
 /** Entities that are indexed at once. */
@@ -18,8 +17,8 @@ const ATTACHED = [
   ["relation", "to_id"],
 ] as const;
 
-/** The writing half of a store, in the SQL that SQLite and PostgreSQL share. */
-export class SqlWriter extends SqlReader implements Writer {
+/** What can be done inside one write: all of it is kept, or nothing. Inserted ids come back in the order given. */
+export class Writer extends Reader {
   /** Entities whose texts are other ones than those in the search index. */
   readonly #stale = new Set<number>();
   readonly #counted = KINDS.map(() => ({ live: 0, removed: 0 }));
@@ -38,6 +37,7 @@ export class SqlWriter extends SqlReader implements Writer {
     for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
 
+  /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns how many they were. */
   async forgetChanges(before: number, limit: number): Promise<number> {
     const changes = await this.session.all<{ id: number; items: string }>(
       "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",
@@ -48,8 +48,11 @@ export class SqlWriter extends SqlReader implements Writer {
     const items = changes.flatMap((change) => readItems(change.items));
     for (const kind of KINDS) {
       const touched = items.flatMap((item) => (item.kind === kind ? [item.rowId] : []));
-      const gone = (await this.rows(kind, touched)).filter(({ removedBy }) => ids.has(removedBy ?? 0));
-      await this.#erase(kind, idsOf(gone));
+      const gone = [...(await this.rows(kind, touched))].filter(([, removedBy]) => ids.has(removedBy ?? 0));
+      await this.#erase(
+        kind,
+        gone.map(([id]) => id),
+      );
     }
     await this.session.among("DELETE FROM changes WHERE id {in}", [...ids]);
     return ids.size;
@@ -72,6 +75,7 @@ export class SqlWriter extends SqlReader implements Writer {
     );
   }
 
+  /** Removes all vectors, and makes the place for them where there is none. */
   async dropVectors(): Promise<void> {
     await this.session.run("DROP TABLE IF EXISTS vectors");
     await this.session.run("CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)");
@@ -156,18 +160,21 @@ export class SqlWriter extends SqlReader implements Writer {
     );
   }
 
+  /** Marks live rows as deleted by a change. */
   async remove(kind: Kind, ids: readonly number[], changeId: number): Promise<void> {
     await this.#set(TABLES[kind], "removed_by", changeId, ids);
     this.#count(kind, -ids.length, ids.length);
     await this.#changed(kind, ids);
   }
 
+  /** Brings deleted rows back. */
   async restore(kind: Kind, ids: readonly number[]): Promise<void> {
     await this.#set(TABLES[kind], "removed_by", null, ids);
     this.#count(kind, ids.length, -ids.length);
     await this.#changed(kind, ids);
   }
 
+  /** Erases rows, what the journal remembers of them, and for entities all that hangs on them. */
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
     const erased = await this.#erase(kind, ids);
     for (let after = 0; ; ) {
@@ -198,8 +205,8 @@ export class SqlWriter extends SqlReader implements Writer {
       erased.set(attached, new Set([...(erased.get(attached) ?? []), ...gone]));
     }
     await this.#changed(kind, ids);
-    const states = await this.rows(kind, ids);
-    const live = states.filter(({ removedBy }) => removedBy === null).length;
+    const states = [...(await this.rows(kind, ids)).values()];
+    const live = states.filter((removedBy) => removedBy === null).length;
     this.#count(kind, -live, live - states.length);
     await this.session.among(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
     if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)

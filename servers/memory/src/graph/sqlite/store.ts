@@ -5,9 +5,9 @@ import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import type { Model } from "../embeddings/model.ts";
 import { Queue } from "../queue.ts";
-import { SqlReader } from "../sql/reader.ts";
-import { SqlWriter } from "../sql/writer.ts";
-import type { Reader, Stop, Store, Writer } from "../store.ts";
+import { Reader } from "../sql/reader.ts";
+import { Writer } from "../sql/writer.ts";
+import type { Stop, Store } from "../store.ts";
 import { codeOf, explained, isBusy, lockHeld, readOnly } from "./failures.ts";
 import { type OpenedFile, openFile } from "./file.ts";
 import { SqliteSession } from "./session.ts";
@@ -54,7 +54,7 @@ class SqliteStore implements Store {
       this.#readSession.stop = stop;
       try {
         this.#reader.exec("BEGIN");
-        return await work(new SqlReader(this.#readSession));
+        return await work(new Reader(this.#readSession));
       } catch (error) {
         throw explained(error, this.location);
       } finally {
@@ -71,7 +71,7 @@ class SqliteStore implements Store {
       session.stop = stop;
       try {
         await this.#lock(db, stop);
-        const writer = new SqlWriter(session);
+        const writer = new Writer(session);
         const value = await work(writer);
         await writer.finish();
         // The last moment at which a cancelled call can still leave no trace.
