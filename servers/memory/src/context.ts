@@ -2,6 +2,7 @@ import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { bounded } from "./graph/bounded.ts";
+import type { ChangeFacts } from "./graph/change-log.ts";
 import type { Caller } from "./graph/engine.ts";
 import type { Memory } from "./graph/memory.ts";
 import type { Deleted, Hard, Question } from "./graph/remove.ts";
@@ -14,10 +15,11 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: {
     readonly output: Output;
     run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output>>;
-  } & Omit<Tool<Memory, Input, Output>, "output" | "run">,
+  } & Omit<Tool<Memory, Input, Output>, "openWorld" | "output" | "run">,
 ) {
   return {
     ...definition,
+    openWorld: false,
     output: definition.output.loose(),
     run: async (input: z.output<Input>, memory: Memory, call: Call) => ({
       ...(await definition.run(input, memory, call)),
@@ -46,7 +48,12 @@ export const source = z.string().optional().describe("Who or what says so: a per
 
 export const hard = z.boolean().default(false).describe("Erase for good; asks the user.");
 
-export const deleted = z.object({ success: z.boolean(), message: z.string() });
+/** What the tools that delete have in common. */
+export const deletion = {
+  effect: "destroy",
+  idempotent: true,
+  output: z.object({ success: z.boolean(), message: z.string() }),
+} as const;
 
 /** The facts of a change for the journal. */
 export function factsOf(action: string, from?: string) {
@@ -66,14 +73,16 @@ export function callerOf(call: Call, unit = ""): Caller {
 /** Runs a deletion; a hard one only after the user agreed to exactly what would be lost. */
 export async function deleting(
   call: Call,
+  facts: ChangeFacts,
   isHard: boolean,
-  run: (hard: Hard) => Promise<Deleted | Question>,
+  run: (options: Hard & ChangeFacts) => Promise<Deleted | Question>,
 ): Promise<Deleted> {
-  let done = await run({ hard: isHard });
+  const options = { ...facts, hard: isHard };
+  let done = await run(options);
   if ("question" in done) {
     const { question } = done;
     await call.confirm(question);
-    done = await run({ hard: isHard, agreed: question });
+    done = await run({ ...options, agreed: question });
   }
   if ("question" in done) throw new TypeError("a deletion that was agreed to asked again");
   return bounded(done, call.budget);

@@ -7,7 +7,6 @@ export default tool({
   title: "Add observations",
   description: "Add facts to existing entities; duplicates are skipped.",
   effect: "add",
-  openWorld: false,
   idempotent: true,
   input: z.strictObject({
     observations: list(

@@ -8,7 +8,6 @@ export default tool({
   description:
     "Create entities (people, projects, things) with observations. Names are unique: call search_nodes first. For existing entities, call add_observations.",
   effect: "add",
-  openWorld: false,
   idempotent: true,
   input: z.strictObject({
     entities: list(

@@ -7,7 +7,6 @@ export default tool({
   title: "Create relations",
   description: "Create relations between entities by their names; relationType in active voice: works at.",
   effect: "add",
-  openWorld: false,
   idempotent: true,
   input: z.strictObject({
     relations: list(relationInput).describe("The relations."),

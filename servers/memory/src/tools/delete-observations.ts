@@ -1,13 +1,11 @@
 import * as z from "zod";
-import { callerOf, deleted, deleting, factsOf, hard, list, tool } from "../context.ts";
+import { callerOf, deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
 
 export default tool({
   name: "delete_observations",
   title: "Delete observations",
   description: "Delete facts by their exact text (open_nodes shows it); undo_memory_change restores them.",
-  effect: "destroy",
-  openWorld: false,
-  idempotent: true,
+  ...deletion,
   input: z.strictObject({
     deletions: list(
       z.strictObject({
@@ -17,13 +15,8 @@ export default tool({
     ).describe("Exact names and texts."),
     hard,
   }),
-  output: deleted,
   run: ({ deletions, hard: isHard }, memory, call) =>
-    deleting(call, isHard, (agreed) =>
-      memory.run(
-        "deleteObservations",
-        [deletions, { ...factsOf("delete_observations"), ...agreed }],
-        callerOf(call),
-      ),
+    deleting(call, factsOf("delete_observations"), isHard, (options) =>
+      memory.run("deleteObservations", [deletions, options], callerOf(call)),
     ),
 });

@@ -9,7 +9,6 @@ export default tool({
   description:
     "Export the graph to a new file, never over an existing one, or return the text of a small graph. jsonl is the official server's format, svg a picture.",
   effect: "add",
-  openWorld: false,
   input: z.strictObject({
     format: z.enum(FORMATS).default("jsonl").describe("The format."),
     path: z.string().optional().describe("The new file; if omitted, the text is returned."),

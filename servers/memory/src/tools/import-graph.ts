@@ -8,7 +8,6 @@ export default tool({
   description:
     "Import a memory.jsonl file of the official server, or its lines as text. Existing entities get what is new; unreadable lines go to a .rejects file.",
   effect: "add",
-  openWorld: false,
   input: z.strictObject({
     path: z.string().optional().describe("The file."),
     text: z.string().optional().describe("The lines, without path."),

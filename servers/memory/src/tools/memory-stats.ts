@@ -6,7 +6,6 @@ export default tool({
   title: "Memory statistics",
   description: "Get counts, types, unconnected entities and the storage location.",
   effect: "read",
-  openWorld: false,
   input: z.strictObject({}),
   output: z.object({
     location: z.string(),

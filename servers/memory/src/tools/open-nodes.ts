@@ -8,7 +8,6 @@ export default tool({
   description:
     "Read entities by exact name: all observations, the day and source of each (learned; one for all if alike) and relations. To find names, call search_nodes.",
   effect: "read",
-  openWorld: false,
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names."),
     depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),

@@ -8,7 +8,6 @@ export default tool({
   description:
     "Read the whole graph if it is small, or pages of names and counts. To look for something, call search_nodes.",
   effect: "read",
-  openWorld: false,
   input: z.strictObject({
     detail: fields.detail.describe("For a large graph: names and counts, or everything."),
     limit: fields.limit(500, 1_000),

@@ -7,7 +7,6 @@ export default tool({
   title: "Recent changes",
   description: "List what was added, changed or deleted, newest first. undo_memory_change reverts a change.",
   effect: "read",
-  openWorld: false,
   input: z.strictObject({ limit: fields.limit(20, 100), cursor: fields.cursor }),
   output: z.object({
     changes: z.array(z.looseObject({ change_id: count, summary: z.string() })),

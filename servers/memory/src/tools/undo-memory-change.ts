@@ -7,7 +7,6 @@ export default tool({
   description:
     "Revert a whole change: remove what it added, restore what it deleted or renamed. An undo can be undone.",
   effect: "change",
-  openWorld: false,
   input: z.strictObject({
     change_id: z.int().min(1).max(1e15).describe("From the answer of the change, or recent_changes."),
   }),

@@ -7,7 +7,6 @@ export default tool({
   title: "Update entities",
   description: "Rename entities (relations follow), change their types, or merge one into another.",
   effect: "change",
-  openWorld: false,
   input: z.strictObject({
     updates: list(
       z.strictObject({

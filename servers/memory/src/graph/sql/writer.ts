@@ -1,5 +1,12 @@
 import { fold, foldedName, spaced } from "../text.ts";
-import { type ChangeItem, idsOf, type Kind, type NewObservation, type NewRelation } from "../types.ts";
+import {
+  type ChangeItem,
+  type ChangeRow,
+  idsOf,
+  type Kind,
+  type NewObservation,
+  type NewRelation,
+} from "../types.ts";
 import { contentKey, digest } from "./digest.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
@@ -109,13 +116,7 @@ export class Writer extends Reader {
     for (const { id } of hosts) this.#stale.add(id);
   }
 
-  async insertChange(change: {
-    at: number;
-    action: string;
-    source: string | null;
-    undoes: number | null;
-    hard: boolean;
-  }): Promise<number> {
+  async insertChange(change: Omit<ChangeRow, "id" | "undoneBy">): Promise<number> {
     const [id] = await this.session.insert(
       "changes",
       ["at", "action", "source", "undoes", "hard", "items"],
