@@ -34,41 +34,48 @@ export async function createEntities(
   options: { onConflict: OnConflict } & ChangeFacts,
 ): Promise<CreatedEntities> {
   const wanted = given.map(checkedEntity);
-  const { value, changeId } = await change(store, options, async (log) => {
-    const existing = await log.writer.entitiesNamed(wanted.map(({ name }) => name));
-    const fresh = new Map<string, { name: string; entityType: string; observations: string[] }>();
-    const merging: Entity[] = [];
-    const skipped: string[] = [];
-    for (const entity of wanted) {
-      const twin = fresh.get(entity.name);
-      if (twin === undefined && !existing.has(entity.name)) {
-        fresh.set(entity.name, { ...entity, observations: [...new Set(entity.observations)] });
-      } else if (options.onConflict === "error") {
-        throw conflict(entity.name, existing.get(entity.name));
-      } else if (options.onConflict === "skip") {
-        skipped.push(entity.name);
-      } else if (twin !== undefined) {
-        twin.observations = [...new Set([...twin.observations, ...entity.observations])];
-      } else {
-        merging.push(entity);
-      }
-    }
-    const entities = [...fresh.values()];
-    await insertEntities(log, entities, options.source);
-    const merged = await addTo(
-      log,
-      merging.map(({ name, observations }) => ({ name, contents: observations })),
-      existing,
-      options.source,
-    );
-    return { entities, skipped, merged };
-  });
+  const { value, changeId } = await change(store, options, (log) =>
+    addEntities(log, wanted, options.onConflict, options.source),
+  );
   return {
     entities: value.entities,
     ...(value.skipped.length === 0 ? {} : { skipped: value.skipped }),
     ...(value.merged.length === 0 ? {} : { merged: value.merged }),
     ...(changeId === undefined ? {} : { change_id: changeId }),
   };
+}
+
+/** Inserts entities whose names are new, each name once; `onConflict` says what happens to the others. */
+export async function addEntities(
+  log: ChangeLog,
+  wanted: readonly Entity[],
+  onConflict: OnConflict,
+  source: string | undefined,
+): Promise<{ entities: Entity[]; skipped: string[]; merged: AddedObservations[] }> {
+  const existing = await log.writer.entitiesNamed(wanted.map(({ name }) => name));
+  const fresh = new Map<string, { entity: Entity; contents: Set<string> }>();
+  const merging: { name: string; contents: readonly string[] }[] = [];
+  const skipped: string[] = [];
+  for (const entity of wanted) {
+    const twin = fresh.get(entity.name);
+    if (twin === undefined && !existing.has(entity.name)) {
+      fresh.set(entity.name, { entity, contents: new Set(entity.observations) });
+    } else if (onConflict === "error") {
+      throw conflict(entity.name, existing.get(entity.name));
+    } else if (onConflict === "skip") {
+      skipped.push(entity.name);
+    } else if (twin !== undefined) {
+      for (const content of entity.observations) twin.contents.add(content);
+    } else {
+      merging.push({ name: entity.name, contents: entity.observations });
+    }
+  }
+  const entities = [...fresh.values()].map(({ entity, contents }) => ({
+    ...entity,
+    observations: [...contents],
+  }));
+  await insertEntities(log, entities, source);
+  return { entities, skipped, merged: await addTo(log, merging, existing, source) };
 }
 
 function checkedEntity(entity: Entity, index: number): Entity {
@@ -93,7 +100,7 @@ function conflict(name: string, existing: EntityRow | undefined): ToolError {
 }
 
 /** Inserts entities that do not exist, with their observations. */
-export async function insertEntities(
+async function insertEntities(
   log: ChangeLog,
   entities: readonly Entity[],
   source: string | undefined,
@@ -106,8 +113,8 @@ export async function insertEntities(
   return new Map(entities.map(({ name }, index) => [name, ids[index] ?? 0]));
 }
 
-/** Adds what is new to entities that exist; tells for each what was new and what it had. */
-export async function addTo(
+/** Adds what is new to entities that exist; returns for each what was new and what it had. */
+async function addTo(
   log: ChangeLog,
   additions: readonly { name: string; contents: readonly string[] }[],
   existing: ReadonlyMap<string, { id: number }>,
@@ -174,7 +181,7 @@ export interface CreatedRelations {
 }
 
 /** The type of an entity that is only known because a relation names it. */
-export const UNKNOWN_TYPE = "unknown";
+const UNKNOWN_TYPE = "unknown";
 
 /**
  * Creates relations between entities.
@@ -187,16 +194,9 @@ export async function createRelations(
   options: { onMissing: "error" | "create" } & ChangeFacts,
 ): Promise<CreatedRelations> {
   const wanted = given.map(checkedRelation);
-  const { value, changeId } = await change(store, options, async (log) => {
-    const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
-    const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
-    const missing = names.filter((name) => !ids.has(name));
-    if (missing.length > 0 && options.onMissing === "error")
-      throw relationEnd(await unknownEntities(log.writer, missing));
-    const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
-    for (const [name, id] of await insertEntities(log, made, options.source)) ids.set(name, id);
-    return { ...(await insertRelations(log, wanted, ids)), missing };
-  });
+  const { value, changeId } = await change(store, options, (log) =>
+    addRelations(log, wanted, options.onMissing, options.source),
+  );
   return {
     relations: value.relations,
     ...(value.duplicates.length === 0 ? {} : { duplicates: value.duplicates }),
@@ -220,12 +220,20 @@ function relationEnd(error: ToolError): ToolError {
   });
 }
 
-/** Inserts the relations that do not exist; `ids` has the id of every name. */
-export async function insertRelations(
+/** Inserts the relations that do not exist; `missing` are the entities that were made for them, where that is wanted. */
+export async function addRelations(
   log: ChangeLog,
   wanted: readonly Relation[],
-  ids: ReadonlyMap<string, number>,
-): Promise<{ relations: Relation[]; duplicates: Relation[] }> {
+  onMissing: "error" | "create",
+  source: string | undefined,
+): Promise<{ relations: Relation[]; duplicates: Relation[]; missing: string[] }> {
+  const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
+  const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
+  const missing = names.filter((name) => !ids.has(name));
+  if (missing.length > 0 && onMissing === "error")
+    throw relationEnd(await unknownEntities(log.writer, missing));
+  const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
+  for (const [name, id] of await insertEntities(log, made, source)) ids.set(name, id);
   const key = (fromId: number, toId: number, type: string) => JSON.stringify([fromId, toId, type]);
   const ends = wanted.map(({ from, to }) => ({ fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0 }));
   const seen = new Set<string>();
@@ -241,5 +249,5 @@ export async function insertRelations(
     seen.add(own);
   }
   await log.addRelations(rows);
-  return { relations, duplicates };
+  return { relations, duplicates, missing };
 }

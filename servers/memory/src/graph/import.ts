@@ -1,5 +1,5 @@
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
-import { addTo, insertEntities, insertRelations, UNKNOWN_TYPE } from "./create.ts";
+import { addEntities, addRelations } from "./create.ts";
 import { parseMemory, type Reject } from "./jsonl.ts";
 import type { Store } from "./store.ts";
 import type { Entity, Relation } from "./types.ts";
@@ -80,27 +80,12 @@ async function importEntities(
   source: string | undefined,
   tally: Tally,
 ): Promise<void> {
-  const existing = await log.writer.entitiesNamed(batch.map(({ name }) => name));
-  const fresh = new Map<string, Entity>();
-  const more: { name: string; contents: readonly string[] }[] = [];
-  for (const entity of batch) {
-    if (existing.has(entity.name) || fresh.has(entity.name)) {
-      more.push({ name: entity.name, contents: entity.observations });
-      tally.duplicates += 1;
-    } else {
-      const observations = [...new Set(entity.observations)];
-      tally.duplicates += entity.observations.length - observations.length;
-      tally.observations += observations.length;
-      fresh.set(entity.name, { ...entity, observations });
-    }
-  }
-  tally.entities += fresh.size;
-  const ids = await insertEntities(log, [...fresh.values()], source);
-  const known = new Map([...existing, ...[...ids].map(([name, id]) => [name, { id }] as const)]);
-  for (const { addedObservations, duplicates } of await addTo(log, more, known, source)) {
-    tally.observations += addedObservations.length;
-    tally.duplicates += duplicates?.length ?? 0;
-  }
+  const { entities, merged } = await addEntities(log, batch, "merge", source);
+  const observationsOf = (some: readonly Entity[]) => some.flatMap(({ observations }) => observations).length;
+  const added = observationsOf(entities) + merged.flatMap((one) => one.addedObservations).length;
+  tally.entities += entities.length;
+  tally.observations += added;
+  tally.duplicates += batch.length - entities.length + observationsOf(batch) - added;
 }
 
 async function importRelations(
@@ -109,12 +94,7 @@ async function importRelations(
   source: string | undefined,
   tally: Tally,
 ): Promise<void> {
-  const names = [...new Set(batch.flatMap(({ from, to }) => [from, to]))];
-  const ids = new Map([...(await log.writer.entitiesNamed(names))].map(([name, { id }]) => [name, id]));
-  const missing = names.filter((name) => !ids.has(name));
-  const made = missing.map((name) => ({ name, entityType: UNKNOWN_TYPE, observations: [] }));
-  for (const [name, id] of await insertEntities(log, made, source)) ids.set(name, id);
-  const { relations, duplicates } = await insertRelations(log, batch, ids);
+  const { relations, duplicates, missing } = await addRelations(log, batch, "create", source);
   tally.created_for_relations += missing.length;
   tally.relations += relations.length;
   tally.duplicates += duplicates.length;
