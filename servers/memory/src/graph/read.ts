@@ -4,6 +4,7 @@ import { naturals } from "./cursor-state.ts";
 import { Page, type Position, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "./types.ts";
+import { nearestFirst, walk } from "./walk.ts";
 
 const position = naturals("relations", "at", "after");
 
@@ -147,27 +148,13 @@ async function around(
   start: readonly EntityRow[],
   depth: number,
 ): Promise<{ rows: EntityRow[]; isCut: boolean }> {
-  const rows = new Map(start.map((row) => [row.id, row]));
-  let edge = [...rows.keys()];
-  for (let step = 0; step < depth && edge.length > 0; step++) {
-    const relations = await reader.relationsFrom({
-      ids: edge,
-      direction: "both",
-      types: undefined,
-      limit: 5_000,
-    });
-    const found = new Set(
-      relations.flatMap(({ fromId, toId }) => [fromId, toId]).filter((id) => !rows.has(id)),
-    );
-    const fresh = [...(await reader.entitiesById([...found])).values()].sort((a, b) => a.id - b.id);
-    edge = [];
-    for (const row of fresh) {
-      if (rows.size >= start.length + MAX_NEIGHBOURS) return { rows: [...rows.values()], isCut: true };
-      rows.set(row.id, row);
-      edge.push(row.id);
-    }
-  }
-  return { rows: [...rows.values()], isCut: false };
+  const enough = start.length + MAX_NEIGHBOURS;
+  const query = { depth, direction: "both", types: undefined, enough } as const;
+  const { steps, isCut } = await walk(reader, idsOf(start), query);
+  const order = nearestFirst(steps).slice(start.length, enough);
+  const found = await reader.entitiesById(order);
+  const neighbours = order.flatMap((id) => found.get(id) ?? []);
+  return { rows: [...start, ...neighbours], isCut: isCut || steps.size > enough };
 }
 
 /** Fills a page; here `at` is the place in the list of entities. */

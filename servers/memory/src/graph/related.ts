@@ -2,20 +2,15 @@ import { grouped } from "@refmcp/core/answer";
 import { unknownEntities } from "./checks.ts";
 import { Page } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
-import type { Direction, EntityRow, Relation, RelationRow } from "./types.ts";
+import type { EntityRow, Relation } from "./types.ts";
+import { MAX_VISITED, nearestFirst, type Walk, walk } from "./walk.ts";
 
-/** Entities that one walk visits at most. */
-const MAX_VISITED = 20_000;
-const BATCH = 1_000;
 const FRAME = 600;
 
-export interface RelatedQuery {
+export interface RelatedQuery extends Walk {
   readonly name: string;
   /** The other end of a path; left out, the neighbourhood is shown. */
   readonly to: string | undefined;
-  readonly depth: number;
-  readonly direction: Direction;
-  readonly types: readonly string[] | undefined;
   readonly limit: number;
   readonly budget: number;
 }
@@ -26,13 +21,6 @@ export interface Related {
   /** The names from one end of the shortest path to the other. */
   readonly path?: string[];
   readonly note?: string;
-}
-
-/** How an entity was first reached. */
-interface Step {
-  readonly distance: number;
-  readonly via: RelationRow | undefined;
-  readonly from: number | undefined;
 }
 
 /**
@@ -53,55 +41,22 @@ export async function findRelated(store: Store, query: RelatedQuery): Promise<Re
   });
 }
 
-/** Walks breadth first; stops where `until` was reached, `depth` was, or too much was visited. */
-async function walk(
-  reader: Reader,
-  start: number,
-  { direction, types, depth }: Pick<RelatedQuery, "direction" | "types" | "depth">,
-  until?: number,
-): Promise<{ steps: Map<number, Step>; isCut: boolean }> {
-  const steps = new Map<number, Step>([[start, { distance: 0, via: undefined, from: undefined }]]);
-  let edge = [start];
-  for (let distance = 1; distance <= depth && edge.length > 0; distance++) {
-    const next: number[] = [];
-    for (let at = 0; at < edge.length; at += BATCH) {
-      const ids = edge.slice(at, at + BATCH);
-      const inBatch = new Set(ids);
-      for (const via of await reader.relationsFrom({ ids, direction, types, limit: MAX_VISITED + 1 })) {
-        const ends: (readonly [number, number])[] = [];
-        if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
-        if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);
-        for (const [from, id] of ends) {
-          if (steps.has(id)) continue;
-          steps.set(id, { distance, via, from });
-          if (id === until) return { steps, isCut: false };
-          if (steps.size > MAX_VISITED) return { steps, isCut: true };
-          next.push(id);
-        }
-      }
-    }
-    edge = next;
-  }
-  return { steps, isCut: false };
-}
-
 async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQuery): Promise<Related> {
-  const { steps, isCut } = await walk(reader, start.id, query);
-  const order = [...steps].sort(([a, x], [b, y]) => x.distance - y.distance || a - b);
-  const kept = order.slice(0, query.limit + 1);
-  const rows = await reader.entitiesById(kept.map(([id]) => id));
+  const { steps, isCut } = await walk(reader, [start.id], query);
+  const kept = nearestFirst(steps).slice(0, query.limit + 1);
+  const rows = await reader.entitiesById(kept);
   const page = new Page(query.budget - FRAME);
   const entities: Related["entities"] = [];
-  for (const [id, { distance }] of kept) {
+  for (const id of kept) {
     const row = rows.get(id);
     if (row === undefined) continue;
-    const shown = { name: row.name, entityType: row.type, distance };
+    const shown = { name: row.name, entityType: row.type, distance: steps.get(id)?.distance ?? 0 };
     // Half of the room is for the relations.
     if (!page.reserve(shown, entities.length === 0) || JSON.stringify(entities).length > query.budget / 2)
       break;
     entities.push(shown);
   }
-  const inside = new Set(kept.slice(0, entities.length).map(([id]) => id));
+  const inside = new Set(kept.slice(0, entities.length));
   const relations = await reader.relationsFrom({
     ids: [...inside],
     direction: "out",
@@ -122,7 +77,7 @@ async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQue
 }
 
 async function path(reader: Reader, start: EntityRow, end: EntityRow, query: RelatedQuery): Promise<Related> {
-  const { steps, isCut } = await walk(reader, start.id, query, end.id);
+  const { steps, isCut } = await walk(reader, [start.id], query, end.id);
   if (!steps.has(end.id)) {
     const why = isCut
       ? `No way was found among the nearest ${grouped(MAX_VISITED)} entities.`
