@@ -1,0 +1,68 @@
+/** What SQLite and PostgreSQL write differently in the definitions of tables that are the same in both. */
+export interface ColumnTypes {
+  /** An id that is never given twice. */
+  readonly id: string;
+  /** 64 bits; INTEGER is that only in SQLite. */
+  readonly integer: string;
+  /** Text that is compared by its code points. */
+  readonly byCodePoint: string;
+  /** What comes after the columns of a table. */
+  readonly options: string;
+}
+
+/** The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged. */
+export function tablesOf({ id, integer, byCodePoint, options }: ColumnTypes): string {
+  return `
+CREATE TABLE entities (
+  id ${id},
+  name TEXT NOT NULL,
+  name_key TEXT NOT NULL,
+  folded ${byCodePoint} NOT NULL,
+  type TEXT NOT NULL,
+  created_at ${integer} NOT NULL,
+  updated_at ${integer} NOT NULL,
+  removed_by ${integer}
+)${options};
+CREATE UNIQUE INDEX entities_name ON entities (name_key) WHERE removed_by IS NULL;
+CREATE INDEX entities_folded ON entities (folded) WHERE removed_by IS NULL;
+CREATE INDEX entities_updated ON entities (updated_at) WHERE removed_by IS NULL;
+CREATE INDEX entities_type ON entities (type) WHERE removed_by IS NULL;
+
+CREATE TABLE observations (
+  id ${id},
+  entity_id ${integer} NOT NULL,
+  content TEXT NOT NULL,
+  content_key ${integer} NOT NULL,
+  source TEXT,
+  created_at ${integer} NOT NULL,
+  removed_by ${integer}
+)${options};
+CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL;
+CREATE INDEX observations_entity ON observations (entity_id, id);
+
+CREATE TABLE relations (
+  id ${id},
+  from_id ${integer} NOT NULL,
+  to_id ${integer} NOT NULL,
+  type TEXT NOT NULL,
+  created_at ${integer} NOT NULL,
+  removed_by ${integer}
+)${options};
+CREATE UNIQUE INDEX relations_ends ON relations (from_id, to_id, type) WHERE removed_by IS NULL;
+CREATE INDEX relations_to ON relations (to_id, id) WHERE removed_by IS NULL;
+
+CREATE TABLE changes (
+  id ${id},
+  at ${integer} NOT NULL,
+  action TEXT NOT NULL,
+  source TEXT,
+  undoes ${integer},
+  undone_by ${integer},
+  hard INTEGER NOT NULL,
+  items TEXT NOT NULL
+)${options};
+
+CREATE TABLE counters (kind INTEGER PRIMARY KEY, live ${integer} NOT NULL, removed ${integer} NOT NULL)${options};
+INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
+`;
+}
