@@ -1,14 +1,11 @@
 import type { Store, Writer } from "./store.ts";
 import {
   type ChangeItem,
-  type EntityRow,
   type ItemOp,
   idsOf,
   type Kind,
   type NewObservation,
   type NewRelation,
-  type ObservationRow,
-  type RelationRow,
 } from "./types.ts";
 
 /** Who changes something, by which tool. */
@@ -29,6 +26,13 @@ interface Place {
   readonly entityId: number;
   readonly otherId: number | null;
 }
+
+/** An entity, an observation, a relation or an item of the journal. */
+type Row =
+  | { readonly id: number }
+  | { readonly id: number; readonly entityId: number }
+  | { readonly id: number; readonly fromId: number; readonly toId: number }
+  | ChangeItem;
 
 /**
  * One change in the making: every row it touches is written and noted together, so that the journal tells exactly
@@ -65,61 +69,46 @@ export class ChangeLog {
 
   async addEntities(rows: readonly { name: string; type: string }[]): Promise<number[]> {
     const ids = await this.writer.insertEntities(rows, this.at);
-    this.#note("entity", "add", ids.map(entityPlace));
+    const places = ids.map((id) => placeOf({ id }));
+    this.#note("entity", "add", places);
     for (const id of ids) this.#fresh.add(id);
     return ids;
   }
 
   async addObservations(rows: readonly NewObservation[]): Promise<void> {
     const ids = await this.writer.insertObservations(rows, this.at);
-    const places = rows.map(({ entityId }, index) => ({ id: ids[index] ?? 0, entityId, otherId: null }));
+    const places = rows.map((row, index) => placeOf({ ...row, id: ids[index] ?? 0 }));
     this.#note("observation", "add", places);
   }
 
   async addRelations(rows: readonly NewRelation[]): Promise<void> {
     const ids = await this.writer.insertRelations(rows, this.at);
-    const places = rows.map(({ fromId, toId }, index) => ({
-      id: ids[index] ?? 0,
-      entityId: fromId,
-      otherId: toId,
-    }));
+    const places = rows.map((row, index) => placeOf({ ...row, id: ids[index] ?? 0 }));
     this.#note("relation", "add", places);
   }
 
-  removeEntities(rows: readonly EntityRow[]): Promise<void> {
-    return this.#remove(
-      "entity",
-      rows.map(({ id }) => entityPlace(id)),
-    );
-  }
-
-  removeObservations(rows: readonly ObservationRow[]): Promise<void> {
-    return this.#remove("observation", rows.map(observationPlace));
-  }
-
-  removeRelations(rows: readonly RelationRow[]): Promise<void> {
-    return this.#remove("relation", rows.map(relationPlace));
-  }
-
-  /** Removes rows of one kind that a change in the journal touched. */
-  removeItems(kind: Kind, items: readonly ChangeItem[]): Promise<void> {
-    return this.#remove(kind, items.map(itemPlace));
+  /** Deletes rows of one kind, given as they are or as the journal has them. */
+  async remove(kind: Kind, rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
+    const places = rows.map(placeOf);
+    await this.writer.remove(kind, idsOf(places), await this.id());
+    this.#note(kind, "remove", places);
   }
 
   /** Restores rows of one kind that a change in the journal deleted. */
   async restoreItems(kind: Kind, items: readonly ChangeItem[]): Promise<void> {
     await this.writer.restore(kind, rowIdsOf(items));
-    this.#note(kind, "restore", items.map(itemPlace));
+    this.#note(kind, "restore", items.map(placeOf));
   }
 
   async rename(entity: { id: number; name: string }, name: string): Promise<void> {
     await this.writer.rename(entity.id, name);
-    this.#note("entity", "rename", [entityPlace(entity.id)], entity.name, name);
+    this.#note("entity", "rename", [placeOf(entity)], entity.name, name);
   }
 
   async retype(entity: { id: number; type: string }, type: string): Promise<void> {
     await this.writer.retype(entity.id, type);
-    this.#note("entity", "retype", [entityPlace(entity.id)], entity.type, type);
+    this.#note("entity", "retype", [placeOf(entity)], entity.type, type);
   }
 
   async moveObservation(id: number, from: number, to: number): Promise<void> {
@@ -149,12 +138,6 @@ export class ChangeLog {
     return id;
   }
 
-  async #remove(kind: Kind, places: readonly Place[]): Promise<void> {
-    if (places.length === 0) return;
-    await this.writer.remove(kind, idsOf(places), await this.id());
-    this.#note(kind, "remove", places);
-  }
-
   #note(
     kind: Kind,
     op: ItemOp,
@@ -170,10 +153,11 @@ export class ChangeLog {
   }
 }
 
-const entityPlace = (id: number): Place => ({ id, entityId: id, otherId: null });
-const observationPlace = ({ id, entityId }: ObservationRow): Place => ({ id, entityId, otherId: null });
-const relationPlace = ({ id, fromId, toId }: RelationRow): Place => ({ id, entityId: fromId, otherId: toId });
-const itemPlace = ({ rowId, entityId, otherId }: ChangeItem): Place => ({ id: rowId, entityId, otherId });
+function placeOf(row: Row): Place {
+  if ("rowId" in row) return { id: row.rowId, entityId: row.entityId, otherId: row.otherId };
+  if ("fromId" in row) return { id: row.id, entityId: row.fromId, otherId: row.toId };
+  return { id: row.id, entityId: "entityId" in row ? row.entityId : row.id, otherId: null };
+}
 
 /** The rows that items of the journal are about. */
 export function rowIdsOf(items: readonly ChangeItem[]): number[] {

@@ -6,20 +6,22 @@ import type { Entity, Relation } from "./types.ts";
 
 const BATCH = 1_000;
 
-export interface Imported {
+/** How much an import brought. */
+export interface Tally {
   /** New entities and relations, and observations added to entities that existed. */
-  readonly entities: number;
-  readonly observations: number;
-  readonly relations: number;
-  /** Entities, observations and relations that were there already. */
-  readonly duplicates: number;
+  entities: number;
+  observations: number;
+  relations: number;
+  /** Entities, observations and relations that existed. */
+  duplicates: number;
   /** Entities that were made because a relation named them; the official server keeps such relations without. */
-  readonly created_for_relations: number;
+  created_for_relations: number;
+}
+
+export interface Imported extends Tally {
   readonly rejects: Reject[];
   readonly changeId: number | undefined;
 }
-
-type Tally = { -readonly [Key in Exclude<keyof Imported, "rejects" | "changeId">]: number };
 
 interface Once {
   /** A note to keep with the import; where one is there already, nothing is imported. */

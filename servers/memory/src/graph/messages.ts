@@ -34,19 +34,11 @@ export function failureOf(error: unknown): Failure {
   if (!(error instanceof ToolError))
     return { message: String(error), detail: error instanceof Error ? error.stack : undefined };
   const { kind, message, hint, code, data, cause } = error;
-  return {
-    kind,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(code === undefined ? {} : { code }),
-    ...(data === undefined ? {} : { data }),
-    detail: cause === undefined ? undefined : String(cause),
-  };
+  return { kind, message, hint, code, data, detail: cause === undefined ? undefined : String(cause) };
 }
 
 export function errorOf({ kind, message, detail, ...options }: Failure): Error {
-  if (kind !== undefined)
-    return new ToolError(kind, message, { ...options, ...(detail === undefined ? {} : { cause: detail }) });
+  if (kind !== undefined) return new ToolError(kind, message, { ...options, cause: detail });
   const error = new Error(message);
   if (detail !== undefined) error.stack = detail;
   return error;

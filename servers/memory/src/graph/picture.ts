@@ -66,10 +66,7 @@ export async function drawGraph(reader: Reader): Promise<string> {
     await reader.relationsFrom({ ids: [...rows.keys()], direction: "out", types: undefined, limit: 5_000 }),
   );
   layOut(nodes, edges);
-  return svg(nodes, edges, coloursOf(nodes), {
-    entities: total.entities,
-    relations: total.relations,
-  });
+  return svg(nodes, edges, coloursOf(nodes), total);
 }
 
 /** One line for each pair of entities, with the types of all its relations. */

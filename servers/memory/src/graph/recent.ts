@@ -1,6 +1,5 @@
-import { cursorsOf } from "@refmcp/core/answer";
+import { cursorsOf, fitting } from "@refmcp/core/answer";
 import { naturals } from "./cursor-state.ts";
-import { Page } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import type { ChangeRow } from "./types.ts";
 import { describeItems } from "./undo.ts";
@@ -38,12 +37,8 @@ export async function recentChanges(
   const before = cursors.decode(cursor)?.before;
   return store.read(async (reader) => {
     const rows = await reader.changes(before, limit + 1);
-    const page = new Page(budget - FRAME);
-    const changes: ShownChange[] = [];
-    for (const shown of await showChanges(reader, rows.slice(0, limit))) {
-      if (!page.reserve(shown, changes.length === 0)) break;
-      changes.push(shown);
-    }
+    const all = await showChanges(reader, rows.slice(0, limit));
+    const changes = all.slice(0, fitting(all, budget - FRAME));
     const last = changes.at(-1);
     return {
       changes,

@@ -157,9 +157,9 @@ async function carryOut(
   const { value, changeId } = await change(store, { ...facts, hard }, async (log) => {
     const found = await find(log.writer);
     if (!hard) {
-      await log.removeRelations(found.relations);
-      await log.removeObservations(found.observations);
-      await log.removeEntities(found.entities);
+      await log.remove("relation", found.relations);
+      await log.remove("observation", found.observations);
+      await log.remove("entity", found.entities);
     } else if (questionOf(found, subject) === agreed) await erase(log, found);
     else
       throw new ToolError("conflict", "The memory changed after the user was asked; nothing was erased.", {

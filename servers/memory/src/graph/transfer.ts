@@ -3,18 +3,14 @@ import { grouped, sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import type { ChangeFacts } from "./change-log.ts";
 import type { Caller } from "./engine.ts";
+import type { Tally } from "./import.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 import type { Memory } from "./memory.ts";
 import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
 
 const SHOWN_REJECTS = 5;
 
-export interface ImportAnswer {
-  readonly entities: number;
-  readonly observations: number;
-  readonly relations: number;
-  readonly duplicates: number;
-  readonly created_for_relations: number;
+export interface ImportAnswer extends Tally {
   readonly rejected: number;
   /** The first of them. */
   readonly rejects?: Reject[];

@@ -115,7 +115,7 @@ async function removeAdded(
       throw inTheWay(row, `${quote(holder?.name ?? "")} has got more observations or relations since`);
     }
   }
-  await log.removeItems(kind, items);
+  await log.remove(kind, items);
 }
 
 async function bringBack(

@@ -109,7 +109,10 @@ async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<
     ).map(({ content }) => content),
   );
   const fresh = observations.filter(({ content }) => !had.has(content));
-  await log.removeObservations(observations.filter(({ content }) => had.has(content)));
+  await log.remove(
+    "observation",
+    observations.filter(({ content }) => had.has(content)),
+  );
   for (const { id } of fresh) await log.moveObservation(id, from.id, into.id);
 
   const relations = await log.writer.allRelations([from.id]);
@@ -121,13 +124,13 @@ async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<
     // A relation between the two would become one of an entity with itself.
     const between = ends.fromId === ends.toId && relation.fromId !== relation.toId;
     if (between || there.some(({ type }) => type === relation.type)) {
-      await log.removeRelations([relation]);
+      await log.remove("relation", [relation]);
     } else {
       await log.moveRelation(relation.id, [relation.fromId, relation.toId], [ends.fromId, ends.toId]);
       moved += 1;
     }
   }
-  await log.removeEntities([from]);
+  await log.remove("entity", [from]);
   const after = { name: into.name, entityType: into.type };
   return {
     name: into.name,
