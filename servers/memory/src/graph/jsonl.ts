@@ -118,68 +118,45 @@ function objectEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
+/** Why a line is neither an entity nor a relation. */
+class Unfit extends Error {}
+
 function classify(value: unknown, line: number, text: () => string): Parsed {
-  if (!isRecord(value)) return rejected(line, "it is not an object", text());
-  const problem =
-    value.type === "entity"
-      ? entityProblem(value)
-      : value.type === "relation"
-        ? relationProblem(value)
-        : `its type is ${JSON.stringify(value.type) ?? "missing"}, not "entity" or "relation"`;
-  if (problem !== undefined) return rejected(line, problem, text());
-  return value.type === "entity"
-    ? { kind: "entity", entity: entityOf(value) }
-    : { kind: "relation", relation: relationOf(value) };
-}
-
-function entityProblem(value: Record<string, unknown>): string | undefined {
-  const { observations } = value;
-  return (
-    fieldProblem("name", value.name, "name") ??
-    fieldProblem("type", value.entityType, "entityType") ??
-    (observations === undefined
-      ? undefined
-      : !Array.isArray(observations)
-        ? "observations is no list"
-        : observations
-            .map((text, index) => fieldProblem("observation", text, `observations.${index}`))
-            .find(Boolean))
-  );
-}
-
-function relationProblem(value: Record<string, unknown>): string | undefined {
-  return (
-    fieldProblem("name", value.from, "from") ??
-    fieldProblem("name", value.to, "to") ??
-    fieldProblem("type", value.relationType, "relationType")
-  );
-}
-
-function fieldProblem(
-  kind: "name" | "type" | "observation",
-  value: unknown,
-  field: string,
-): string | undefined {
-  if (typeof value !== "string") return `${field} is ${value === undefined ? "missing" : "no text"}`;
-  const problem = textProblem(kind, value);
-  return problem === undefined ? undefined : `${field}: ${problem}`;
+  try {
+    if (!isRecord(value)) throw new Unfit("it is not an object");
+    if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
+    if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
+    const type = JSON.stringify(value.type) ?? "missing";
+    throw new Unfit(`its type is ${type}, not "entity" or "relation"`);
+  } catch (error) {
+    if (error instanceof Unfit) return rejected(line, error.message, text());
+    throw error;
+  }
 }
 
 function entityOf(value: Record<string, unknown>): Entity {
-  const observations: unknown[] = Array.isArray(value.observations) ? value.observations : [];
-  return {
-    name: String(value.name).toWellFormed(),
-    entityType: String(value.entityType).toWellFormed(),
-    observations: observations.map((text) => String(text).toWellFormed()),
-  };
+  const { observations = [] } = value;
+  const name = textOf("name", value.name, "name");
+  const entityType = textOf("type", value.entityType, "entityType");
+  if (!Array.isArray(observations)) throw new Unfit("observations is not a list");
+  const texts = observations.map((text, index) => textOf("observation", text, `observations.${index}`));
+  return { name, entityType, observations: texts };
 }
 
 function relationOf(value: Record<string, unknown>): Relation {
   return {
-    from: String(value.from).toWellFormed(),
-    to: String(value.to).toWellFormed(),
-    relationType: String(value.relationType).toWellFormed(),
+    from: textOf("name", value.from, "from"),
+    to: textOf("name", value.to, "to"),
+    relationType: textOf("type", value.relationType, "relationType"),
   };
+}
+
+function textOf(kind: "name" | "type" | "observation", value: unknown, field: string): string {
+  if (typeof value !== "string")
+    throw new Unfit(`${field} is ${value === undefined ? "missing" : "not text"}`);
+  const problem = textProblem(kind, value);
+  if (problem !== undefined) throw new Unfit(`${field}: ${problem}`);
+  return value.toWellFormed();
 }
 
 function rejected(line: number, reason: string, text: string): Parsed {

@@ -138,7 +138,7 @@ export function transferSuite(given: Given): void {
         [5, "it is not JSON (cut off or damaged)"],
         [6, "name: An entity's name must not be empty"],
         [7, "entityType is missing"],
-        [8, "observations.0 is no text"],
+        [8, "observations.0 is not text"],
         [9, 'its type is "thing", not "entity" or "relation"'],
         [10, "it is not an object"],
         [14, "it is not JSON (cut off or damaged)"],
