@@ -1,13 +1,14 @@
+import { batches } from "./batches.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
 import type { Reader, Store } from "./store.ts";
-import type { Entity, EntityRow, Relation } from "./types.ts";
+import type { Entity, Relation } from "./types.ts";
 import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
 
 /** Entities with their observations in the order of their creation, in batches. */
 export async function* entitiesOf(reader: Reader): AsyncGenerator<Entity[]> {
-  for await (const rows of entityRows(reader)) {
+  for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
     const texts = new Map<number, string[]>(rows.map(({ id }) => [id, []]));
     for (const { entityId, content } of await reader.observationsOf([...texts.keys()]))
       texts.get(entityId)?.push(content);
@@ -15,25 +16,10 @@ export async function* entitiesOf(reader: Reader): AsyncGenerator<Entity[]> {
   }
 }
 
-async function* entityRows(reader: Reader): AsyncGenerator<EntityRow[]> {
-  for (let after = 0; ; ) {
-    const rows = await reader.entityPage(after, BATCH);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows;
-    after = last.id;
-  }
-}
-
 /** Relations in the order of their creation, in batches. */
 export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
-  for (let after = 0; ; ) {
-    const rows = await reader.relationPage(after, BATCH);
-    const last = rows.at(-1);
-    if (last === undefined) return;
+  for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))
     yield rows.map(({ from, to, type }) => ({ from, to, relationType: type }));
-    after = last.id;
-  }
 }
 
 /**

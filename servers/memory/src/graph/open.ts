@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { open, readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { grouped, ToolError } from "@refmcp/core/answer";
@@ -103,14 +103,9 @@ async function importOnce(store: Store, source: string, database: string): Promi
 /** The bytes of a file; undefined where there is none. */
 async function readWhole(file: string): Promise<Uint8Array | undefined> {
   try {
-    const handle = await open(file, "r");
-    try {
-      const { size } = await handle.stat();
-      if (size > MAX_IMPORT) throw tooLarge(file, size, MAX_IMPORT);
-      return await handle.readFile();
-    } finally {
-      await handle.close();
-    }
+    const { size } = await stat(file);
+    if (size > MAX_IMPORT) throw tooLarge(file, size, MAX_IMPORT);
+    return await readFile(file);
   } catch (cause) {
     if (cause instanceof ToolError) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);

@@ -1,4 +1,5 @@
 import { clip } from "@refmcp/core/answer";
+import { batches } from "./batches.ts";
 import type { Reader } from "./store.ts";
 import type { EntityRow, Relation, RelationRow } from "./types.ts";
 
@@ -112,18 +113,18 @@ export class Page {
     entityIds: readonly number[] | undefined,
     start: number,
   ): Promise<Position | undefined> {
+    const page = (from: number, limit: number) =>
+      entityIds === undefined
+        ? reader.relationPage(from, limit)
+        : reader.relationsTouching(entityIds, from, limit);
     let after = start;
-    for (;;) {
-      const batch =
-        entityIds === undefined
-          ? await reader.relationPage(after, RELATION_BATCH)
-          : await reader.relationsTouching(entityIds, after, RELATION_BATCH);
-      for (const row of batch) {
+    for await (const rows of batches(page, RELATION_BATCH, start)) {
+      for (const row of rows) {
         if (!this.addRelation(row)) return { relations: 1, at: 0, after };
         after = row.id;
       }
-      if (batch.length < RELATION_BATCH) return undefined;
     }
+    return undefined;
   }
 }
 

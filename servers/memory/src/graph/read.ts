@@ -1,4 +1,5 @@
 import { cursorsOf, grouped } from "@refmcp/core/answer";
+import { batches } from "./batches.ts";
 import { didYouMean, quoteAll, unknownEntities } from "./checks.ts";
 import { naturals } from "./cursor-state.ts";
 import { Page, type Position, type ShownEntity } from "./page.ts";
@@ -76,8 +77,7 @@ async function fillGraph(
 ): Promise<Position | undefined> {
   if (start.relations === 1) return page.addRelations(reader, undefined, start.after);
   let { at, after } = start;
-  for (;;) {
-    const batch = await reader.entityPage(at, ENTITY_BATCH);
+  for await (const batch of batches((from, size) => reader.entityPage(from, size), ENTITY_BATCH, at)) {
     const counts = detail === "concise" ? await reader.observationCounts(idsOf(batch)) : undefined;
     for (const row of batch) {
       if (page.entities.length >= limit) return { relations: 0, at, after };
@@ -92,8 +92,8 @@ async function fillGraph(
       at = row.id;
       after = 0;
     }
-    if (batch.length < ENTITY_BATCH) return page.addRelations(reader, undefined, 0);
   }
+  return page.addRelations(reader, undefined, 0);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { batches } from "../batches.ts";
 import type { Reader, Store } from "../store.ts";
 import type { Model } from "./model.ts";
 
@@ -58,10 +59,7 @@ export async function nearestEntities(
   if (wanted === undefined) return new Map();
   const best = new Map<number, number>();
   let [count, sum, squares] = [PRIOR.count, 0, PRIOR.count * PRIOR.deviation ** 2];
-  for (let after = 0; ; ) {
-    const rows = await reader.vectors(after, SCANNED_AT_ONCE);
-    const last = rows.at(-1);
-    if (last === undefined) break;
+  for await (const rows of batches((after, limit) => reader.vectors(after, limit), SCANNED_AT_ONCE)) {
     for (const { entityId, vector } of rows) {
       const near = cosine(wanted, vector);
       count += 1;
@@ -69,7 +67,6 @@ export async function nearestEntities(
       squares += near * near;
       if (near > (best.get(entityId) ?? 0)) best.set(entityId, near);
     }
-    after = last.id;
   }
   const mean = sum / count;
   const deviation = Math.sqrt(squares / count - mean ** 2);

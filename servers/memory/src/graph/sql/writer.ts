@@ -1,3 +1,4 @@
+import { batches } from "../batches.ts";
 import { fold, foldedName, spaced } from "../text.ts";
 import {
   type ChangeItem,
@@ -178,19 +179,18 @@ export class Writer extends Reader {
   /** Erases rows, what the journal remembers of them, and for entities all that hangs on them. */
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
     const erased = await this.#erase(kind, ids);
-    for (let after = 0; ; ) {
-      const changes = await this.session.all<{ id: number; items: string }>(
-        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT 100",
+    const page = (after: number, limit: number) =>
+      this.session.all<{ id: number; items: string }>(
+        "SELECT id, items FROM changes WHERE id > ? ORDER BY id LIMIT ?",
         after,
+        limit,
       );
+    for await (const changes of batches(page, 100))
       for (const { id, items } of changes) {
         const all = readItems(items);
         const left = all.filter((item) => !erased.get(item.kind)?.has(item.rowId));
         if (left.length < all.length) await this.insertItems(id, left);
-        after = id;
       }
-      if (changes.length === 0) return;
-    }
   }
 
   /** Erases rows and what hangs on them; returns all that is gone. */
