@@ -67,7 +67,7 @@ describe("files that are no memory keep their bytes", () => {
       const [answer] = await calls(["--file", file], [tool, given]);
       expect(answer?.isError, answer?.text).toBe(true);
       expect(answer?.text).toMatch(
-        /is no memory of this server, or it is damaged\.\nNothing in it was changed\..*\.recover/,
+        /is not a memory of this server, or it is damaged\.\nNothing in it was changed\..*\.recover/,
       );
     }
     expect(await digest(file)).toBe(before);
@@ -86,7 +86,7 @@ describe("files that are no memory keep their bytes", () => {
 
   it("a folder, and a place that cannot be made", async () => {
     const [answer] = await calls(["--file", folder], ["memory_stats", {}]);
-    expect(answer?.text).toContain("is no regular file");
+    expect(answer?.text).toContain("is not a regular file");
     await writeFile(join(folder, "plain"), "");
     const [other] = await calls(["--file", join(folder, "plain", "memory.db")], ["memory_stats", {}]);
     expect(other?.text).toMatch(/cannot be made: (ENOTDIR|EEXIST)/);

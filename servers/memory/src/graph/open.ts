@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { grouped, ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import { prune } from "./change-log.ts";
 import type { Model } from "./embeddings/model.ts";
 import { type Imported, importMemory } from "./import.ts";
@@ -108,7 +109,7 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
     return await readFile(file);
   } catch (cause) {
     if (cause instanceof ToolError) throw cause;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    const code = errorCode(cause) ?? String(cause);
     if (code === "ENOENT") return undefined;
     throw new ToolError("unavailable", `The memory file ${file} cannot be read: ${code}.`, {
       hint: "Check that it is a file that this user may read, or name another one with --file.",

@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import { type ChangeFacts, type ChangeLog, change, rowIdsOf } from "./change-log.ts";
 import { quote } from "./checks.ts";
 import { counted } from "./remove.ts";
@@ -29,7 +30,7 @@ export async function undoChange(store: Store, id: number, facts: ChangeFacts): 
     try {
       for (const group of groups([...items].reverse())) await takeBack(log, row, group);
     } catch (error) {
-      throw isDuplicate(error) ? inTheWay(row, "the same was entered anew since") : error;
+      throw isDuplicate(error) ? inTheWay(row, "the same was entered again since") : error;
     }
     await log.writer.setUndone(id, await log.id());
     return items;
@@ -57,7 +58,7 @@ function checkUndoable(row: ChangeRow): void {
       "conflict",
       `Change ${row.id} erased rows for good (hard); they cannot be brought back.`,
       {
-        hint: "Enter the facts anew with create_entities or add_observations.",
+        hint: "Enter the facts again with create_entities or add_observations.",
       },
     );
   if (row.undoneBy !== null)
@@ -147,8 +148,7 @@ function isLive(hosts: ReadonlyMap<number, { removedBy: number | null }>, id: nu
 
 /** A unique index refused the row: SQLite's code or PostgreSQL's `unique_violation`. */
 function isDuplicate(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  return error.code === "SQLITE_CONSTRAINT_UNIQUE" || error.code === "23505";
+  return ["SQLITE_CONSTRAINT_UNIQUE", "23505"].includes(errorCode(error) ?? "");
 }
 
 async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {

@@ -196,7 +196,7 @@ export function changeSuite(given: Given): void {
       });
     });
 
-    it("refuses to bring back what was entered anew", async () => {
+    it("refuses to bring back what was entered again", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["one"])]);
       const gone = await forget(store, ["A"]);
@@ -210,7 +210,7 @@ export function changeSuite(given: Given): void {
       await addObservations(store, [{ entityName: "B", contents: ["x"] }], { action: "add_observations" });
       await expect(undo(facts.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/entered anew/),
+        message: expect.stringMatching(/entered again/),
       });
     });
 

@@ -1,13 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
-
-/** What PostgreSQL or the network said: a SQLSTATE (`53100`) or a system error (`ECONNREFUSED`). */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
+import { errorCode } from "@refmcp/core/boundary";
 
 /** An error of PostgreSQL as what the agent can do about it; other errors come back as they are. */
 export function explained(error: unknown, location: string): unknown {
-  const code = codeOf(error);
+  // A SQLSTATE (`53100`) or a code of the operating system (`ECONNREFUSED`).
+  const code = errorCode(error);
   if (error instanceof ToolError || !(error instanceof Error)) return error;
   const unavailable = (message: string, hint: string) =>
     new ToolError("unavailable", message, { hint, cause: error });

@@ -41,12 +41,21 @@ export class PostgresSession implements Session {
     this.#stop = stop;
   }
 
-  all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]> {
-    return this.#query<Row>(statement, params);
+  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+    this.#stop?.throwIfAborted();
+    let count = 0;
+    const numbered = statement.replaceAll("?", () => {
+      count += 1;
+      return `$${count}`;
+    });
+    const values = params.map((value) => (Array.isArray(value) ? value.map(stored) : stored(value)));
+    const { rows } = await this.#client.query<Row & QueryResultRow>(numbered, values);
+    for (const row of rows) restoreTexts(row);
+    return rows;
   }
 
   async run(statement: string, ...params: readonly Value[]): Promise<void> {
-    await this.#query(statement, params);
+    await this.all(statement, ...params);
   }
 
   async among<Row extends object>(
@@ -57,20 +66,22 @@ export class PostgresSession implements Session {
     if (values.length === 0) return [];
     const at = statement.slice(0, statement.indexOf("{in}")).split("?").length - 1;
     const type = typeof values[0] === "number" ? "bigint" : "text";
-    return this.#query<Row>(statement.replace("{in}", `= ANY(?::${type}[])`), [
+    return this.all<Row>(
+      statement.replace("{in}", `= ANY(?::${type}[])`),
       ...params.slice(0, at),
       values,
       ...params.slice(at),
-    ]);
+    );
   }
 
   amongPairs<Row extends object>(
     statement: string,
     pairs: readonly (readonly [number, number])[],
   ): Promise<Row[]> {
-    return this.#query<Row>(
+    return this.all<Row>(
       statement.replace("{pairs}", "IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))"),
-      [pairs.map(([first]) => first), pairs.map(([, second]) => second)],
+      pairs.map(([first]) => first),
+      pairs.map(([, second]) => second),
     );
   }
 
@@ -84,15 +95,16 @@ export class PostgresSession implements Session {
     const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
     const list = columns.join(", ");
     // Ids are drawn first, so that which row got which is certain.
-    const drawn = await this.#query<{ id: number }>(
+    const drawn = await this.all<{ id: number }>(
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
-      [rows.length],
+      rows.length,
     );
     const ids = idsOf(drawn);
-    await this.#query(`INSERT INTO ${table} (id, ${list}) SELECT * FROM unnest(?::bigint[], ${types})`, [
+    await this.all(
+      `INSERT INTO ${table} (id, ${list}) SELECT * FROM unnest(?::bigint[], ${types})`,
       ids,
       ...arrays,
-    ]);
+    );
     return ids;
   }
 
@@ -101,7 +113,7 @@ export class PostgresSession implements Session {
     await this.unindex(idsOf(rows));
     // Words are cut here and not by PostgreSQL's parser, which would keep addresses and numbers together.
     const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
-    await this.#query(
+    await this.all(
       `INSERT INTO found (entity_id, content, words)
        SELECT id, content,
          setweight(to_tsvector('stems', name_words), 'A') ||
@@ -109,13 +121,11 @@ export class PostgresSession implements Session {
          setweight(to_tsvector('stems', content_words), 'C')
        FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
          AS row (id, content, name_words, type_words, content_words)`,
-      [
-        idsOf(rows),
-        rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
-        words(({ name }) => name),
-        words(({ type }) => type),
-        words(({ content }) => content),
-      ],
+      idsOf(rows),
+      rows.map(({ name, type, content }) => `${name}\n${type}\n${content}`),
+      words(({ name }) => name),
+      words(({ type }) => type),
+      words(({ content }) => content),
     );
   }
 
@@ -135,9 +145,9 @@ export class PostgresSession implements Session {
     const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
     const inside = await this.#found(word, letters.length === 0 ? "sign" : "part", pattern);
     if (inside !== undefined || word.length < MIN_NEAR) return inside;
-    const known = await this.#query<{ word: string }>(
+    const known = await this.all<{ word: string }>(
       `SELECT word FROM ts_stat('SELECT words FROM found ORDER BY entity_id DESC LIMIT ${STEM_ROWS}') WHERE starts_with(word, ?)`,
-      [word.slice(0, 1)],
+      word.slice(0, 1),
     );
     const stems = known.map((row) => row.word);
     const near = new Set(nearForms(word).flatMap((form) => nearest(form, stems, 2)));
@@ -147,9 +157,9 @@ export class PostgresSession implements Session {
 
   /** The query with the weight of its rarity (the IDF of BM25); undefined where nothing matches. */
   async #found(word: string, as: IndexedWord["as"], query: string): Promise<IndexedWord | undefined> {
-    const [row] = await this.#query<{ count: number; live: number }>(
+    const [row] = await this.all<{ count: number; live: number }>(
       `SELECT (SELECT count(*) FROM found WHERE ${CONDITIONS[as]}) AS count, live FROM counters WHERE kind = 0`,
-      [query],
+      query,
     );
     if (row === undefined || row.count === 0) return undefined;
     const rarity = Math.max(0.01, Math.log((row.live - row.count + 0.5) / (row.count + 0.5)));
@@ -174,19 +184,6 @@ export class PostgresSession implements Session {
           select: `SELECT entity_id AS id, ?::float8 * ${PART_RANK} AS score FROM found WHERE ${where}`,
           params: [weight, query],
         };
-  }
-
-  async #query<Row extends object>(statement: string, params: readonly Parameter[]): Promise<Row[]> {
-    this.#stop?.throwIfAborted();
-    let count = 0;
-    const numbered = statement.replaceAll("?", () => {
-      count += 1;
-      return `$${count}`;
-    });
-    const values = params.map((value) => (Array.isArray(value) ? value.map(stored) : stored(value)));
-    const { rows } = await this.#client.query<Row & QueryResultRow>(numbered, values);
-    for (const row of rows) restoreTexts(row);
-    return rows;
   }
 }
 

@@ -1,12 +1,13 @@
 import { sized, ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 
 const RECOVERY =
-  "Nothing in it was changed. Move the file away (with its -wal and -shm files) and start anew, restore a backup, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW.";
+  "Nothing in it was changed. Move the file away (with its -wal and -shm files) and start again, restore a backup, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW.";
 
 /** SQLite's result code of an error, for example `SQLITE_FULL`; undefined for other errors. */
 export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" && error.code.startsWith("SQLITE_") ? error.code : undefined;
+  const code = errorCode(error);
+  return code?.startsWith("SQLITE_") === true ? code : undefined;
 }
 
 /** Whether another process holds the lock for the moment. */
@@ -50,7 +51,7 @@ export function explained(error: unknown, file: string): unknown {
 }
 
 export function damaged(file: string, cause?: unknown): ToolError {
-  return new ToolError("unavailable", `${file} is no memory of this server, or it is damaged.`, {
+  return new ToolError("unavailable", `${file} is not a memory of this server, or it is damaged.`, {
     hint: RECOVERY,
     code: "damaged",
     cause,

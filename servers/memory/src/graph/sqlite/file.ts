@@ -1,6 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
+import { errorCode } from "@refmcp/core/boundary";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
@@ -39,7 +40,7 @@ export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile
 function createMissing(file: string): void {
   try {
     if (statSync(file).isFile()) return;
-    throw new ToolError("invalid", `${file} is no regular file.`, {
+    throw new ToolError("invalid", `${file} is not a regular file.`, {
       hint: "Name a file with --file; it is made where it does not exist.",
     });
   } catch (error) {
@@ -49,15 +50,15 @@ function createMissing(file: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
   } catch (cause) {
-    throw new ToolError("unavailable", `The memory file ${file} cannot be made: ${reason(cause)}.`, {
-      hint: "Choose a place that this user may write to with --file.",
-      cause,
-    });
+    throw new ToolError(
+      "unavailable",
+      `The memory file ${file} cannot be made: ${errorCode(cause) ?? String(cause)}.`,
+      {
+        hint: "Choose a place that this user may write to with --file.",
+        cause,
+      },
+    );
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 /** A connection that writes; undefined where the file is there and may only be read. */

@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
+import { keyedLock } from "@refmcp/core/boundary";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import type { Model } from "../embeddings/model.ts";
-import { Queue } from "../queue.ts";
 import { Reader } from "../sql/reader.ts";
 import { Writer } from "../sql/writer.ts";
 import type { Stop, Store } from "../store.ts";
@@ -38,8 +38,8 @@ class SqliteStore implements Store {
   readonly #writer: Database | undefined;
   readonly #readSession: SqliteSession;
   readonly #writeSession: SqliteSession | undefined;
-  readonly #reads = new Queue();
-  readonly #writes = new Queue();
+  /** Reading has its turns and writing has its own. */
+  readonly #inTurn = keyedLock();
 
   constructor(file: string, { reader, writer }: OpenedFile) {
     this.location = file;
@@ -50,7 +50,7 @@ class SqliteStore implements Store {
   }
 
   read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value> {
-    return this.#reads.run(async () => {
+    return this.#inTurn("read", async () => {
       this.#readSession.stop = stop;
       try {
         this.#reader.exec("BEGIN");
@@ -67,7 +67,7 @@ class SqliteStore implements Store {
     const db = this.#writer;
     const session = this.#writeSession;
     if (db === undefined || session === undefined) return Promise.reject(readOnly(this.location));
-    return this.#writes.run(async () => {
+    return this.#inTurn("write", async () => {
       session.stop = stop;
       try {
         await this.#lock(db, stop);
@@ -104,17 +104,17 @@ class SqliteStore implements Store {
 
   /** SQLite counts the commits of all other connections (`PRAGMA data_version`), our own writer's among them. */
   async version(): Promise<number> {
-    return this.#reads.run(async () => Number(this.#reader.pragma("data_version", { simple: true })));
+    return this.#inTurn("read", async () => Number(this.#reader.pragma("data_version", { simple: true })));
   }
 
   /**
-   * The index's own secure-delete cannot help, since it keeps no texts: `optimize` writes it anew without deleted rows.
+   * The index's own secure-delete cannot help, since it keeps no texts: `optimize` rewrites it without deleted rows.
    * `secure_delete` overwrites what that frees, and the checkpoint empties the WAL.
    */
   scrub(): Promise<string | undefined> {
     // No reader of this process may hold the checkpoint up.
-    return this.#reads.run(() =>
-      this.#writes.run(async () => {
+    return this.#inTurn("read", () =>
+      this.#inTurn("write", async () => {
         this.#writer?.exec("INSERT INTO search (search) VALUES ('optimize')");
         const busy = this.#writer?.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
         return busy === 0
@@ -131,8 +131,8 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     // Work that is queued gets its turn; the connections are closed behind it.
-    await this.#reads.run(async () => this.#reader.close());
-    await this.#writes.run(async () => {
+    await this.#inTurn("read", async () => this.#reader.close());
+    await this.#inTurn("write", async () => {
       try {
         this.#writer?.close();
       } catch (error) {
