@@ -34,13 +34,12 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { file, store, space, historyDays, embeddings }, bound }) {
+  async open({ options: given, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Memory } = await import("./graph/memory.ts");
     const { placeOf } = await import("./graph/place.ts");
     const project = bound.directories()[0]?.realPath ?? process.cwd();
-    const place = { ...placeOf({ file, store, space, project, historyDays }), embeddings };
-    return Memory.open(place, createPathGuard(bound));
+    return Memory.open(placeOf({ ...given, project }), createPathGuard(bound));
   },
   close: (memory) => memory.close(),
 });

@@ -1,17 +1,15 @@
 import { grouped, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Reader } from "./store.ts";
 import { foldedName, wordsOf } from "./text.ts";
-import type { IndexedWord } from "./types.ts";
-import { idsOf } from "./types.ts";
+import { type IndexedWord, idsOf } from "./types.ts";
 
 /** Longest texts, in UTF-16 units. */
-export const MAX_LENGTH = { name: 10_000, type: 500, observation: 50_000, source: 500 } as const;
+const MAX_LENGTH = { name: 10_000, type: 500, observation: 50_000 } as const;
 
 const WHAT = {
   name: "An entity's name",
   type: "A type",
   observation: "An observation",
-  source: "A source",
 } as const;
 
 /** What is wrong with a text that is to be remembered, as a clause; undefined where it is fine. */

@@ -62,20 +62,21 @@ export class Page {
   /**
    * Adds an entity with its observations after the id `after`, as many as fit.
    *
-   * @returns "whole" where all are in, "none" where not even its name fits, else the last observation's id.
+   * @returns the id after which its observations continue, on the next page; undefined where all are in.
    */
-  async addEntity(reader: Reader, row: EntityRow, after: number): Promise<"whole" | "none" | number> {
+  async addEntity(reader: Reader, row: EntityRow, after: number): Promise<number | undefined> {
     const observations: string[] = [];
     const learned: string[] = [];
     const days = new Set<string>();
     const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
     const first = this.isEmpty;
-    if (!this.reserve(head)) return "none";
+    if (!this.reserve(head)) return after;
     let last = after;
     let clipped = 0;
-    let outcome: "whole" | number | undefined;
-    while (outcome === undefined) {
+    let rest: number | undefined;
+    for (let isMore = true; isMore; ) {
       const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH);
+      isMore = batch.length === OBSERVATION_BATCH;
       for (const { id, content, createdAt, source } of batch) {
         const shown = clipJson(content);
         const from = learnedOn(createdAt, source);
@@ -83,7 +84,8 @@ export class Page {
         const isAlike = days.size === 1 && days.has(from);
         const entries = isAlike ? [] : days.size === 1 ? [...learned, from] : [{ learned: from }];
         if (!this.reserve([shown, ...entries], first && observations.length === 0)) {
-          outcome = last;
+          rest = last;
+          isMore = false;
           break;
         }
         if (shown !== content) clipped += 1;
@@ -92,10 +94,9 @@ export class Page {
         days.add(from);
         last = id;
       }
-      if (batch.length < OBSERVATION_BATCH) outcome ??= "whole";
     }
-    if (observations.length === 0 && outcome !== "whole" && outcome === after && !first) return "none";
-    const count = outcome === "whole" && after === 0 ? undefined : await countOf(reader, row.id);
+    if (observations.length === 0 && rest !== undefined && !first) return rest;
+    const count = rest === undefined && after === 0 ? undefined : await countOf(reader, row.id);
     this.entities.push({
       name: row.name,
       entityType: row.type,
@@ -104,7 +105,7 @@ export class Page {
       ...(count === undefined ? {} : { observation_count: count }),
       ...(clipped === 0 ? {} : { clipped }),
     });
-    return outcome;
+    return rest;
   }
 
   /** Adds relations of the entities (of all where undefined) after an id; returns where to go on, if anywhere. */

@@ -37,12 +37,14 @@ export function placeOf(options: {
   space: string;
   project: string;
   historyDays?: number | undefined;
+  embeddings?: string | undefined;
 }): Place {
+  const { historyDays, embeddings } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
   const file = options.file ?? defaultFile();
   const ending = extname(file);
   const isOfficial = [".jsonl", ".json"].includes(ending.toLowerCase());
-  const common = { space, historyDays: options.historyDays, ...(isOfficial ? { official: file } : {}) };
+  const common = { space, historyDays, embeddings, ...(isOfficial ? { official: file } : {}) };
   if (options.store !== undefined) return { ...common, kind: "postgres", url: postgresUrl(options.store) };
   const isDefaultSpace = space === DEFAULT_SPACE;
   const named = `${basename(file, ending)}${isDefaultSpace ? "" : `.${space}`}${isOfficial ? ".db" : ending}`;
@@ -51,7 +53,7 @@ export function placeOf(options: {
 }
 
 /** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
-export function defaultFile(): string {
+function defaultFile(): string {
   return join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
 }
 

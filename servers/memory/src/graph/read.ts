@@ -9,7 +9,7 @@ import { nearestFirst, walk } from "./walk.ts";
 
 const position = naturals("relations", "at", "after");
 
-/** Room in the budget for what stands beside the lists. */
+/** Room in the budget for what is not in the lists. */
 const FRAME = 600;
 const ENTITY_BATCH = 200;
 /** The most entities that `depth` gathers. */
@@ -86,8 +86,8 @@ async function fillGraph(
         if (!page.reserve(shown)) return { relations: 0, at, after: 0 };
         page.entities.push(shown);
       } else {
-        const outcome = await page.addEntity(reader, row, after);
-        if (outcome !== "whole") return { relations: 0, at, after: outcome === "none" ? after : outcome };
+        const rest = await page.addEntity(reader, row, after);
+        if (rest !== undefined) return { relations: 0, at, after: rest };
       }
       at = row.id;
       after = 0;
@@ -167,11 +167,10 @@ async function fillNodes(
   const ids = idsOf(rows);
   if (start.relations === 1) return page.addRelations(reader, ids, start.after);
   let after = start.after;
-  for (let at = start.at; at < rows.length; at++) {
-    const row = rows[at];
-    if (row === undefined) break;
-    const outcome = await page.addEntity(reader, row, after);
-    if (outcome !== "whole") return { relations: 0, at, after: outcome === "none" ? after : outcome };
+  for (const [index, row] of rows.slice(start.at).entries()) {
+    const at = start.at + index;
+    const rest = await page.addEntity(reader, row, after);
+    if (rest !== undefined) return { relations: 0, at, after: rest };
     after = 0;
   }
   return page.addRelations(reader, ids, 0);

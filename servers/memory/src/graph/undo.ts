@@ -13,7 +13,7 @@ export interface Undone {
 }
 
 /**
- * Takes a change of the journal back, exactly and wholly: what it added goes, what it deleted returns, what it renamed or moved goes back.
+ * Undoes a change of the journal entirely: what it added goes, what it deleted returns, what it renamed or moved goes back.
  * Undoing is itself a change, so it can be undone.
  *
  * @throws ToolError `not_found` for an unknown id; `conflict` where it was undone already, was a hard deletion, or
@@ -193,16 +193,13 @@ const PLURAL = { entity: "entities", observation: "observations", relation: "rel
 
 /** What a change did, for people: "2 entities, 3 observations added; 1 relation deleted". */
 export function describeItems(items: readonly Pick<ChangeItem, "kind" | "op">[]): string {
-  const counts = new Map<string, Partial<Record<keyof Counts, number>>>();
-  for (const { kind, op } of items) {
-    const of = counts.get(DONE[op]) ?? {};
-    of[PLURAL[kind]] = (of[PLURAL[kind]] ?? 0) + 1;
-    counts.set(DONE[op], of);
-  }
-  return Object.values(DONE)
-    .flatMap((done) => {
-      const of = counts.get(done);
-      return of === undefined ? [] : [`${counted(of)} ${done}`];
+  return Object.entries(DONE)
+    .flatMap(([op, done]) => {
+      const counts: Partial<Record<keyof Counts, number>> = {};
+      for (const item of items)
+        if (item.op === op) counts[PLURAL[item.kind]] = (counts[PLURAL[item.kind]] ?? 0) + 1;
+      const what = counted(counts);
+      return what === "" ? [] : [`${what} ${done}`];
     })
     .join("; ");
 }
