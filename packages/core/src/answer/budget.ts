@@ -1,6 +1,12 @@
 /** No answer is longer than this many characters, whatever the options say (what the strictest hosts still show). */
 export const HARD_ANSWER_CHARS = 80_000;
 
+/** Claude Code writes an answer of more characters to a file instead of showing it to the model (its documentation, 2026-10). */
+export const MAX_SHOWN_CHARS = 50_000;
+
+/** The `_meta` of a tool whose answers may be longer than that; hosts show them up to this many characters. */
+export const largeAnswers = (chars: number) => ({ "anthropic/maxResultSizeChars": chars });
+
 /**
  * How many leading items fit into `budget` characters, at least one where there is any, so that paging always
  * moves on.

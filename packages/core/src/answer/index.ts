@@ -1,4 +1,4 @@
-export { clip, fitting, grouped, HARD_ANSWER_CHARS, sized } from "./budget.ts";
+export { clip, fitting, grouped, HARD_ANSWER_CHARS, largeAnswers, sized } from "./budget.ts";
 export { type CursorCodec, cursorsOf } from "./cursor.ts";
 export { type ErrorKind, nearest, ToolError, type ToolErrorOptions } from "./errors.ts";
 export { JsonText } from "./json-text.ts";

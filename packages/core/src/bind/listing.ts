@@ -4,13 +4,6 @@ import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
 import type { ListedTool } from "../protocol/wire.ts";
 
-/** Claude Code writes an answer of more characters to a file instead of showing it to the model (its documentation, 2026-10). */
-const MAX_SHOWN_CHARS = 50_000;
-
-/** What a tool says in `_meta` whose answers may be longer than hosts show unless they are told. */
-export const largeAnswers = (chars: number) =>
-  chars > MAX_SHOWN_CHARS ? { "anthropic/maxResultSizeChars": chars } : undefined;
-
 /** A tool as `tools/list` shows it. */
 export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
   return {

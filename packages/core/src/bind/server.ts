@@ -1,3 +1,4 @@
+import { largeAnswers, MAX_SHOWN_CHARS } from "../answer/budget.ts";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
@@ -16,7 +17,7 @@ import type {
 } from "../protocol/wire.ts";
 import type { Apps } from "./apps.ts";
 import { APPS_EXTENSION, addApps, hasApps, showsApps, showsCards } from "./apps-extension.ts";
-import { largeAnswers, listedPrompt, listedTools } from "./listing.ts";
+import { listedPrompt, listedTools } from "./listing.ts";
 import { findPrompt, getPrompt, promptCompleter } from "./prompt.ts";
 import { Resources, readResource, runAlone, watchResource } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
@@ -41,9 +42,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     hasValue(runtime.options[option]) ? [] : [argument],
   );
   const listed = async () => {
-    const large = largeAnswers(runtime.callLimits.budget);
+    const { budget } = runtime.callLimits;
+    const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
     const all = (await listedTools(runtime.tools, unlisted))
-      .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...tool._meta, ...large } }))
+      .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     toolLists = { true: all, false: all.map(({ icons: _, ...tool }) => tool) };
     return toolLists;

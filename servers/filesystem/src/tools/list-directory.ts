@@ -7,8 +7,7 @@ export default tool({
   name: "list_directory",
   title: "List directory",
   description:
-    "List the entries of one directory with their types and where links lead. " +
-    "For nested directories call directory_tree.",
+    "List one directory with types and link targets. " + "For nested directories call directory_tree.",
   effect: "read",
   openWorld: false,
   toolset: "read",

@@ -1,3 +1,4 @@
+import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/core/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { factsLine, onItsOwn } from "../files/read/facts.ts";
@@ -10,25 +11,27 @@ export default tool({
   title: "Read text file",
   description:
     "Read a text file or a range of its lines, or the text of a PDF; for images use read_media_file. " +
-    "The last line, in square brackets, is the server's: what is shown, how to continue, the hash.",
+    "The last line, in brackets, is the server's: what is shown, how to continue, the hash.",
   effect: "read",
   openWorld: false,
   toolset: "read",
+  // A range that the caller names may be longer than a usual answer.
+  meta: largeAnswers(HARD_ANSWER_CHARS),
   aliases: ["read_file"],
   input: z.strictObject({
     path,
-    head: line.describe("Only the first lines."),
-    tail: line.describe("Only the last lines."),
+    head: line.describe("First lines only."),
+    tail: line.describe("Last lines only."),
     offset: z
       .int()
       .min(-1_000_000_000)
       .max(1_000_000_000)
       .optional()
-      .describe("First line, from 1; negative counts from the end."),
+      .describe("First line, from 1; if negative, from the end."),
     limit: line.describe("Lines at most."),
     column: line.describe("First character in a long line."),
     line_numbers: z.boolean().default(false).describe("Number and tab before each line."),
-    encoding: z.string().optional().describe("For example gbk; detected by default."),
+    encoding: z.string().optional().describe("Such as gbk; detected by default."),
   }),
   async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;

@@ -7,7 +7,7 @@ export default tool({
   title: "Undo change",
   description:
     "Undo a change made through this server, unless the file has changed since. " +
-    "The undo is a change too: undoing it makes the first one again.",
+    "An undo can be undone in the same way.",
   effect: "change",
   openWorld: false,
   toolset: "journal",
