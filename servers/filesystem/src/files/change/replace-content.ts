@@ -69,7 +69,7 @@ export interface Replacement {
   readonly before: Before | undefined;
   readonly createParents: boolean;
   /** Bytes at the front of the new content that are the whole old one (append): then no image is needed. */
-  readonly kept?: number;
+  readonly kept?: number | undefined;
   readonly undoes?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -105,8 +105,7 @@ export async function replaceContent(
             return;
           }
           if (change.kept === undefined) await recording.keep(before?.bytes ?? existing, change.signal);
-          const kept = change.kept === undefined ? {} : { kept: change.kept };
-          await recording.write({ kind: "replaced", path, after, ...kept }, sizes);
+          await recording.write({ kind: "replaced", path, after, kept: change.kept }, sizes);
         },
       });
     }),

@@ -10,7 +10,7 @@ import {
   type PathGuard,
   systemError,
 } from "@refmcp/core/boundary";
-import { notThere } from "../open-path.ts";
+import { notThere, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
 
 /**
@@ -34,20 +34,17 @@ export async function takeAway(
   image: string | undefined,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const place = await guard.place(path, { write: true });
-  try {
+  return withPlace(guard, path, async (place) => {
     await ordinaryType(guard, place);
     if (image !== undefined && (await renamed(place.entry, image))) return undefined;
     if (image === undefined && place.stat?.isDirectory() !== true) {
       await unlink(place.entry);
       return undefined;
     }
-    return await takeAwayByCopy(guard, place, image, signal);
-  } catch (error) {
+    return takeAwayByCopy(guard, place, image, signal);
+  }).catch((error: unknown) => {
     throw systemError(error, path);
-  } finally {
-    await place.parent.close();
-  }
+  });
 }
 
 /** Under a hidden name it is gone for everybody at once, however long the rest takes. */
@@ -95,28 +92,23 @@ export async function bringBack(
     signal,
   }: { ready?(parent: GuardedDirectory, name: string): Promise<void>; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const place = await guard.place(path, { write: true });
   const hidden = hiddenName();
-  const hiddenPath = join(place.parent.path, hidden);
-  try {
-    if (place.stat !== undefined) throw inTheWay(path);
-    const moved = await renamed(image, place.parent.entry(hidden));
+  await withPlace(guard, path, async ({ parent, stat }) => {
+    if (stat !== undefined) throw inTheWay(path);
+    const moved = await renamed(image, parent.entry(hidden));
     try {
-      if (!moved)
-        await guard.copyTree(imageSpot(image), { parent: place.parent, name: hidden, path }, { signal });
-      await ready?.(place.parent, hidden);
-      await guard.move(hiddenPath, path);
+      if (!moved) await guard.copyTree(imageSpot(image), { parent, name: hidden, path }, { signal });
+      await ready?.(parent, hidden);
+      await guard.move(join(parent.path, hidden), path);
     } catch (error) {
-      if (moved) await rename(place.parent.entry(hidden), image);
-      else await discard(guard, place.parent, hidden);
+      if (moved) await rename(parent.entry(hidden), image);
+      else await discard(guard, parent, hidden);
       throw error;
     }
     if (!moved) await rm(image, { recursive: true, force: true });
-  } catch (error) {
+  }).catch((error: unknown) => {
     throw systemError(error, path);
-  } finally {
-    await place.parent.close();
-  }
+  });
 }
 
 /** Removes something of ours that may or may not be there. */

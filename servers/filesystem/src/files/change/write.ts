@@ -117,7 +117,7 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
     bytes: next.bytes,
     before,
     createParents: request.createParents,
-    ...(next.kept === undefined ? {} : { kept: next.kept }),
+    kept: next.kept,
     signal,
   });
   return { ...outcome, hash, receipt };

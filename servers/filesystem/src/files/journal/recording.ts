@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { GuardedFile } from "@refmcp/core/boundary";
 import { chunksOf } from "../read/source.ts";
-import type { Action, Effect } from "./change-record.ts";
+import type { Action, Change, Effect } from "./change-record.ts";
 import { type Journal, notJournaled } from "./journal.ts";
 
 /** What the caller learns about the journal from a change. */
@@ -18,7 +18,7 @@ export interface Subject {
   readonly action: Action;
   /** Absolute. */
   readonly path: string;
-  readonly destination?: string;
+  readonly destination?: string | undefined;
   /** The change that this one takes back. */
   readonly undoes?: string | undefined;
 }
@@ -77,23 +77,17 @@ export class Recording {
   ): Promise<void> {
     const directory = this.#directory;
     if (directory === undefined) return;
-    const { undoes, ...subject } = this.#subject;
     this.#written = true;
-    await this.#guarded(() =>
-      this.#journal.write(
-        directory,
-        {
-          id: this.id,
-          time: new Date().toISOString(),
-          ...subject,
-          ...(undoes === undefined ? {} : { undoes }),
-          ...(this.#final === undefined ? { effect } : { final: this.#final }),
-          ...(sizes.before === undefined ? {} : { size_before: sizes.before }),
-          ...(sizes.after === undefined ? {} : { size_after: sizes.after }),
-        },
-        this.#imageBytes,
-      ),
-    );
+    const change: Change = {
+      id: this.id,
+      time: new Date().toISOString(),
+      ...this.#subject,
+      effect: this.#final === undefined ? effect : undefined,
+      final: this.#final,
+      size_before: sizes.before,
+      size_after: sizes.after,
+    };
+    await this.#guarded(() => this.#journal.write(directory, change, this.#imageBytes));
   }
 
   /** Does what puts the image in its place, where need be with the room of older changes. */

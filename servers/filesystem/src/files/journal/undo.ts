@@ -197,8 +197,7 @@ function startUndo(
   path: string,
   destination?: string,
 ): Promise<Recording> {
-  const to = destination === undefined ? {} : { destination };
-  return Recording.start(journal, { action: "undo", path, ...to, undoes: id });
+  return Recording.start(journal, { action: "undo", path, destination, undoes: id });
 }
 
 function changed(change: Change, path: string): ToolError {

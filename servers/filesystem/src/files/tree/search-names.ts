@@ -102,12 +102,16 @@ export async function searchNames(
     const matches = described.slice(0, fitting(described, request.budget - reserved));
     const last = all[matches.length - 1];
     const first = after === undefined;
+    const lateAt: [number, string] | undefined =
+      report.ended === "late" && report.last !== undefined ? [0, report.last] : undefined;
+    const resume: [number, string] | undefined =
+      last !== undefined && all.length > matches.length ? [last.key, last.path] : lateAt;
     const notes = notesOn(request, glob, report, collector.total);
     return {
       matches,
       ...(first && report.ended === "complete" ? { total: collector.total } : {}),
       ...(first && report.hidden > 0 && !includeIgnored ? { hidden: report.hidden } : {}),
-      ...next(last, all.length > matches.length, report, cursors.encode),
+      ...(resume === undefined ? {} : { next_cursor: cursors.encode(resume) }),
       ...(notes.length > 0 ? { notes } : {}),
     };
   });
@@ -154,17 +158,6 @@ function describe(root: GuardedDirectory, { path, type, key }: Match, sort: Name
   if (sort === "mtime") found.modified = new Date(key).toISOString();
   if (sort === "size" && type === "file") found.size = key;
   return found;
-}
-
-function next(
-  last: Match | undefined,
-  more: boolean,
-  report: WalkReport,
-  encode: (state: [number, string]) => string,
-): { next_cursor?: string } {
-  if (more && last !== undefined) return { next_cursor: encode([last.key, last.path]) };
-  if (report.ended === "late" && report.last !== undefined) return { next_cursor: encode([0, report.last]) };
-  return {};
 }
 
 function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: number): string[] {
