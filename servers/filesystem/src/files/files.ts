@@ -22,7 +22,7 @@ import { type ChangePage, type ListChanges, listChanges } from "./journal/list-c
 import { type Undone, undo } from "./journal/undo.ts";
 import { type FileInfo, getInfo } from "./read/info.ts";
 import { type Media, readMedia } from "./read/media.ts";
-import { type ManyTexts, readMany } from "./read/read-many.ts";
+import { type ManyTexts, type ReadManyOptions, readMany } from "./read/read-many.ts";
 import { readWhole, type Whole } from "./read/read-resource.ts";
 import { type ReadTextOptions, readText, type TextPart } from "./read/read-text.ts";
 import { type TextFound, type TextSearch, TextSearcher } from "./search/search-text.ts";
@@ -95,14 +95,9 @@ export class Files {
     return readText(this.guard, path, options, this.#context.threads);
   }
 
-  readMany(
-    paths: readonly string[],
-    options: { maxChars: number; signal?: AbortSignal },
-  ): Promise<ManyTexts> {
-    return readMany(this.guard, paths, {
-      ...options,
-      maxChars: Math.min(options.maxChars, this.#maxReadChars),
-    });
+  readMany(paths: readonly string[], options: ReadManyOptions): Promise<ManyTexts> {
+    const maxChars = Math.min(options.maxChars, this.#maxReadChars);
+    return readMany(this.guard, paths, { ...options, maxChars });
   }
 
   readMedia(path: string, signal?: AbortSignal): Promise<Media> {
@@ -223,5 +218,3 @@ export class Files {
     return undo(this.#context, id, signal);
   }
 }
-
-export type { Change };

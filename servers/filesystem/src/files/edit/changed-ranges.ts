@@ -66,7 +66,8 @@ export function compose(regions: readonly Region[], splices: readonly Splice[]):
 export function difference(before: string, after: string): Region | undefined {
   if (before === after) return undefined;
   const most = Math.min(before.length, after.length);
-  const front = equalFront(before, after, most);
+  let front = 0;
+  while (front < most && before.charCodeAt(front) === after.charCodeAt(front)) front += 1;
   let back = 0;
   while (
     back < most - front &&
@@ -75,10 +76,4 @@ export function difference(before: string, after: string): Region | undefined {
     back += 1;
   }
   return { oldStart: front, oldEnd: before.length - back, newStart: front, newEnd: after.length - back };
-}
-
-function equalFront(a: string, b: string, most: number): number {
-  let front = 0;
-  while (front < most && a.charCodeAt(front) === b.charCodeAt(front)) front += 1;
-  return front;
 }

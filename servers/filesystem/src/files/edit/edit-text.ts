@@ -115,7 +115,7 @@ export function editInTurn(
 function occurrences(text: string, wanted: string, where: string, apart: boolean): number[] {
   if (wanted === "") {
     throw new ToolError("invalid", `${where} is empty; it must be text that is in the file.`, {
-      hint: "To add text, take the line beside it as oldText and repeat it in newText; to append, use write_file with mode append.",
+      hint: "To add text, take the line next to it as oldText and repeat it in newText; to append, use write_file with mode append.",
     });
   }
   const starts: number[] = [];
@@ -159,7 +159,7 @@ function narrowed(oldText: string, { start, text }: Splice): Splice[] {
 }
 
 function ambiguous(path: string, text: string, starts: readonly number[], where: string): ToolError {
-  const lines = lineNumbers(text, starts.slice(0, MAX_PLACES)).map((line) => grouped(line));
+  const lines = starts.slice(0, MAX_PLACES).map((start) => grouped(lineAt(text, start)));
   const more = starts.length > MAX_PLACES ? ` and ${grouped(starts.length - MAX_PLACES)} more` : "";
   return new ToolError(
     "invalid",
@@ -201,17 +201,9 @@ function noMatch(
   );
 }
 
-/** The line numbers, from 1, of sorted places in a text. */
-function lineNumbers(text: string, places: readonly number[]): number[] {
-  const numbers: number[] = [];
+/** The number, from 1, of the line at a place in a text. */
+function lineAt(text: string, place: number): number {
   let line = 1;
-  let at = 0;
-  for (const place of places) {
-    for (let next = text.indexOf("\n", at); next !== -1 && next < place; next = text.indexOf("\n", at)) {
-      line += 1;
-      at = next + 1;
-    }
-    numbers.push(line);
-  }
-  return numbers;
+  for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
 }

@@ -75,37 +75,31 @@ export async function readText(
   threads?: ThreadPool,
 ): Promise<TextPart> {
   checkRange(options);
-  return withFile(guard, path, (file) => readOpened(file, options, threads));
-}
-
-async function readOpened(
-  file: GuardedFile,
-  options: ReadTextOptions,
-  threads: ThreadPool | undefined,
-): Promise<TextPart> {
-  let source = await sourceOf(file);
-  let form = await formOf(source, options.encoding);
-  const { size } = source;
-  const hash = source.whole === undefined ? undefined : hashOf(source.whole);
-  let pages: number | undefined;
-  if (form === undefined) {
-    const pdf = await readPdf(file, source, threads, options.signal);
-    if (pdf === undefined) throw binary(file.path);
-    pages = pdf.pages;
-    source = wholeSource(Buffer.from(pdf.text));
-    form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
-  }
-  const lines = new Lines(source, form, options.signal);
-  const totalLines = source.whole === undefined ? undefined : await lines.count();
-  const { tail = options.limit === undefined ? fromEnd(options.offset) : undefined, ...range } = options;
-  const first =
-    tail === undefined && fromEnd(range.offset) !== undefined ? (totalLines ?? (await lines.count())) : 0;
-  const offset = first === 0 ? range.offset : Math.max(1, first + 1 + (range.offset ?? 0));
-  const part =
-    tail === undefined
-      ? await forward(lines, source, totalLines, { ...range, offset })
-      : await backward(lines, source, totalLines, tail, options);
-  return { path: file.path, size, hash, pages, ...form, ...part };
+  return withFile(guard, path, async (file) => {
+    let source = await sourceOf(file);
+    let form = await formOf(source, options.encoding);
+    const { size } = source;
+    const hash = source.whole === undefined ? undefined : hashOf(source.whole);
+    let pages: number | undefined;
+    if (form === undefined) {
+      const pdf = await readPdf(file, source, threads, options.signal);
+      if (pdf === undefined) throw binary(file.path);
+      pages = pdf.pages;
+      source = wholeSource(Buffer.from(pdf.text));
+      form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
+    }
+    const lines = new Lines(source, form, options.signal);
+    const totalLines = source.whole === undefined ? undefined : await lines.count();
+    const { tail = options.limit === undefined ? fromEnd(options.offset) : undefined, ...range } = options;
+    const first =
+      tail === undefined && fromEnd(range.offset) !== undefined ? (totalLines ?? (await lines.count())) : 0;
+    const offset = first === 0 ? range.offset : Math.max(1, first + 1 + (range.offset ?? 0));
+    const part =
+      tail === undefined
+        ? await forward(lines, source, totalLines, { ...range, offset })
+        : await backward(lines, source, totalLines, tail, options);
+    return { path: file.path, size, hash, pages, ...form, ...part };
+  });
 }
 
 /** How many lines from the end a negative offset is. */
