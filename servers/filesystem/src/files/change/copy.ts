@@ -23,13 +23,13 @@ import { discard } from "./set-aside.ts";
 /** The largest directory that is copied in one call, in entries. */
 const MAX_COPIED = 100_000;
 
-/** Progress is told once in so many entries. */
+/** How many entries are copied between two reports of progress. */
 const PROGRESS_EVERY = 100;
 
 export interface CopyRequest {
   readonly source: string;
   readonly destination: string;
-  /** Replaces a file or link that stands at the destination; a directory is never replaced. */
+  /** Replaces a file or link at the destination; a directory is never replaced. */
   readonly overwrite: boolean;
   /** Called now and then with the entries done and, once known, all of them. */
   progress?(done: number, total: number): void;
@@ -56,7 +56,7 @@ export interface Copied {
  * sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is followed; links
  * below it are copied as links where they lead inside the bound.
  *
- * @throws ToolError `conflict` where something stands at the destination, `too_large` beyond 100,000 entries,
+ * @throws ToolError `conflict` where something is at the destination, `too_large` beyond 100,000 entries,
  * `invalid` for a copy into itself.
  */
 export async function copy(context: ChangeContext, request: CopyRequest): Promise<Copied> {

@@ -11,7 +11,7 @@ import { ordinaryType } from "./set-aside.ts";
 export interface MoveRequest {
   readonly source: string;
   readonly destination: string;
-  /** Replaces a file or link that stands at the destination; a directory is never replaced. */
+  /** Replaces a file or link at the destination; a directory is never replaced. */
   readonly overwrite: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,7 +28,7 @@ export interface Moved {
 /**
  * Moves or renames a file, a directory or a link (as a link), atomically.
  *
- * @throws ToolError `conflict` where something stands at the destination, decided by the file system; `not_found`.
+ * @throws ToolError `conflict` where something is at the destination, decided by the file system; `not_found`.
  */
 export async function move(context: ChangeContext, request: MoveRequest): Promise<Moved> {
   const from = await context.guard.resolve(request.source);

@@ -1,6 +1,6 @@
 import { keyedLock } from "@refmcp/core/boundary";
 
-/** The file systems of these platforms do not tell upper from lower case by default. */
+/** The file systems of these platforms ignore letter case by default. */
 const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
 
 /**

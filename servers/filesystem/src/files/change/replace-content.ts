@@ -16,7 +16,7 @@ export interface Before {
 }
 
 /**
- * Reads what stands at `path`; undefined where nothing does.
+ * Reads the file at `path`; undefined where nothing is.
  *
  * @param options.most bytes; a larger content is only hashed, and only where `hash` asks for it.
  */
@@ -121,7 +121,7 @@ function checkSame(path: string, before: Before | undefined, existing: GuardedFi
   const then = before?.stat;
   const now = existing?.stat;
   if (then?.ino === now?.ino && then?.size === now?.size && then?.mtimeMs === now?.mtimeMs) return;
-  throw new ToolError("conflict", `"${oneLine(path)}" was changed by another program in this moment.`, {
+  throw new ToolError("conflict", `"${oneLine(path)}" was just changed by another program.`, {
     hint: "Read it again, then repeat the change.",
   });
 }

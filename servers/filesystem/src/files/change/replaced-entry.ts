@@ -5,9 +5,9 @@ import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
 /**
- * Keeps what stands at `path` as the image of a change that is going to replace it.
+ * Keeps what is at `path` as the image of a change that is going to replace it.
  *
- * @returns its bytes, or undefined where nothing stands there.
+ * @returns its bytes, or undefined where nothing is there.
  * @throws ToolError `conflict` where it may not be replaced: without `overwrite`, a directory, or a link that is
  * refused.
  */
@@ -49,7 +49,7 @@ export async function replaceQuestion(
   return lossQuestion(context, "Replace", place.path, place.stat.size);
 }
 
-/** `Overwrite "…"? Its present content is lost for good: …`, or undefined where the journal keeps so many bytes. */
+/** `Overwrite "…"? Its present content is lost for good: …`, or undefined where the journal keeps that many bytes. */
 export async function lossQuestion(
   context: ChangeContext,
   verb: string,

@@ -22,7 +22,7 @@ function hiddenName(): string {
 }
 
 /**
- * Takes what stands at `path` away in one step: to the place `image` outside the bound, or for good. A link goes
+ * Takes what is at `path` away in one step: to the place `image` outside the bound, or for good. A link goes
  * itself. After a failure everything is where it was, and `image` holds nothing that is not there too.
  *
  * @returns the path of what could not be deleted of it in the end, if anything.
@@ -78,10 +78,10 @@ function imageSpot(image: string) {
 }
 
 /**
- * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may stand at `path`.
+ * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may be at `path`.
  *
  * @param options.ready called when it is whole and only needs its name; where it fails, all stays as it was.
- * @throws ToolError `conflict` where something stands there; then the image stays.
+ * @throws ToolError `conflict` where something is there; then the image stays.
  */
 export async function bringBack(
   guard: PathGuard,

@@ -42,7 +42,7 @@ interface Step extends Omit<Patched, "receipt"> {
  * Applies a unified diff. Hunks are found where they fit best if lines were added or removed before them. Whether all
  * of them apply is known before the first file is changed.
  *
- * @throws ToolError `invalid` for what is no unified diff, `conflict` for a hunk that does not match, and what editing,
+ * @throws ToolError `invalid` for what is not a unified diff, `conflict` for a hunk that does not match, and what editing,
  * creating and deleting throw.
  */
 export async function applyPatch(

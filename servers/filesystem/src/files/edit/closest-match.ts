@@ -18,7 +18,7 @@ export interface Closest {
 }
 
 /**
- * The place in `text` that is most like `wanted`: where most of its lines stand in order, ends and indentation
+ * The place in `text` that is most like `wanted`: where most of its lines occur in order, ends and indentation
  * aside; for want of one, the line most like its most telling line.
  */
 export function closest(text: string, wanted: string): Closest | undefined {

@@ -67,7 +67,7 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
   );
   if (!apart) return undefined;
   const edited = spliced(text, splices);
-  // A new text, with what stands beside it, may hold what a later edit looks for.
+  // A new text, with the text around it, may hold what a later edit looks for.
   for (const { newStart, newEnd } of compose([], splices)) {
     const around = edited.slice(Math.max(0, newStart - longest), newEnd + longest);
     if (wanted.some((oldText) => around.includes(oldText))) return undefined;

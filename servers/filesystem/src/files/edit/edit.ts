@@ -98,7 +98,7 @@ export async function readEditable(context: ChangeContext, path: string): Promis
   const { bytes, stat } = before;
   if (bytes === undefined) {
     const hint =
-      "Copy the part to change into a file of its own, or ask the user to change it with another program.";
+      "Copy the part to change into a separate file, or ask the user to change it with another program.";
     throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are edited", hint);
   }
   const form = await formOfText(bytes, { whole: true });

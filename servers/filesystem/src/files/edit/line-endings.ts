@@ -41,7 +41,7 @@ export function withEnds(text: string, end: "\n" | "\r\n" | "\r"): string {
   return end === "\n" ? text : text.replaceAll("\n", end);
 }
 
-/** For each CRLF, where its LF stands in the text without carriage returns. */
+/** For each CRLF, where its LF is in the text without carriage returns. */
 function carriagesIn(original: string): number[] {
   const found: number[] = [];
   for (let at = original.indexOf("\r\n"); at !== -1; at = original.indexOf("\r\n", at + 2))

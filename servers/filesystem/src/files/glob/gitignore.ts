@@ -53,7 +53,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * The lines that hold below `directory` for lines that stand in a directory above it.
+ * The lines that hold below `directory` for lines of an ignore file in a directory above it.
  *
  * @param directory components of the path from the lines' directory to the one below.
  */

@@ -10,7 +10,7 @@ import { withFile } from "../open-path.ts";
 import { hashOfFile, shortHash } from "../read/source.ts";
 import type { State } from "./change-record.ts";
 
-/** What stands at `path` now, in the terms of a change's `after`; undefined where nothing does. */
+/** What is at `path` now, in the terms of a change's `after`; undefined where nothing is. */
 export async function stateAt(
   guard: PathGuard,
   path: string,

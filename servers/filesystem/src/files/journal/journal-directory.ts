@@ -74,7 +74,7 @@ async function openJournalIn(candidate: string, bound: Bound, create: boolean): 
   if (overlaps(state, bound)) return undefined;
   // In a place that everybody may write to, somebody else may have made it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
-  // A directory of its own: the mode of one that the user named is the user's business.
+  // A separate directory: the mode of one that the user named is left alone.
   const directory = join(state, "journal");
   if (create) await mkdir(directory, { recursive: true, mode: 0o700 });
   const stat = await lstat(directory);

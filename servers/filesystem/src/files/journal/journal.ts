@@ -38,7 +38,7 @@ const ownerSchema = z.object({ path: z.string(), days: z.number() });
 const DAY_MS = 86_400_000;
 /** An image without an entry is the rest of a crash when it is older than this; younger, it may be in the making. */
 const ORPHAN_MS = 3_600_000;
-/** The directory is looked through for what is too much once in so many entries. */
+/** How many entries are written before the directory is checked for what is too much. */
 const PRUNE_EVERY = 20;
 /** A change younger than this may still be in the making, here or in another process, and makes no room. */
 const RECENT_MS = 60_000;
@@ -272,7 +272,7 @@ export class Journal {
     }
   }
 
-  /** Another server's roots are none of this one's business. */
+  /** Changes in another server's directories are not shown. */
   #visible(change: Change): boolean {
     const allowed = this.#options.bound.directories().flatMap(({ path, realPath }) => [path, realPath]);
     return pathsOf(change).every((path) => allowed.some((directory) => within(path, directory)));

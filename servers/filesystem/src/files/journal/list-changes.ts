@@ -54,7 +54,7 @@ export async function listChanges(
  * One change a line, beginning with its id, and where there is room its diff after it. The last line, in square
  * brackets, is the server's own; a diff's lines begin with one of ` +-@\`.
  *
- * @param diffOf the diff of a change with at most so many characters; undefined for none.
+ * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none.
  */
 export async function changesAnswer(
   { changes, nextCursor }: ChangePage,

@@ -24,7 +24,7 @@ export interface Subject {
 }
 
 /**
- * One change on its way into the journal: first its image (what stands there now), then its entry, then the caller
+ * One change on its way into the journal: first its image (what is there now), then its entry, then the caller
  * makes the change, and calls `drop` where that fails. Without a journal nothing is kept and `final` says why.
  */
 export class Recording {

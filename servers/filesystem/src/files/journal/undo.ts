@@ -29,9 +29,9 @@ export interface Undone {
 type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 
 /**
- * Takes a change back. The undo is a change of its own, so undoing it does the first change again.
+ * Takes a change back. The undo is recorded as a change too, so undoing it redoes the first one.
  *
- * @throws ToolError `conflict` where what the change left is not there any more as it was, `denied` for a change that
+ * @throws ToolError `conflict` where what the change left has changed since, `denied` for a change that
  * nothing can take back, `not_found` for an unknown id.
  */
 export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {

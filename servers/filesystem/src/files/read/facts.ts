@@ -69,7 +69,7 @@ function warnings(part: TextPart): string[] {
   return found;
 }
 
-/** Text as it stands in an answer before a line of ours: it ends with a line end. */
+/** What to add to a text so that the server's line after it starts on a new line. */
 export function onItsOwn(text: string): string {
   return text === "" || text.endsWith("\n") ? "" : "\n";
 }

@@ -35,7 +35,7 @@ export interface FileInfo {
 const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
 
 /**
- * Tells what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
+ * Returns what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
  * out, and of FIFOs, sockets and devices, only the entry itself is looked at: nothing is opened.
  */
 export async function getInfo(guard: PathGuard, path: string, signal?: AbortSignal): Promise<FileInfo> {
@@ -53,7 +53,7 @@ export async function getInfo(guard: PathGuard, path: string, signal?: AbortSign
   }
 }
 
-/** The place of an entry; undefined for an allowed directory, whose parent is nobody's business. */
+/** The place of an entry; undefined for an allowed directory, whose parent is not looked at. */
 async function placeOf(guard: PathGuard, path: string): Promise<GuardedPlace | undefined> {
   const absolute = await guard.resolve(path);
   try {

@@ -92,7 +92,7 @@ export class Lines {
     return { position: this.start, complete: true };
   }
 
-  /** At least `chars` characters of text from `position`, fewer only at the end; `ends` tells that it is reached. */
+  /** At least `chars` characters of text from `position`, fewer only at the end; `ends` is true where it is reached. */
   async text(position: number, chars: number): Promise<{ text: string; ends: boolean }> {
     const length = (chars + 2) * mostBytesPerChar(this.#form.encoding);
     const bytes = await this.#source.read(position, length);
@@ -124,7 +124,7 @@ export class Lines {
   /**
    * The characters of the line from `position` to its end.
    *
-   * @returns `exact: false` where the line is too long to measure; then at least so many.
+   * @returns `exact: false` where the line is too long to measure; then `chars` is a lower bound.
    */
   async restOfLine(position: number): Promise<{ chars: number; exact: boolean }> {
     let chars = 0;

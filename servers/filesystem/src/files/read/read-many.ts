@@ -10,7 +10,7 @@ const AT_ONCE = 16;
 const BATCH = 64;
 /** Characters that all files together may take before they are cut to their shares. */
 const HELD_CHARS = 16_000_000;
-/** A file is shown with at least so many characters (or all that it has), else it waits for another call. */
+/** A file is shown with at least this many characters (or all that it has); otherwise it waits for another call. */
 const WORTH_SHOWING = 200;
 /** With more files than this, each one's line is kept short. */
 const FULL_FACTS_FILES = 20;
@@ -62,7 +62,7 @@ export async function readMany(
   };
   const files: OneOfMany[] = [];
   let count = 0;
-  // What does not fit any more is not read at all.
+  // What no longer fits is not read at all.
   while (files.length < paths.length && count === files.length) {
     const next = paths.slice(files.length, files.length + BATCH);
     files.push(

@@ -20,7 +20,7 @@ export interface TextRange {
 
 /** A larger PDF is not read, in bytes. */
 const MAX_PDF_BYTES = 32 * 1024 * 1024;
-/** Few lines are looked for in so many characters each first, before as much is read as the answer could hold. */
+/** A few lines are first looked for in this many characters each, before as much is read as the answer could hold. */
 const LIKELY_LINE_CHARS = 200;
 
 export interface ReadTextOptions extends TextRange {
@@ -65,7 +65,7 @@ export interface TextPart extends TextForm {
  * Reads a part of a text file. Memory and time are bounded by `maxChars`, not by the file's size; only an
  * `offset` deep in a large file must be searched for.
  *
- * @throws ToolError `invalid` for a binary file, an offset behind the end or a contradictory range; `too_large`
+ * @throws ToolError `invalid` for a binary file, an offset past the end or a contradictory range; `too_large`
  * for an offset more than 1 GiB into the file; and what `PathGuard.openFile` throws.
  */
 export async function readText(

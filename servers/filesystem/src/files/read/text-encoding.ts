@@ -28,7 +28,7 @@ export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 /** How a text is written in bytes. */
 export interface TextForm {
   readonly encoding: Encoding;
-  /** A byte order mark stands in front; it is no part of the text. */
+  /** Begins with a byte order mark, which is not part of the text. */
   readonly bom: boolean;
   readonly eol: Eol;
   /** UTF-8 with some bytes that are none; they survive decoding and encoding. */

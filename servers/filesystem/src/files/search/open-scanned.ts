@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FILE_FLAGS } from "../tree/open-below.ts";
 
 /**
- * Opens a regular file below a directory that the guard opened, and verifies that what was opened is what stands at
+ * Opens a regular file below a directory that the guard opened, and verifies that what was opened is what is at
  * that very path: on Linux by the kernel's own path for it, elsewhere by real path and inode. About 15 µs.
  *
  * @param at path for fs calls on the directory.

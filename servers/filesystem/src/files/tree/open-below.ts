@@ -36,7 +36,7 @@ export interface WalkedDirectory {
   close(): void;
 }
 
-/** Why a directory was not opened: it is gone or something else stands in its place, or the system refuses. */
+/** Why a directory was not opened: it is gone or was replaced by something else, or the system refuses. */
 export type Unopened = "gone" | "unreadable";
 
 /** For a file: never through a link in the last component, never waiting for a FIFO. */
