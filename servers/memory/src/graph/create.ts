@@ -14,25 +14,17 @@ export type AddedObservations = {
   readonly duplicates?: string[];
 };
 
-export interface CreatedEntities {
-  readonly entities: Entity[];
-  /** Names that existed and were left as they are. */
-  readonly skipped?: string[];
-  /** What was added to entities that existed. */
-  readonly merged?: AddedObservations[];
-  readonly change_id?: number;
-}
-
 /**
  * Creates entities with their observations.
  *
+ * @returns those it created, the names that existed and were left unchanged, and what was added to existing entities.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
 export async function createEntities(
   store: Store,
   given: readonly Entity[],
   options: { onConflict: OnConflict } & ChangeFacts,
-): Promise<CreatedEntities> {
+) {
   const wanted = given.map(checkedEntity);
   const { value, changeId } = await change(store, options, (log) =>
     addEntities(log, wanted, options.onConflict, options.source),
@@ -171,28 +163,20 @@ export async function addObservations(
   return { results: value, ...(changeId === undefined ? {} : { change_id: changeId }) };
 }
 
-export interface CreatedRelations {
-  readonly relations: Relation[];
-  /** Those that existed. */
-  readonly duplicates?: Relation[];
-  /** Entities that were made because a relation named them. */
-  readonly created_entities?: string[];
-  readonly change_id?: number;
-}
-
 /** The type of an entity that is only known because a relation names it. */
 const UNKNOWN_TYPE = "unknown";
 
 /**
  * Creates relations between entities.
  *
+ * @returns those it created, those that existed, and the entities that were created because a relation named them.
  * @throws ToolError `not_found` for an unknown entity with `error`; nothing is created then.
  */
 export async function createRelations(
   store: Store,
   given: readonly Relation[],
   options: { onMissing: "error" | "create" } & ChangeFacts,
-): Promise<CreatedRelations> {
+) {
   const wanted = given.map(checkedRelation);
   const { value, changeId } = await change(store, options, (log) =>
     addRelations(log, wanted, options.onMissing, options.source),

@@ -7,7 +7,7 @@ import type { Entity, Relation } from "./types.ts";
 const BATCH = 1_000;
 
 /** How much an import brought. */
-export interface Tally {
+interface Tally {
   /** New entities and relations, and observations added to entities that existed. */
   entities: number;
   observations: number;

@@ -35,7 +35,7 @@ export async function readGraph(
     limit,
     cursor,
     budget,
-  }: { detail: "concise" | "full"; limit: number; cursor: string | undefined; budget: number },
+  }: { detail: "concise" | "full"; limit: number; cursor?: string | undefined; budget: number },
 ): Promise<GraphPage> {
   const cursors = cursorsOf("read_graph", [detail], position);
   const start = cursors.decode(cursor);
@@ -109,7 +109,7 @@ export async function openNodes(
     depth,
     cursor,
     budget,
-  }: { names: readonly string[]; depth: number; cursor: string | undefined; budget: number },
+  }: { names: readonly string[]; depth: number; cursor?: string | undefined; budget: number },
 ): Promise<GraphPage> {
   const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
   const cursors = cursorsOf("open_nodes", [wanted, depth], position);

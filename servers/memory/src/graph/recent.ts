@@ -23,16 +23,11 @@ export type ShownChange = {
   readonly permanent?: true;
 };
 
-export interface ChangesPage {
-  readonly changes: ShownChange[];
-  readonly next_cursor?: string;
-}
-
 /** The journal, newest first. */
 export async function recentChanges(
   store: Store,
-  { limit, cursor, budget }: { limit: number; cursor: string | undefined; budget: number },
-): Promise<ChangesPage> {
+  { limit, cursor, budget }: { limit: number; cursor?: string | undefined; budget: number },
+) {
   const cursors = cursorsOf("recent_changes", [], naturals("before"));
   const before = cursors.decode(cursor)?.before;
   return store.read(async (reader) => {

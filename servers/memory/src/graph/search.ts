@@ -21,7 +21,7 @@ const FRAME = 900;
 export interface SearchQuery extends Within {
   readonly query: string;
   readonly limit: number;
-  readonly cursor: string | undefined;
+  readonly cursor?: string | undefined;
   readonly budget: number;
 }
 

@@ -1,22 +1,4 @@
 import type { Store } from "./store.ts";
-import type { Counts } from "./types.ts";
-
-export interface Stats {
-  readonly store: "sqlite" | "postgres";
-  readonly location: string;
-  readonly space: string;
-  readonly size_bytes: number;
-  readonly total: Counts;
-  /** Soft-deleted rows, which undo can bring back. */
-  readonly deleted: Counts;
-  readonly entity_types: { type: string; count: number }[];
-  readonly relation_types: { type: string; count: number }[];
-  /** Entities without any relation. */
-  readonly orphans: { count: number; names: string[] };
-  readonly last_change?: { change_id: number; at: string };
-  /** The file that was imported when the memory was made. */
-  readonly imported_from?: ImportNote;
-}
 
 /** What the store remembers of the file that it was made from. */
 export type ImportNote = {
@@ -37,8 +19,8 @@ export function importNoteOf(text: string | undefined): ImportNote | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** What the memory holds, in numbers. */
-export async function memoryStats(store: Store, space: string): Promise<Stats> {
+/** What the memory holds, in numbers, with its place and the file that it was made from. */
+export async function memoryStats(store: Store, space: string) {
   const size = await store.size();
   return store.read(async (reader) => {
     const [latest] = await reader.changes(undefined, 1);
@@ -50,6 +32,7 @@ export async function memoryStats(store: Store, space: string): Promise<Stats> {
       space,
       size_bytes: size,
       total: await reader.counts(),
+      // Soft-deleted rows, which undo can restore.
       deleted: await reader.counts("removed"),
       entity_types: await reader.typeCounts("entity", TYPES),
       relation_types: await reader.typeCounts("relation", TYPES),

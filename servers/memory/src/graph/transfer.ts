@@ -3,23 +3,15 @@ import { grouped, sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import type { ChangeFacts } from "./change-log.ts";
 import type { Caller } from "./engine.ts";
-import type { Tally } from "./import.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
 import type { Memory } from "./memory.ts";
 import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
 
 const SHOWN_REJECTS = 5;
 
-export interface ImportAnswer extends Tally {
-  readonly rejected: number;
-  /** The first of them. */
-  readonly rejects?: Reject[];
-  readonly rejects_file?: string;
-  readonly change_id?: number;
-}
-
 /**
- * Imports a file below the allowed directories, or a text. Lines that cannot be read are written to `PATH.rejects`.
+ * Imports a file below the allowed directories, or a text. Lines that cannot be read are written to `PATH.rejects`, and
+ * the first few are in the answer.
  *
  * @throws ToolError `invalid` where not exactly one of the two is given; what the path guard throws.
  */
@@ -28,7 +20,7 @@ export async function importText(
   { path, text }: { path: string | undefined; text: string | undefined },
   facts: ChangeFacts,
   caller: Caller,
-): Promise<ImportAnswer> {
+) {
   if ((path === undefined) === (text === undefined))
     throw new ToolError(
       "invalid",
@@ -82,13 +74,6 @@ async function keepRejects(
   }
 }
 
-export interface ExportAnswer {
-  readonly format: Format;
-  readonly bytes: number;
-  readonly path?: string;
-  readonly text?: string;
-}
-
 /**
  * Writes the graph to a new file below the allowed directories, or returns its text.
  *
@@ -98,7 +83,7 @@ export async function exportText(
   memory: Memory,
   { format, path, budget }: { format: Format; path: string | undefined; budget: number },
   signal: AbortSignal,
-): Promise<ExportAnswer> {
+) {
   const text = await memory.run("exportGraph", [format], { signal });
   const content = Buffer.from(text, "utf8");
   if (path !== undefined) {

@@ -6,12 +6,6 @@ import { counted } from "./remove.ts";
 import type { Store } from "./store.ts";
 import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
 
-export interface Undone {
-  readonly undone: number;
-  readonly change_id: number;
-  readonly message: string;
-}
-
 /**
  * Undoes a change of the journal entirely: what it added goes, what it deleted returns, what it renamed or moved goes back.
  * Undoing is itself a change, so it can be undone.
@@ -19,7 +13,7 @@ export interface Undone {
  * @throws ToolError `not_found` for an unknown id; `conflict` where it was undone already, was a hard deletion, or
  *   where later changes stand in the way.
  */
-export async function undoChange(store: Store, id: number, facts: ChangeFacts): Promise<Undone> {
+export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
   const { value, changeId } = await change(store, { ...facts, undoes: id }, async (log) => {
     const row = await log.writer.change(id);
     if (row === undefined) throw await unknownChange(log, id);

@@ -9,7 +9,7 @@ export default prompt({
   args: z.object({ topic: z.string().describe("A name or a few words.") }),
   complete: { topic: (value, memory) => memory.run("namesBeginning", [foldedName(value), 50]) },
   async run({ topic }, memory, call) {
-    const query = { query: topic.slice(0, 2_000), limit: 10, cursor: undefined };
+    const query = { query: topic.slice(0, 2_000), limit: 10 };
     const found = await memory.run(
       "searchNodes",
       [{ ...query, budget: Math.min(call.budget, 10_000) }],

@@ -10,9 +10,7 @@ export default resource({
   description: "All entities and relations; of a very large graph the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
-    const graph = await memory.run("readGraph", [
-      { detail: "full", limit: 100_000, cursor: undefined, budget: ROOM },
-    ]);
+    const graph = await memory.run("readGraph", [{ detail: "full", limit: 100_000, budget: ROOM }]);
     const { next_cursor, note, ...rest } = graph;
     const more =
       next_cursor === undefined

@@ -7,9 +7,7 @@ export default resource({
   description: "The last fifty changes of this memory, newest first.",
   mimeType: "application/json",
   async read(memory) {
-    const { changes } = await memory.run("recentChanges", [
-      { limit: 50, cursor: undefined, budget: 100_000 },
-    ]);
+    const { changes } = await memory.run("recentChanges", [{ limit: 50, budget: 100_000 }]);
     return JSON.stringify({ changes }, undefined, 2);
   },
   watch: (memory, changed) => memory.watch.listen(() => changed()),

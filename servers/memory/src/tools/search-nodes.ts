@@ -22,19 +22,8 @@ export default tool({
     total: count,
     next_cursor: z.string().optional(),
   }),
-  run: ({ types, cursor, since, until, ...search }, memory, call) =>
-    memory.run(
-      "searchNodes",
-      [
-        {
-          ...search,
-          types,
-          cursor,
-          since: timeOf(since, "since"),
-          until: timeOf(until, "until"),
-          budget: call.budget,
-        },
-      ],
-      callerOf(call),
-    ),
+  run({ since, until, ...search }, memory, call) {
+    const times = { since: timeOf(since, "since"), until: timeOf(until, "until") };
+    return memory.run("searchNodes", [{ ...search, ...times, budget: call.budget }], callerOf(call));
+  },
 });
