@@ -1,23 +1,16 @@
 import { unknownEntities } from "./checks.ts";
 import type { Store } from "./store.ts";
 
-/** Most observations and relations of one record. */
+/** The most observations and relations in one record. */
 const MAX_ROWS = 5_000;
 
-/** All that is kept about one entity, with times (ISO 8601) and sources. */
-export interface EntityRecord {
-  readonly name: string;
-  readonly entityType: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly observations: { content: string; at: string; source?: string }[];
-  readonly relations: { from: string; to: string; relationType: string }[];
-  /** Set where there are more than 5,000 of either; open_nodes pages through all. */
-  readonly is_cut?: true;
-}
-
-/** @throws ToolError `not_found` for an unknown entity. */
-export function entityRecord(store: Store, given: string): Promise<EntityRecord> {
+/**
+ * All that is kept about one entity, with times (ISO 8601) and sources, up to 5,000 observations and relations;
+ * open_nodes pages through all.
+ *
+ * @throws ToolError `not_found` for an unknown entity.
+ */
+export function entityRecord(store: Store, given: string) {
   const name = given.toWellFormed();
   return store.read(async (reader) => {
     const entity = (await reader.entitiesNamed([name])).get(name);
@@ -35,7 +28,7 @@ export function entityRecord(store: Store, given: string): Promise<EntityRecord>
         ...(source === null ? {} : { source }),
       })),
       relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
-      ...(observations.length > MAX_ROWS || relations.length > MAX_ROWS ? { is_cut: true as const } : {}),
+      ...(observations.length > MAX_ROWS || relations.length > MAX_ROWS ? { is_cut: true } : {}),
     };
   });
 }

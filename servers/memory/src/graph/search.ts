@@ -5,7 +5,7 @@ import { embedMissing, nearestEntities } from "./embeddings/vectors.ts";
 import { learnedAs, learnedOn, Page, type ShownEntity } from "./page.ts";
 import type { Reader, Store } from "./store.ts";
 import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } from "./text.ts";
-import { type EntityRow, type IndexedWord, idsOf, type Relation, type Within } from "./types.ts";
+import { type EntityRow, type IndexedWord, idsOf, type Within } from "./types.ts";
 
 const MAX_WORDS = 32;
 /** Entities that are ranked for one answer and its next pages; beyond, the total is a minimum. */
@@ -25,18 +25,6 @@ export interface SearchQuery extends Within {
   readonly budget: number;
 }
 
-export interface SearchPage {
-  readonly entities: ShownEntity[];
-  readonly relations: Relation[];
-  /** How many match, or at least that many. */
-  readonly total: number;
-  readonly total_is_minimum?: true;
-  /** Set where no entity has every word: these have some of them. */
-  readonly matched?: "some words";
-  readonly note?: string;
-  readonly next_cursor?: string;
-}
-
 /** The words of a query: those that the index has, those that others stand for, and those without any trace. */
 interface Words {
   readonly known: IndexedWord[];
@@ -52,7 +40,7 @@ interface Words {
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
-export async function searchNodes(store: Store, search: SearchQuery): Promise<SearchPage> {
+export async function searchNodes(store: Store, search: SearchQuery) {
   const { query, types, since, until, limit, budget } = search;
   const words = queryWords(query);
   if (words.length > MAX_WORDS)
@@ -103,8 +91,9 @@ export async function searchNodes(store: Store, search: SearchQuery): Promise<Se
       entities: page.entities,
       relations: page.relations,
       total: ranked.ids.length,
-      ...(ranked.isMinimum ? { total_is_minimum: true as const } : {}),
-      ...(ranked.hasAll || ranked.ids.length === 0 ? {} : { matched: "some words" as const }),
+      ...(ranked.isMinimum ? { total_is_minimum: true } : {}),
+      // No entity has every word.
+      ...(ranked.hasAll || ranked.ids.length === 0 ? {} : { matched: "some words" }),
       ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
       ...(next < ranked.ids.length && shown.length > 0
         ? { next_cursor: cursors.encode({ offset: next }) }

@@ -97,6 +97,23 @@ export function readSuite(given: Given): void {
       expect(near.relations).toHaveLength(2);
     });
 
+    it("gathers the 500 nearest entities around one, and says that there are more", async () => {
+      await create(given.store, [entity("hub"), ...many(510), entity("far")]);
+      await relate(given.store, [
+        relation("n0", "has", "far"),
+        ...many(510).map(({ name }) => relation("hub", "has", name)),
+      ]);
+      const names: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await open(["hub"], 2, cursor);
+        expect(page.note).toBe("Only the nearest 500 entities around them are gathered.");
+        names.push(...page.entities.map(({ name }) => name));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(names).toEqual(["hub", ...many(500).map(({ name }) => name)]);
+    });
+
     it("pages through one entity with thousands of observations and relations", async () => {
       const facts = Array.from({ length: 3000 }, (_, index) => `fact number ${index} about the hub`);
       await create(given.store, [entity("hub", "t", facts), ...many(300)]);
