@@ -1,7 +1,7 @@
 import { grouped, nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import type { Reader } from "./store.ts";
 import { foldedName, wordsOf } from "./text.ts";
-import { type IndexedWord, idsOf } from "./types.ts";
+import { type EntityRow, type IndexedWord, idsOf } from "./types.ts";
 
 /** Longest texts, in UTF-16 units. */
 const MAX_LENGTH = { name: 10_000, type: 500, observation: 50_000 } as const;
@@ -88,4 +88,11 @@ export async function unknownEntities(reader: Reader, names: readonly string[]):
       : `There are no entities ${quoteAll(names)}.`,
     { hint: hints.filter((hint) => hint !== "").join(" "), code: "unknown_entity" },
   );
+}
+
+/** @throws ToolError `not_found` for an unknown entity. */
+export async function entityNamed(reader: Reader, name: string): Promise<EntityRow> {
+  const entity = (await reader.entitiesNamed([name])).get(name);
+  if (entity === undefined) throw await unknownEntities(reader, [name]);
+  return entity;
 }

@@ -1,4 +1,4 @@
-import { unknownEntities } from "./checks.ts";
+import { entityNamed } from "./checks.ts";
 import type { Store } from "./store.ts";
 
 /** The most observations and relations in one record. */
@@ -13,8 +13,7 @@ const MAX_ROWS = 5_000;
 export function entityRecord(store: Store, given: string) {
   const name = given.toWellFormed();
   return store.read(async (reader) => {
-    const entity = (await reader.entitiesNamed([name])).get(name);
-    if (entity === undefined) throw await unknownEntities(reader, [name]);
+    const entity = await entityNamed(reader, name);
     const observations = await reader.observationPage(entity.id, 0, MAX_ROWS + 1);
     const relations = await reader.relationsTouching([entity.id], 0, MAX_ROWS + 1);
     return {

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 import { type ChangeFacts, type ChangeLog, change } from "./change-log.ts";
-import { checkedText, quote, unknownEntities } from "./checks.ts";
+import { checkedText, entityNamed, quote } from "./checks.ts";
 import type { Store } from "./store.ts";
 import type { EntityRow } from "./types.ts";
 
@@ -35,11 +35,11 @@ export async function updateEntities(
   const { value, changeId } = await change(store, facts, async (log) => {
     const updated: UpdatedEntity[] = [];
     for (const update of checked) {
-      const entity = await named(log, update.name);
+      const entity = await entityNamed(log.writer, update.name);
       updated.push(
         update.merge_into === undefined
           ? await alter(log, entity, update)
-          : await merge(log, entity, await named(log, update.merge_into)),
+          : await merge(log, entity, await entityNamed(log.writer, update.merge_into)),
       );
     }
     return updated;
@@ -66,12 +66,6 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
   };
 }
 
-async function named(log: ChangeLog, name: string): Promise<EntityRow> {
-  const entity = (await log.writer.entitiesNamed([name])).get(name);
-  if (entity === undefined) throw await unknownEntities(log.writer, [name]);
-  return entity;
-}
-
 async function alter(
   log: ChangeLog,
   entity: EntityRow,
@@ -93,26 +87,19 @@ async function alter(
   };
 }
 
-/** Moves what hangs on `from` over to `into`, drops what is there already, and deletes `from`. */
+/** Moves what is attached to `from` to `into`, drops what `into` has already, and deletes `from`. */
 async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
   if (from.id === into.id)
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
       hint: "Give another entity in merge_into.",
     });
   const observations = await log.writer.observationsOf([from.id]);
-  const had = new Set(
-    (
-      await log.writer.observationsMatching(
-        into.id,
-        observations.map(({ content }) => content),
-      )
-    ).map(({ content }) => content),
-  );
+  const contents = observations.map(({ content }) => content);
+  const twins = await log.writer.observationsMatching(into.id, contents);
+  const had = new Set(twins.map(({ content }) => content));
+  const doubles = observations.filter(({ content }) => had.has(content));
   const fresh = observations.filter(({ content }) => !had.has(content));
-  await log.remove(
-    "observation",
-    observations.filter(({ content }) => had.has(content)),
-  );
+  await log.remove("observation", doubles);
   for (const { id } of fresh) await log.moveObservation(id, from.id, into.id);
 
   const relations = await log.writer.allRelations([from.id]);
