@@ -51,7 +51,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
 }
 
 describe("Watchers", () => {
-  it("sees a log that grows, also after it was replaced and after it was deleted and made anew", async () => {
+  it("sees a log that grows, also after it was replaced and after it was deleted and created again", async () => {
     const log = join(root, "app.log");
     await writeFile(log, "start\n");
     let events = 0;
@@ -77,7 +77,7 @@ describe("Watchers", () => {
     );
     await noticed(
       () => events,
-      () => writeFile(log, "anew\n"),
+      () => writeFile(log, "again\n"),
     );
     await stop();
     const after = events;

@@ -24,7 +24,7 @@ export interface Imported extends Tally {
 }
 
 interface Once {
-  /** A note to keep with the import; where one is there already, nothing is imported. */
+  /** A note to keep with the import; if one already exists, nothing is imported. */
   readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
 }
 

@@ -11,7 +11,7 @@ import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
  * Undoing is itself a change, so it can be undone.
  *
  * @throws ToolError `not_found` for an unknown id; `conflict` where it was undone already, was a hard deletion, or
- *   where later changes stand in the way.
+ *   where later changes prevent it.
  */
 export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
   const { value, changeId } = await change(store, { ...facts, undoes: id }, async (log) => {

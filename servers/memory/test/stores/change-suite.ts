@@ -176,7 +176,7 @@ export function changeSuite(given: Given): void {
       );
     });
 
-    it("undoes an addition, and says what stands in the way of it", async () => {
+    it("undoes an addition, and says what prevents it", async () => {
       const { store } = given;
       const made = await create(store, [entity("A", "t", ["one"])]);
       const more = await addObservations(store, [{ entityName: "A", contents: ["two"] }], {

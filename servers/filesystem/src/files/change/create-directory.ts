@@ -8,7 +8,7 @@ export interface CreatedDirectory {
   readonly receipt: Receipt | undefined;
 }
 
-/** Creates a directory and its missing parents. One that is there already is fine. */
+/** Creates a directory and any missing parents. Succeeds if it already exists. */
 export async function createDirectory(context: ChangeContext, path: string): Promise<CreatedDirectory> {
   const absolute = await context.guard.resolve(path);
   const recording = await Recording.start(context.journal, { action: "create_directory", path: absolute });

@@ -126,7 +126,7 @@ describe("the journal", () => {
     await expect(open(outside).get(id)).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("keeps a change for so many days, as its own server says, also where another one looks", async () => {
+  it("keeps a change for as many days as its own server says, also where another one looks", async () => {
     const { files, at, put, state, journalDirectory, outside } = await scratch();
     const { receipt } = await files.write(request(await put("a", "secret"), "x"));
     const [id, old] = [receipt?.changeId ?? "", (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0")];

@@ -139,7 +139,7 @@ describe("readText", () => {
     expect((await read(files, latin, { encoding: "utf-8" })).damaged).toBe(true);
   });
 
-  it("refuses binary files, contradictions and offsets behind the end", async () => {
+  it("refuses binary files, contradictions and offsets past the end", async () => {
     const { files, put } = await scratch();
     const binary = await put("x.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
     await expect(read(files, binary)).rejects.toMatchObject({

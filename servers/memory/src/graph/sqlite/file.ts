@@ -105,7 +105,7 @@ function openReader(Sqlite: Sqlite, file: string): Database {
   } catch (error) {
     const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error) ?? "");
     const walSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    // What stands in a WAL file would be missing from the copy.
+    // The content of a WAL file would be missing from the copy.
     if (!noShm || walSize > 0 || isWritable(file)) throw error;
     const { size } = statSync(file);
     if (size > MAX_COPY) throw tooLarge(file, size, MAX_COPY);

@@ -160,7 +160,7 @@ export class SqliteSession implements Session {
     this.stop?.throwIfAborted();
     const prepared = this.#prepare(statement);
     if (prepared.reader) {
-      // What a statement returns stands in its text, which the type system does not read.
+      // The text of a statement says what it returns; the type system does not read it.
       return prepared.all(...params) as Row[];
     }
     prepared.run(...params);
