@@ -16,10 +16,9 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
   const { diff, hiddenHunks, replacements, hash } = edited;
   const places = counted(replacements, "place");
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
-  const hidden = hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`];
   const facts = [
     `${done} (${lineCounts(edited)}).`,
-    ...hidden,
+    ...hiddenFacts(hiddenHunks),
     `Hash ${hash}.`,
     ...receiptText(edited.receipt),
   ];
@@ -41,7 +40,7 @@ export function editManyAnswer(
   const done = dryRun ? "Would replace" : "Replaced";
   const end = dryRun ? "; nothing was changed" : "";
   const facts = [
-    `${done} ${grouped(replaced)} places in ${counted(files.length, "file")}${end}.`,
+    `${done} ${counted(replaced, "place")} in ${counted(files.length, "file")}${end}.`,
     ...stoppedFacts(stopped),
   ];
   return `${parts.join("")}${changedLines(dryRun ? left : files)}[${facts.join(" ")}]`;
@@ -62,11 +61,14 @@ export function compareAnswer(comparison: Comparison): string {
   const { diff, forms, hiddenHunks, from, to } = { diff: comparison.text, ...comparison };
   const facts = [
     diff === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : `${lineCounts(comparison)}.`,
-    ...(hiddenHunks === 0 ? [] : [`${grouped(hiddenHunks)} hunks are not shown.`]),
+    ...hiddenFacts(hiddenHunks),
     ...(forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`]),
   ];
   return `${diff}[${facts.join(" ")}]`;
 }
+
+const hiddenFacts = (hunks: number) =>
+  hunks === 0 ? [] : [`${counted(hunks, "hunk is", "hunks are")} not shown.`];
 
 function changedLines(files: readonly Changed[]): string {
   const lines = files.slice(0, MAX_NAMED).map((file) => {
