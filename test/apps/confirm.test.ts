@@ -28,7 +28,7 @@ describe("the confirmation card", () => {
     const { tools } = await client.listTools();
     const meta = (name: string) => tools.find((tool) => tool.name === name)?._meta;
     expect(meta("delete_file")).toEqual({ ui: { resourceUri: "ui://filesystem/confirm.html" } });
-    expect(meta("read_text_file")).toBeUndefined();
+    expect(meta("read_text_file")).not.toHaveProperty("ui");
     expect(meta("filesystem_confirm")).toEqual({ ui: { visibility: ["app"] } });
   });
 
