@@ -9,7 +9,8 @@ const execute = promisify(execFile);
 
 /** What `pnpm new` needs of this workspace: core, the scripts and the structural tests, and no server. */
 const LEFT_OUT = /^(servers|packages\/(?!core\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
-const KEPT = /^test\/structure\//;
+/** What the checks of `pnpm new` run, and what the generator of pages reads. */
+const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 
 /** A copy of this workspace in a repository of its own, in which nothing disturbs anybody. */
 export interface Clone {

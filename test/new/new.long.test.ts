@@ -54,7 +54,7 @@ describe("what pnpm new makes", () => {
       "run",
       "structure",
     );
-    expect(stdout).toContain("2 passed");
+    expect(stdout).toContain("4 passed");
   });
 
   it("passes its own tests, the contract with both tools among them", { timeout: LONG }, async () => {
