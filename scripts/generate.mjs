@@ -1,10 +1,11 @@
 // `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the rooms'
-// indexes, the tables in the READMEs, docs/tools.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
+// indexes, the tables in the READMEs, docs/tools.md, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
 // and icon.png for MCP bundles. With `--check` it writes nothing and fails where something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { icon } from "./generate/icon.mjs";
+import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
@@ -37,6 +38,7 @@ for (const server of servers) {
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));
+await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers[0]));
 const parts = await pageParts(servers, { published: await isPublished() });
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 

@@ -20,7 +20,7 @@ export async function readmeParts(server, state) {
   return {
     official: await officialPart(server),
     install: state.published ? await installPart(server) : await clonePart(server),
-    options: server.optionTable,
+    options: optionsPart(server),
     tools: toolsPart(server),
     resources: resourcesPart(server),
     prompts: promptsPart(server),
@@ -136,6 +136,11 @@ async function installPart(server) {
     "</details>",
     `[The hosts](../../docs/hosts.md) has where it goes, and what Windows needs instead of ${code("npx")}. ${code(printCommand(server, "HOST", state))} prints the entry for your host.`,
   ].join("\n\n");
+}
+
+/** The server's own options; what all servers share has a page. */
+function optionsPart({ optionTable }) {
+  return `${optionTable}\nEvery server also has [the common options](../../docs/options.md): read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 
 function toolsPart({ tools }) {

@@ -1,5 +1,6 @@
 import { listedPrompt, listedTools } from "../bind/listing.ts";
 import { loadSkills } from "../bind/skills.ts";
+import { commonOptions } from "../define/common-options.ts";
 import { serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
@@ -18,6 +19,7 @@ export async function describeServer<Context, Table extends OptionTable>(
 ) {
   const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
   const skills = definition.skills === undefined ? undefined : await loadSkills(definition.skills);
+  const own = Object.fromEntries(Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)));
   const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
     name,
@@ -30,7 +32,8 @@ export async function describeServer<Context, Table extends OptionTable>(
     slim,
     icon: serverIconSvg(definition.icon),
     skills: skills?.list().skills.map(({ frontmatter }) => frontmatter) ?? [],
-    optionTable: renderOptionTable(name, table),
+    optionTable: renderOptionTable(name, own),
+    commonOptionTable: renderOptionTable("name", commonOptions),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)
       .map(({ key, option, flag, variables, valueName }) => ({
