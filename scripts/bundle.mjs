@@ -1,10 +1,12 @@
 // Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server), one
 // `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
-// pure-JavaScript dependency are inside. THIRD_PARTY_NOTICES next to it has their licenses.
+// pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
+// (CycloneDX).
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
@@ -31,11 +33,11 @@ const lazily = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/server\.ts$/ }, ({ importer, resolveDir }) =>
       basename(importer) === "bin.ts"
-        ? { path: join(resolveDir, "server.ts"), namespace: "lazily" }
+        ? { path: "src/server.ts", namespace: "lazily", pluginData: resolveDir }
         : undefined,
     );
-    onLoad({ filter: /.*/, namespace: "lazily" }, async ({ path }) => ({
-      resolveDir: dirname(path),
+    onLoad({ filter: /.*/, namespace: "lazily" }, async ({ pluginData }) => ({
+      resolveDir: pluginData,
       contents: `
         import { lazyServer } from "@refmcp/core/lazy";
         import { options } from "./options.ts";
@@ -87,6 +89,10 @@ const shared = {
 
 const { outputFiles, metafile } = await build({
   ...shared,
+  plugins: [
+    lazily,
+    cyclonedxEsbuildPlugin({ outputFile: "../sbom.cdx.json", outputReproducible: true, logLevel: "silent" }),
+  ],
   write: false,
   metafile: true,
   entryPoints: {

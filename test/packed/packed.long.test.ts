@@ -72,6 +72,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
         "package/LICENSE",
         "package/README.md",
         "package/THIRD_PARTY_NOTICES",
+        "package/sbom.cdx.json",
         "package/dist/bin.js",
         "package/dist/server.js",
       ]),

@@ -54,12 +54,24 @@ async function packagesIn(name: string): Promise<Package[]> {
 }
 
 describe.each(SERVERS)("the notices of the %s server", (name) => {
-  it("have the license texts of all packages in the bundle, and of nothing else", async () => {
+  it("have the license texts of all packages in the bundle, which its SBOM lists, and of nothing else", async () => {
     const sections = sectionsOf(await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"));
     const packages = await packagesIn(name);
     expect(packages.map((one) => one.name)).toEqual(expect.arrayContaining(["zod", "jose"]));
     const own = [...sections.keys()].filter((title) => !/ \(in .*\)$|^Notices in source files$/.test(title));
     expect(own).toEqual(packages.map((one) => `${one.name} ${one.version}`).toSorted());
+    const bill: { components: { group?: string; name: string; version: string; purl?: string }[] } =
+      JSON.parse(await readFile(join(serverFolder(name), "sbom.cdx.json"), "utf8"));
+    const listed = bill.components
+      // A package can have another package.json in a folder, such as read-excel-file/universal.
+      .filter(({ purl, group, name }) => purl !== undefined && group !== "@refmcp" && !name.includes("/"))
+      .map((one) => `${one.group === undefined ? "" : `${one.group}/`}${one.name} ${one.version}`);
+    const copied: readonly string[] =
+      JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8")).bundledFiles ?? [];
+    const alongside = own.filter((title) =>
+      copied.some((file) => file.startsWith(`${title.split(" ")[0]}/`)),
+    );
+    expect([...new Set([...listed, ...alongside])].toSorted()).toEqual(own);
     for (const one of packages) {
       const section = sections.get(`${one.name} ${one.version}`) ?? "";
       // Old manifests name none; their text is checked below.

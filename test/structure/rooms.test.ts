@@ -110,7 +110,7 @@ describe.each(SERVERS)("the rooms of the %s server", (name) => {
       license: "MIT",
       engines: { node: ">=20.19" },
       bin: { [`refmcp-server-${name}`]: "dist/bin.js" },
-      files: ["dist", "skills", "THIRD_PARTY_NOTICES"],
+      files: ["dist", "skills", "THIRD_PARTY_NOTICES", "sbom.cdx.json"],
       mcpName: `io.github.refmcp/server-${name}`,
     });
     expect(name).toMatch(/^[a-z]{2,20}$/);
