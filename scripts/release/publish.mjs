@@ -1,36 +1,24 @@
-// Publishes every package whose version is not on npm yet; CI runs it on a tag `v1.2.3`. With `--dry-run` nothing
-// leaves this machine. With `--by-hand` a person publishes, once, before npm can trust CI (see CONTRIBUTING.md): npm asks
-// for the second factor, and there is no provenance. Usage: node scripts/release/publish.mjs TAG [--dry-run | --by-hand]
+// Publishes the tarballs of a folder that artifacts.mjs made, unless their version is already on npm. It needs nothing but
+// npm, so that the job that may publish runs no other code. With `--dry-run` nothing leaves this machine. With `--by-hand` a
+// person publishes, once, before npm can trust CI (see CONTRIBUTING.md): npm asks for the second factor, and there is no
+// provenance. Usage: node publish.mjs FOLDER [--dry-run | --by-hand]
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { packageFolders, ROOT } from "../lib/setup.mjs";
-import { pack } from "./pack.mjs";
 
 const execute = promisify(execFile);
-const [tag, ...flags] = process.argv.slice(2);
+const [folder, ...flags] = process.argv.slice(2);
 const dryRun = flags.includes("--dry-run");
 const byHand = flags.includes("--by-hand");
-
-/** The packages to publish, core first: the servers carry it inside, authors outside need it. */
-async function published() {
-  const found = [];
-  for (const folder of await packageFolders()) {
-    const manifest = JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
-    if (manifest.private !== true) found.push({ folder, name: manifest.name, version: manifest.version });
-  }
-  return found;
-}
 
 async function isPublished({ name, version }) {
   return execute("npm", ["view", `${name}@${version}`, "version"]).then(
     ({ stdout }) => stdout.trim() === version,
     ({ stderr }) => {
       if (/E404/.test(stderr)) return false;
-      throw new Error(`npm cannot tell whether ${name}@${version} is published: ${stderr}`);
+      throw new Error(`npm could not report whether ${name}@${version} is published: ${stderr}`);
     },
   );
 }
@@ -44,24 +32,17 @@ async function publish(tarball) {
   if (code !== 0) throw new Error(`npm publish ${tarball} failed with exit code ${code}.`);
 }
 
-const packages = await published();
-const wrong = packages.filter(({ version }) => tag !== `v${version}`);
-if (wrong.length > 0) {
-  const list = wrong.map(({ name, version }) => `${name} ${version}`).join(", ");
-  process.stderr.write(`The tag ${tag} is not the version of: ${list}.\n`);
-  process.exit(1);
-}
-const scratch = await mkdtemp(join(tmpdir(), "refmcp-publish-"));
-try {
-  for (const one of packages) {
-    if (!dryRun && (await isPublished(one))) {
-      process.stdout.write(`${one.name} ${one.version}: published already\n`);
-      continue;
-    }
-    const tarball = await pack(one.folder, scratch);
-    await publish(tarball);
-    process.stdout.write(`${one.name} ${one.version}: ${dryRun ? "would be published" : "published"}\n`);
+const packages = resolve(folder, "packages");
+// By name, core comes first: the servers carry it inside, authors of other servers need it.
+for (const file of (await readdir(packages)).sort()) {
+  const tarball = join(packages, file);
+  const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);
+  const manifest = JSON.parse(stdout);
+  const title = `${manifest.name} ${manifest.version}`;
+  if (!dryRun && (await isPublished(manifest))) {
+    process.stdout.write(`${title}: already published\n`);
+    continue;
   }
-} finally {
-  await rm(scratch, { recursive: true, force: true });
+  await publish(tarball);
+  process.stdout.write(`${title}: ${dryRun ? "would be published" : "published"}\n`);
 }

@@ -1,19 +1,32 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { ROOT, SERVERS } from "../servers.ts";
 
 const execute = promisify(execFile);
+const { version }: { version: string } = JSON.parse(
+  readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"),
+);
+const NAMES = ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)];
+const artifacts = (tag: string, folder: string) =>
+  execute(process.execPath, [join(ROOT, "scripts", "release", "artifacts.mjs"), tag, folder]);
+
+let release = "";
+beforeAll(async () => {
+  release = await mkdtemp(join(tmpdir(), "refmcp-release-"));
+  await artifacts(`v${version}`, release);
+}, 300_000);
+afterAll(() => rm(release, { recursive: true, force: true }));
+
 const upload = z.object({ name: z.string(), _attachments: z.record(z.string(), z.unknown()) });
 
 it("publishing by hand uploads what is not there yet, without provenance", async () => {
-  const { version } = JSON.parse(readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"));
   const missing = "@refmcp/server-git";
   const asked: string[] = [];
   const uploads = new Map<string, string[]>();
@@ -39,14 +52,11 @@ it("publishing by hand uploads what is not there yet, without provenance", async
     const place = `127.0.0.1:${address.port}/`;
     const npmrc = join(folder, "npmrc");
     await writeFile(npmrc, `@refmcp:registry=http://${place}\n//${place}:_authToken=test\n`);
-    const script = join(ROOT, "scripts", "release", "publish.mjs");
-    await execute(process.execPath, [script, `v${version}`, "--by-hand"], {
+    await execute(process.execPath, [join(release, "publish.mjs"), release, "--by-hand"], {
       cwd: folder,
       env: { ...process.env, NPM_CONFIG_USERCONFIG: npmrc },
     });
-    expect(asked).toEqual(
-      expect.arrayContaining(["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)]),
-    );
+    expect(asked).toEqual(expect.arrayContaining(NAMES));
     // Provenance would be a second attachment.
     expect([...uploads]).toEqual([[missing, [`${missing}-${version}.tgz`]]]);
   } finally {
@@ -55,14 +65,24 @@ it("publishing by hand uploads what is not there yet, without provenance", async
   }
 });
 
-it("would publish core and every server, under the tag of their version only", async () => {
-  const { version } = JSON.parse(readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"));
-  const publish = (tag: string) =>
-    execute(process.execPath, [join(ROOT, "scripts", "release", "publish.mjs"), tag, "--dry-run"]);
-  const { stdout } = await publish(`v${version}`);
-  const names = ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)];
-  expect(stdout.trim().split("\n")).toEqual(names.map((name) => `${name} ${version}: would be published`));
-  await expect(publish("v99.0.0")).rejects.toMatchObject({
+it("a release has core, every server, its bundle, its SBOM and its registry entry", async () => {
+  const { stdout } = await execute(process.execPath, [join(release, "publish.mjs"), release, "--dry-run"]);
+  expect(stdout.trim().split("\n")).toEqual(NAMES.map((name) => `${name} ${version}: would be published`));
+  expect(readdirSync(join(release, "assets")).sort()).toEqual(
+    SERVERS.flatMap((name) => [
+      `refmcp-${name}-${version}.cdx.json`,
+      `refmcp-${name}-${version}.mcpb`,
+    ]).sort(),
+  );
+  for (const name of SERVERS)
+    expect(readFileSync(join(release, "registry", name, "server.json"), "utf8")).toBe(
+      readFileSync(join(ROOT, "servers", name, "server.json"), "utf8"),
+    );
+});
+
+it("a tag that is not the version of the packages makes no release", async () => {
+  await expect(artifacts("v99.0.0", join(release, "wrong"))).rejects.toMatchObject({
     stderr: expect.stringContaining("The tag v99.0.0 is not the version of: @refmcp/core"),
   });
+  expect(existsSync(join(release, "wrong"))).toBe(false);
 });

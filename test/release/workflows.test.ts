@@ -17,6 +17,8 @@ const workflow = z.object({
       needs: z.string().optional(),
       "timeout-minutes": z.number(),
       permissions: permissions.optional(),
+      env: z.record(z.string(), z.string()).optional(),
+      concurrency: z.string().optional(),
       steps: z.array(
         z.object({
           uses: z.string().optional(),
@@ -32,50 +34,69 @@ const runsOf = (job: z.output<typeof workflow>["jobs"][string] | undefined) =>
   (job?.steps ?? []).map(({ run = "" }) => run).join("\n");
 
 describe.each(readdirSync(FOLDER))("the workflow %s", (file) => {
-  it("runs scripts that are there, uses actions in a fixed major version, and stores no secret", () => {
+  it("runs existing scripts, pins each action to a commit, and stores no secret", () => {
     for (const job of Object.values(read(file).jobs)) {
       for (const [path] of runsOf(job).matchAll(/(?:scripts|\.ci)\/[\w./-]+/g))
         expect(existsSync(join(ROOT, path)), path).toBe(true);
-      for (const { uses = "x@v1" } of job.steps) expect(uses).toMatch(/@v\d+$/);
+      for (const { uses } of job.steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
     }
-    expect(readFileSync(join(FOLDER, file), "utf8")).not.toContain("secrets.");
+    const text = readFileSync(join(FOLDER, file), "utf8");
+    expect(text).not.toContain("secrets.");
+    // For people and for Dependabot, which keeps the comment current.
+    expect(text.match(/uses: .*/g)).toEqual(text.match(/uses: \S+ # v\d+\.\d+\.\d+.*/g));
   });
 });
 
 describe("the release", () => {
-  const { on, jobs } = read("release.yml");
+  const { on, jobs, permissions: permissionsOfAll } = read("release.yml");
 
-  it("begins with a tag, and publishes nothing before all tests have passed", () => {
+  it("begins with a tag, and publishes only after all tests have passed", () => {
     expect(on).toEqual({ push: { tags: ["v*"] } });
-    expect(runsOf(jobs["test"])).toBe("\n\n.ci/run");
-    expect(jobs["npm"]?.needs).toBe("test");
-    expect([jobs["registry"]?.needs, jobs["bundles"]?.needs]).toEqual(["npm", "npm"]);
+    const build = runsOf(jobs["build"]);
+    expect(build.indexOf(".ci/run")).toBeGreaterThan(0);
+    expect(build.indexOf("artifacts.mjs")).toBeGreaterThan(build.indexOf(".ci/run"));
+    expect(jobs["npm"]?.needs).toBe("build");
+    expect([jobs["registry"]?.needs, jobs["github"]?.needs]).toEqual(["npm", "npm"]);
   });
 
-  it("may sign where it publishes, and write nowhere but to the release's files", () => {
-    expect(jobs["npm"]?.permissions).toEqual({ contents: "read", "id-token": "write" });
-    expect(jobs["registry"]?.permissions).toEqual({ contents: "read", "id-token": "write" });
-    expect(jobs["test"]?.permissions).toBeUndefined();
-    expect(runsOf(jobs["registry"])).toMatch(/mcp-publisher validate && .*mcp-publisher publish/);
+  it("may sign and write only where it publishes", () => {
+    const granted = Object.entries(jobs).map(([name, job]) => [name, job.permissions ?? permissionsOfAll]);
+    expect(Object.fromEntries(granted)).toEqual({
+      build: { contents: "read" },
+      npm: { "id-token": "write" },
+      registry: { "id-token": "write" },
+      github: { contents: "write" },
+    });
+    expect(runsOf(jobs["registry"])).toMatch(/mcp-publisher" validate && .*mcp-publisher" publish/);
   });
 
-  it("runs no demo and installs no system package where it may sign or write", () => {
-    for (const file of readdirSync(FOLDER)) {
-      const { jobs: all, permissions: common } = read(file);
-      for (const [name, job] of Object.entries(all)) {
-        if (!Object.values(job.permissions ?? common).includes("write")) continue;
-        expect(runsOf(job), `${file}: ${name}`).not.toMatch(
-          /npm (?:start|test)|scripts\/(?:start|test)|\.ci\/run|apt-get|sudo|playwright/,
-        );
-      }
+  it("checks out and installs nothing where it may sign or write", () => {
+    for (const name of ["npm", "registry", "github"]) {
+      const steps = jobs[name]?.steps ?? [];
+      expect(steps.map(({ uses = "" }) => uses).join(" "), name).not.toContain("checkout");
+      expect(runsOf(jobs[name]), name).not.toMatch(
+        /npm (install|ci|start|test)|npx|pnpm|scripts\/|apt-get|sudo/,
+      );
     }
-    expect(runsOf(jobs["npm"]).trim().split("\n")[0]).toBe("node scripts/setup.mjs");
-    const setup = readFileSync(join(ROOT, "scripts", "setup.mjs"), "utf8");
-    expect(setup.match(/^(?:await|import) .*/gm)).toEqual([
-      'import { build, install } from "./lib/setup.mjs";',
-      "await install();",
-      "await build();",
-    ]);
+    expect(runsOf(jobs["npm"]).trim()).toBe("node release/publish.mjs release");
+    const script = readFileSync(join(ROOT, "scripts", "release", "publish.mjs"), "utf8");
+    for (const [, module] of script.matchAll(/from "(.*)"/g)) expect(module).toMatch(/^node:/);
+  });
+
+  it("verifies the one program that it downloads", () => {
+    const run = runsOf(jobs["registry"]);
+    expect(run).not.toContain("latest");
+    expect(run.indexOf("sha256sum --check --strict")).toBeLessThan(run.indexOf("mcp-publisher login"));
+    expect(jobs["registry"]?.env).toEqual({
+      MCP_PUBLISHER_VERSION: expect.stringMatching(/^v\d+\.\d+\.\d+$/),
+      MCP_PUBLISHER_SHA256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it("has one job for the GitHub release, which one run at a time may change", () => {
+    const touching = Object.entries(jobs).filter(([, job]) => runsOf(job).includes("gh release"));
+    expect(touching.map(([name]) => name)).toEqual(["github"]);
+    expect(jobs["github"]?.concurrency).toBe("release-$" + "{{ github.ref_name }}");
   });
 
   it("publishes with provenance, from the repository that the packages name", () => {
@@ -97,4 +118,11 @@ it("CI runs what a clone runs", () => {
   const steps = readFileSync(join(ROOT, ".ci", "run"), "utf8");
   for (const step of ["node scripts/check.mjs", "npm test", "npm run test:all"])
     expect(steps.split("\n")).toContain(step);
+});
+
+it("the version pull request gets CI, which GitHub does not start for it", () => {
+  const { jobs } = read("version.yml");
+  expect(jobs["version"]?.permissions?.["actions"]).toBe("write");
+  expect(runsOf(jobs["version"])).toContain("gh workflow run ci.yml --ref changeset-release/main");
+  expect(read("ci.yml").on).toHaveProperty("workflow_dispatch");
 });

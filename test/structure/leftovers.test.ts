@@ -29,9 +29,11 @@ describe("a folder in servers/ without a package.json", () => {
   });
 
   it("is not published", async () => {
-    const publish = join(copy, "scripts", "release", "publish.mjs");
+    const artifacts = join(copy, "scripts", "release", "artifacts.mjs");
     const packages = ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)];
-    await expect(execute(process.execPath, [publish, "v0.0.0", "--dry-run"])).rejects.toMatchObject({
+    await expect(
+      execute(process.execPath, [artifacts, "v0.0.0", join(copy, "release")]),
+    ).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         new RegExp(
