@@ -1,9 +1,10 @@
 // `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the rooms'
 // indexes, the tables in the READMEs, docs/tools.md, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
-// and icon.png for MCP bundles. With `--check` it writes nothing and fails where something is not current.
+// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing and fails where something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
+import { dockerfile } from "./generate/dockerfile.mjs";
 import { icon } from "./generate/icon.mjs";
 import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
@@ -35,6 +36,7 @@ for (const server of servers) {
   await pages.put(join(server.folder, "package.json"), await packageManifest(server));
   await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
   await pages.putJson(join(server.folder, "manifest.json"), bundleManifest(server));
+  await pages.put(join(server.folder, "Dockerfile"), dockerfile(server));
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));

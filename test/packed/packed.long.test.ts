@@ -1,8 +1,11 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { DockerfileParser } from "dockerfile-ast";
+import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pack } from "../../scripts/release/pack.mjs";
 import { answersInBothEras, ROOT, SERVERS, serverFolder, serverWorld } from "../servers.ts";
@@ -78,6 +81,61 @@ describe.each(SERVERS)("the packed %s server", (name) => {
       ]),
     );
     expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
+  });
+});
+
+describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
+  const text = () => readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+
+  it("has no error and no warning", async () => {
+    expect(validate(await text())).toEqual([]);
+  });
+
+  // The image's parts on this machine, since there is no registry here to take its base from.
+  it("starts what it installs as a user who may write to /data and /work only, and its health check sees the state", {
+    timeout: 300_000,
+  }, async () => {
+    const file = DockerfileParser.parse(await text());
+    const words = (keyword: string): string[] => {
+      const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
+      return JSON.parse(found?.getArgumentsContent()?.replace(/^CMD /, "") ?? "[]");
+    };
+    const [program = ""] = words("ENTRYPOINT");
+    const home = await homeOf(name);
+    await chmod(folder, 0o755);
+    await chmod(home, 0o755);
+    const place = await mkdtemp(join(folder, "container-"));
+    for (const own of ["data", "work"]) await mkdir(join(place, own));
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (user.uid !== undefined)
+      for (const own of [place, join(place, "data"), join(place, "work")])
+        await chown(own, user.uid, user.gid);
+    const at = (path: string) => path.replace(/^\/(?=data|work)/, `${place}/`);
+    const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" };
+    for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
+      if (variable.getName() !== "PATH") env[variable.getName()] = at(variable.getValue() ?? "");
+    const listening = `REFMCP_${name.toUpperCase()}_HTTP`;
+    const server = spawn(join(home, "node_modules", ".bin", program), words("CMD").map(at), {
+      ...user,
+      env: { ...env, [listening]: "127.0.0.1:0" },
+      cwd: join(place, "work"),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const ended = once(server, "exit");
+    const [line] = await Promise.race([once(server.stderr, "data"), ended]);
+    const address = /listens on http:\/\/([\d.:]+)\/mcp/.exec(String(line))?.[1];
+    expect(address, String(line)).toBeDefined();
+    const [, ...check] = words("HEALTHCHECK");
+    const health = (more: Record<string, string | undefined>) =>
+      execute(process.execPath, check, { env: { ...env, ...more } }).then(
+        () => "healthy",
+        ({ code }: { code: number }) => `unhealthy, exit code ${code}`,
+      );
+    expect(await health({ [listening]: address })).toBe("healthy");
+    expect(await health({})).toBe("healthy");
+    server.kill();
+    await ended;
+    expect(await health({ [listening]: address })).toBe("unhealthy, exit code 1");
   });
 });
 

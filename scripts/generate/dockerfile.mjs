@@ -1,0 +1,54 @@
+// servers/NAME/Dockerfile: an image that is built from a clone. What a server needs of the system is `refmcp.container` in its
+// package.json: Debian packages and environment variables.
+import { needsDirectory } from "./launch.mjs";
+
+/**
+ * @param server what `--describe` prints, with the package's manifest
+ * @returns {string} the whole file
+ */
+export function dockerfile(server) {
+  const { name, title, packageName, manifest } = server;
+  const { packages = [], env = {} } = manifest.refmcp?.container ?? {};
+  const [program] = Object.keys(manifest.bin);
+  const takesDirectory = needsDirectory(server);
+  const example = takesDirectory ? `-v "$PWD:/work" refmcp-${name}` : `refmcp-${name}`;
+  const variables = {
+    PATH: "/opt/refmcp/bin:$PATH",
+    XDG_DATA_HOME: "/data/share",
+    XDG_STATE_HOME: "/data/state",
+    XDG_CACHE_HOME: "/data/cache",
+    ...env,
+  };
+  return `# ${title} in a container, written by \`pnpm generate\`. In a clone:
+#   docker build -f servers/${name}/Dockerfile -t refmcp-${name} .
+#   docker run -i --rm --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges ${example}
+
+FROM node:24-bookworm AS build
+WORKDIR /refmcp
+COPY . .
+RUN node scripts/setup.mjs
+RUN npx -y ${"$"}(node -p 'require("./package.json").packageManager') --filter ${packageName} pack --pack-destination /packed
+RUN npm install --global --prefix /opt/refmcp --no-audit --no-fund /packed/*.tgz
+
+FROM node:24-bookworm-slim
+${
+  packages.length === 0
+    ? ""
+    : `RUN apt-get update \\
+ && apt-get install --yes --no-install-recommends ${packages.join(" ")} \\
+ && rm -rf /var/lib/apt/lists/*
+`
+}COPY --from=build /opt/refmcp /opt/refmcp
+# What the server keeps is in /data. Without a volume of your own, it ends with the container.
+RUN install --directory --owner node --group node /data /work
+ENV ${Object.entries(variables)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" \\\n    ")}
+VOLUME /data
+WORKDIR /work
+USER node
+# Over stdio the container ends with its client. Over HTTP (REFMCP_${name.toUpperCase()}_HTTP) the server reports its own state.
+HEALTHCHECK CMD ["node", "-e", "const at = process.env.REFMCP_${name.toUpperCase()}_HTTP; if (at) fetch('http://127.0.0.1:' + at.split(':').pop() + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["${program}"]
+${takesDirectory ? 'CMD ["/work"]\n' : ""}`;
+}
