@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { addToChangelog, pendingChanges } from "../../scripts/lib/changelog.mjs";
 import { packageFolders } from "../../scripts/lib/setup.mjs";
 import { ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
 
@@ -37,6 +38,54 @@ describe.each(SERVERS)("the version of the %s server", (name) => {
 });
 
 describe("a release", () => {
+  it("puts its changes on top of the changelog, the largest first, and keeps what is below", async () => {
+    const copy = await mkdtemp(join(tmpdir(), "refmcp-changelog-"));
+    try {
+      await mkdir(join(copy, ".changeset"));
+      await cp(join(ROOT, "CHANGELOG.md"), join(copy, "CHANGELOG.md"));
+      const add = (file: string, text: string) => writeFile(join(copy, ".changeset", file), text);
+      await add("README.md", "# Changesets\n");
+      await add("a.md", '---\n"@refmcp/server-git": patch\n---\n\nA bug less,\non two lines.\n');
+      await addToChangelog(copy, {
+        version: "1.0.0",
+        date: "2027-01-01",
+        changes: await pendingChanges(copy),
+      });
+      await add("b.md", '---\n"@refmcp/server-git": major\n---\n\nA tool less.\n');
+      await add("c.md", '---\n"@refmcp/core": minor\n---\n\nMore.\n');
+      await addToChangelog(copy, {
+        version: "2.0.0",
+        date: "2027-02-01",
+        changes: await pendingChanges(copy),
+      });
+      const head = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
+      expect(await readFile(join(copy, "CHANGELOG.md"), "utf8")).toBe(
+        `${head}
+## 2.0.0 (2027-02-01)
+
+### core
+
+- More.
+
+### git
+
+- **Breaking:** A tool less.
+- A bug less, on two lines.
+
+## 1.0.0 (2027-01-01)
+
+### git
+
+- A bug less, on two lines.
+`,
+      );
+      await add("d.md", "Nothing that is a changeset.");
+      await expect(pendingChanges(copy)).rejects.toThrow("d.md is not a changeset");
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
+  });
+
   it("gives all published packages one new version, whatever the change was of", async () => {
     const copy = await mkdtemp(join(tmpdir(), "refmcp-release-"));
     try {
@@ -66,9 +115,6 @@ describe("a release", () => {
         ["@refmcp/core", ...SERVERS.map((name) => `@refmcp/server-${name}`)].sort(),
       );
       expect(new Set(after.values())).toEqual(new Set([`${major}.${Number(minor) + 1}.0`]));
-      expect(await readFile(join(copy, "servers", "filesystem", "CHANGELOG.md"), "utf8")).toContain(
-        "Something new.",
-      );
     } finally {
       await rm(copy, { recursive: true, force: true });
     }
