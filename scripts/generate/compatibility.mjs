@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { code, kebab, listed, table } from "./markdown.mjs";
 
 /** What is known of the official server; undefined where there is none. */
-async function factsOf({ name }) {
+export async function factsOf({ name }) {
   const file = new URL(`official/${name}.json`, import.meta.url);
   return JSON.parse(await readFile(file, "utf8").catch(() => "null")) ?? undefined;
 }

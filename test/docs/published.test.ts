@@ -74,8 +74,12 @@ it("hosts share an entry only where they name secrets in the same way", () => {
 });
 
 it("every page with instructions has both forms", () => {
-  expect([...before.keys()].sort()).toEqual([...PAGES].sort());
-  expect([...after.keys()].sort()).toEqual([...PAGES].sort());
+  const pages = [...PAGES, "docs/migration.md"].sort();
+  expect([...before.keys()].sort()).toEqual(pages);
+  expect([...after.keys()].sort()).toEqual(pages);
+  expect(before.get("docs/migration.md")).toContain('"args": ["/path/to/refmcp/servers/');
+  expect(before.get("docs/migration.md")).not.toContain("@refmcp/");
+  expect(after.get("docs/migration.md")).toContain('"args": ["-y", "@refmcp/server-');
 });
 
 describe.each(PAGES)("%s", (page) => {

@@ -1,0 +1,48 @@
+// The generated parts of docs/migration.md: for each server the entry of the official one and ours in its place.
+import { factsOf, officialPart } from "./compatibility.mjs";
+import { launchOf } from "./launch.mjs";
+import { code, fenced } from "./markdown.mjs";
+
+/** How the entries of the official servers end. */
+const OFFICIAL_ARGUMENTS = {
+  filesystem: ["/path/to/your/project"],
+  git: ["--repository", "/path/to/your/project"],
+  postgres: ["postgresql://reader:password@localhost/shop"],
+  sqlite: ["--db-path", "/path/to/your/file"],
+};
+
+/**
+ * @param servers what `--describe` prints of each, with the package's manifest
+ * @param {{ published: boolean }} state whether npm has the packages
+ * @returns {Promise<Record<string, string>>} name of the part → text
+ */
+export async function migrationParts(servers, state) {
+  const parts = {};
+  for (const server of servers) {
+    const facts = await factsOf(server);
+    if (facts === undefined) continue;
+    const { name, registry } = facts;
+    const before = [
+      ...(registry === "npm" ? ["npx", "-y"] : ["uvx"]),
+      name,
+      ...(OFFICIAL_ARGUMENTS[server.name] ?? []),
+    ];
+    const launch = launchOf(server, state);
+    const { command, args } = launch.command ?? { command: "npx", args: ["-y", launch.packageName] };
+    const change = [entryLine("-", before), entryLine("+", [command, ...args, ...launch.args])];
+    if (launch.env.length > 0)
+      change.push(`+ "env": { ${launch.env.map((one) => `"${one.name}": "…"`).join(", ")} }`);
+    parts[server.name] = [
+      fenced("diff", change.join("\n")),
+      (await officialPart(server)).replace("(#against", `(../servers/${server.name}/README.md#against`),
+    ].join("\n\n");
+  }
+  const missing = Object.keys(OFFICIAL_ARGUMENTS).filter((name) => parts[name] === undefined);
+  if (missing.length > 0)
+    throw new Error(`${missing.map(code).join(", ")}: no such official server is known.`);
+  return parts;
+}
+
+function entryLine(sign, [command, ...args]) {
+  return `${sign} "command": "${command}", "args": ${JSON.stringify(args).replaceAll(",", ", ")}`;
+}
