@@ -12,6 +12,7 @@ import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { indexRooms } from "./generate/rooms.mjs";
+import { sessionPicture } from "./generate/session-picture.mjs";
 import { toolsPage } from "./generate/tools-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
 import { isPublished } from "./lib/published.mjs";
@@ -41,6 +42,9 @@ for (const server of servers) {
 }
 await pages.put(join(ROOT, "docs", "tools.md"), toolsPage(servers));
 await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers[0]));
+// A clone of core and one server, in which pnpm new is tested, has neither.
+if (["sqlite", "filesystem"].every((name) => names.includes(name)))
+  await pages.put(join(ROOT, "docs", "session.svg"), await sessionPicture());
 const parts = await pageParts(servers, { published: await isPublished() });
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 

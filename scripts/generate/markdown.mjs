@@ -8,6 +8,14 @@ export function table(columns, rows) {
     .join("\n");
 }
 
+/** The same, padded so that it reads as a table in the source too. */
+export function aligned(columns, rows) {
+  const widths = columns.map((_, index) => Math.max(...[columns, ...rows].map((row) => row[index].length)));
+  const padded = (row) => row.map((text, index) => text.padEnd(widths[index]));
+  const [head, , ...body] = table(padded(columns), rows.map(padded)).split("\n");
+  return [head, `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...body].join("\n");
+}
+
 export function fenced(language, text) {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 }

@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { hostEntries, hostNames, installLinks, printCommand, withSameText } from "./launch.mjs";
-import { code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
+import { aligned, code, fenced, firstSentence, kebab, listed, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
 const NOT_YET = "> **Not published to npm yet.** Until then, run";
@@ -47,7 +48,11 @@ async function safetyParts({ folder }) {
 /** The parts of the root README, by name. */
 export async function rootParts(servers, state) {
   const example = servers.find(({ name }) => name === "filesystem") ?? servers[0];
-  return { start: await startPart(example, state), servers: await serversPart(servers, state) };
+  return {
+    start: await startPart(example, state),
+    servers: await serversPart(servers, state),
+    compared: await comparisonPart(),
+  };
 }
 
 /** The first thing to do: paste an entry, or make a clone that prints one. */
@@ -96,7 +101,7 @@ async function serversPart(servers, state) {
   const sum = { tools: offered.flatMap(({ tools }) => tools), slim: offered.flatMap(({ slim }) => slim) };
   rows.push(["all", "", ...costs(sum), ...install.map(() => "")]);
   const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`", ...install];
-  return table(header, rows);
+  return aligned(header, rows);
 }
 
 function linksText({ vscode, cursor }, between, words = "") {
