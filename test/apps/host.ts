@@ -1,23 +1,43 @@
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { build } from "esbuild";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { bringBrowser } from "../../servers/playwright/test/browser.mjs";
 
 /** What a client declares that shows views. */
 export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 
+/** A text that would run and load something where a view took it for markup. */
+export const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title='owned'"><script>document.title='owned'</script>`;
+
+/** Checks that a view shows the hostile text as text, and that nothing was run or loaded by it. */
+export async function expectHarmless({ view, loaded }: ShownView): Promise<void> {
+  expect(await view.locator("body").textContent()).toContain("onerror=");
+  expect(await view.locator("script").count()).toBe(0);
+  expect(await view.locator("img:not([src^='data:'])").count()).toBe(0);
+  expect(await view.locator(":root").evaluate((root) => root.ownerDocument.title)).not.toBe("owned");
+  expect(loaded).toEqual([]);
+}
+
 /** A client of a built server, of a host that shows views and has no forms. */
 export async function connectApps(
   bin: string,
   args: readonly string[],
-  extensions: typeof APPS | Record<string, never> = APPS,
+  { extensions = APPS, env = {} }: { extensions?: object; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Client> {
-  const client = new Client({ name: "test-host", version: "1" }, { capabilities: { extensions } });
+  const client = new Client(
+    { name: "test-host", version: "1" },
+    { capabilities: { extensions: { ...extensions } } },
+  );
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [bin, ...args], stderr: "ignore" }),
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [bin, ...args],
+      env: { ...getDefaultEnvironment(), ...env },
+      stderr: "ignore",
+    }),
   );
   return client;
 }

@@ -1,6 +1,24 @@
+/** A block of a tool's answer: text, a picture, or a resource or a link to one. */
+export interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly data?: string;
+  readonly mimeType?: string;
+  readonly uri?: string;
+  readonly resource?: ResourceContents;
+}
+
+/** What a resource contains: text or base64. */
+export interface ResourceContents {
+  readonly uri?: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+}
+
 /** What a tool answered, as the host passes it on. */
 export interface ToolResult {
-  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly content?: readonly Block[];
   readonly structuredContent?: Record<string, unknown>;
   readonly isError?: boolean;
   readonly _meta?: Record<string, unknown>;
@@ -56,6 +74,16 @@ export class Host {
     return (await this.request("tools/call", { name, arguments: given })) as ToolResult;
   }
 
+  /** Reads a resource of the server that the view belongs to. */
+  async readResource(uri: string): Promise<readonly ResourceContents[]> {
+    return ((await this.request("resources/read", { uri })) as { contents: ResourceContents[] }).contents;
+  }
+
+  /** Asks the host to open a web page outside the view. */
+  async openLink(url: string): Promise<void> {
+    await this.request("ui/open-link", { url });
+  }
+
   /** Tells the model what happened in the view, as far as the host lets it. */
   async tellModel(text: string): Promise<void> {
     const content = [{ type: "text", text }];
@@ -90,9 +118,9 @@ export class Host {
   }
 
   #tellSize(): void {
-    const { scrollHeight, scrollWidth } = document.documentElement;
-    const height = document.body.childElementCount === 0 ? 0 : scrollHeight;
-    this.#notify("ui/notifications/size-changed", { width: scrollWidth, height });
+    // Not the document's height, which is never less than the frame's: the frame could then not shrink.
+    const { width, height } = document.body.getBoundingClientRect();
+    this.#notify("ui/notifications/size-changed", { width: Math.ceil(width), height: Math.ceil(height) });
   }
 
   #notify(method: string, params: object): void {
@@ -110,6 +138,11 @@ function dress({ theme, styles }: HostContext = {}): void {
   if (theme !== undefined) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {}))
     if (name.startsWith("--") && value !== undefined) style.setProperty(name, value);
+}
+
+/** The text of a tool's answer. */
+export function textOf({ content = [] }: ToolResult): string {
+  return content.flatMap(({ text }) => text ?? []).join("\n");
 }
 
 /** An element with attributes and children; text is never markup. */

@@ -37,6 +37,7 @@ export const server = defineServer({
     dba: { description: "Health, costly queries, index advice.", default: false },
   },
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["pg_describe_tables", "query", "pg_execute"],
   tools,
   moreTools: {

@@ -26,6 +26,7 @@ export const server = defineServer({
   options,
   directories: {},
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["describe_tables", "read_query", "write_query"],
   tools,
   moreTools: {

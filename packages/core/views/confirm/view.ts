@@ -2,7 +2,7 @@
 // call needed no confirmation there is nothing to show.
 import "../view.css";
 import "./view.css";
-import { element, Host, type ToolResult } from "../host.ts";
+import { element, Host, textOf } from "../host.ts";
 
 interface Confirmation {
   readonly token: string;
@@ -40,10 +40,6 @@ function show({ token, message, title, tool }: Confirmation): void {
   cancel.addEventListener("click", (event) => void answer(event, false));
   go.addEventListener("click", (event) => void answer(event, true));
   document.body.replaceChildren(card);
-}
-
-function textOf({ content = [] }: ToolResult): string {
-  return content.map(({ text }) => text ?? "").join("\n");
 }
 
 host.onResult = ({ _meta }) => {

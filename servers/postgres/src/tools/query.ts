@@ -13,6 +13,7 @@ export default tool({
     "It runs in a read-only transaction that is rolled back. For changes see pg_execute, for many rows pg_export.",
   effect: "read",
   openWorld: false,
+  view: "rows",
   argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({

@@ -12,6 +12,7 @@ export default tool({
     "Run one SELECT and get its rows, typed and bounded. WITH, VALUES, EXPLAIN and read-only PRAGMAs also work. Pass values as params. Changes go through write_query.",
   effect: "read",
   openWorld: false,
+  view: "rows",
   argumentAliases: { sql: "query" },
   input: z.strictObject({
     query: statement("SELECT name FROM users WHERE id = ?"),

@@ -1,0 +1,3 @@
+import { showRows } from "../../../../packages/core/views/rows.ts";
+
+showRows("read_query");

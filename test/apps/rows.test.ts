@@ -1,0 +1,97 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serverBin, useWorld } from "../servers.ts";
+import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
+
+/** 500 rows of numbers in two columns, of texts, of NULL, and of a hostile text. */
+const SQL = `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 500)
+  SELECT n, (n * 37) % 101 AS "load", 'city ' || n AS city, NULL AS missing, '${HOSTILE.replaceAll("'", "''")}' AS html
+  FROM t ORDER BY n`;
+
+describe.each([
+  { server: "sqlite", tool: "read_query", sql: "query" },
+  { server: "postgres", tool: "query", sql: "sql" },
+])("the rows of $server", ({ server, tool, sql }) => {
+  const show = useViews();
+  const world = useWorld(server);
+  let client: Client;
+  beforeAll(async () => {
+    client = await connectApps(serverBin(server), world().args, { env: world().env ?? {} });
+  });
+  afterAll(() => client.close());
+  const shownFor = async (more: Record<string, unknown>, theme?: "dark") => {
+    const call = { name: tool, arguments: { [sql]: SQL, ...more } };
+    return show(client, call, await client.callTool(call), theme);
+  };
+
+  it("are sorted by a column, as numbers, down and up and as they came", async () => {
+    const shown = await shownFor({ max_rows: 12 });
+    const grid = shown.view.getByRole("table", { name: "Rows of the query" });
+    const first = () => grid.locator("tbody tr").first().locator("td").first().textContent();
+    const header = grid.getByRole("columnheader", { name: "n", exact: false }).first();
+    await header.getByRole("button").focus();
+    await shown.page.keyboard.press("Enter");
+    expect(await header.getAttribute("aria-sort")).toBe("ascending");
+    await shown.page.keyboard.press("Enter");
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    expect(await first()).toBe("12");
+    await grid.getByRole("button", { name: "load" }).click();
+    expect(await header.getAttribute("aria-sort")).toBeNull();
+    // Of 37 n % 101, the smallest.
+    expect(await first()).toBe("11");
+    expect(await grid.locator("td.null").count()).toBe(12);
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it("go on with the next page through the cursor, to the end", async () => {
+    const shown = await shownFor({ max_rows: 300 }, "dark");
+    const more = shown.view.getByRole("button", { name: "Load more rows" });
+    await shown.view.getByRole("status").filter({ hasText: "there are more" }).first().waitFor();
+    const count = await shown.view.locator("tbody tr").count();
+    await more.click();
+    await expect.poll(() => shown.view.locator("tbody tr").count()).toBeGreaterThan(count);
+    while (await more.isVisible()) {
+      const before = await shown.view.locator("tbody tr").count();
+      await more.click();
+      await expect.poll(() => shown.view.locator("tbody tr").count()).toBeGreaterThan(before);
+    }
+    expect(await shown.view.locator("tbody tr").count()).toBe(500);
+    expect(shown.asked[0]).toMatchObject({
+      method: "tools/call",
+      params: { name: tool, arguments: { [sql]: SQL, max_rows: 300, cursor: expect.any(String) } },
+    });
+    await shown.page.close();
+  });
+
+  it("are drawn, with the columns that the user chooses", async () => {
+    const shown = await shownFor({ max_rows: 20, format: "chart", chart: { x: "city", y: ["load"] } });
+    await shown.view.getByRole("img", { name: "load by city" }).waitFor();
+    expect(await shown.view.locator("svg rect").count()).toBe(20);
+    await shown.view.getByRole("combobox", { name: "Type" }).selectOption("line");
+    await shown.view.getByRole("checkbox", { name: "n", exact: true }).check();
+    await shown.view.getByRole("img", { name: "n, load by city" }).waitFor();
+    expect(await shown.view.locator("svg polyline").count()).toBe(2);
+    await shown.view.getByRole("combobox", { name: "By" }).selectOption("html");
+    await shown.view.getByRole("button", { name: "Chart" }).click();
+    await shown.view.getByRole("table").waitFor();
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it.each([
+    ["objects", "table"],
+    ["csv", "pre"],
+  ])("are shown as the model asked for them: %s", async (format, element) => {
+    const shown = await shownFor({ max_rows: 5, format });
+    await shown.view.locator(element).filter({ hasText: "city 5" }).waitFor();
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it("are an error's text where the query fails", async () => {
+    const shown = await shownFor({ [sql]: "SELECT * FROM no_such_table" });
+    await shown.view.getByRole("alert").filter({ hasText: "no_such_table" }).waitFor();
+    await shown.page.close();
+  });
+});
