@@ -3,6 +3,7 @@ import "./view.css";
 import "./sheet.css";
 import "./rows.css";
 import { chartOf, KINDS, type Kind } from "./chart.ts";
+import { button, plain, toggle } from "./controls.ts";
 import { element, Host, textOf } from "./host.ts";
 import { compare, hasNumbers, shown, type Table, tableOf } from "./table.ts";
 
@@ -24,10 +25,7 @@ export function showRows(tool: string): void {
       document.body.replaceChildren(rowsPage(table, next, given));
     } else {
       const { text = textOf(result) } = (result.structuredContent ?? {}) as { text?: string };
-      const attributes = result.isError
-        ? { class: "failure", role: "alert" }
-        : { class: "box", tabindex: "0" };
-      document.body.replaceChildren(element(result.isError ? "p" : "pre", attributes, text));
+      document.body.replaceChildren(plain(text, result.isError));
     }
   };
   void host.connect("refmcp-rows");
@@ -158,20 +156,6 @@ function chartPanel(table: () => Table, given: Readonly<Record<string, unknown>>
     input.addEventListener("change", draw);
   const bar = element("div", { class: "bar" }, kind.label, x.label, values);
   return { panel: element("div", { class: "box chart" }, bar, place, note), draw };
-}
-
-function button(text: string): HTMLButtonElement {
-  return element("button", { type: "button" }, text);
-}
-
-function toggle(text: string, set: (on: boolean) => void): HTMLButtonElement {
-  const made = element("button", { type: "button", "aria-pressed": "false" }, text);
-  made.addEventListener("click", () => {
-    const on = made.getAttribute("aria-pressed") !== "true";
-    made.setAttribute("aria-pressed", String(on));
-    set(on);
-  });
-  return made;
 }
 
 function select(name: string, options: readonly (readonly [string, string])[], value: string) {

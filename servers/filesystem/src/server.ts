@@ -33,6 +33,7 @@ export const server = defineServer({
     journal: { description: "Review changes and take them back.", default: true },
   },
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
   tools,
   resources,

@@ -39,6 +39,7 @@ export const server = defineServer({
     danger: { description: "Whatever loses something; each asks first.", default: false },
   },
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["git_status", "git_diff", "git_log", "git_add", "git_commit"],
   tools,
   resources,

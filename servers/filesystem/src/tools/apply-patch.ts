@@ -9,6 +9,7 @@ export default tool({
     "Apply a unified diff, as git diff writes it, to one file or several. Changes nothing unless all hunks match.",
   effect: "change",
   openWorld: false,
+  view: "diff",
   toolset: "write",
   input: z.strictObject({
     patch: z.string().max(2_000_000).describe("The diff, with --- and +++ lines."),

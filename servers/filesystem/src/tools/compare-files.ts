@@ -12,6 +12,7 @@ export default tool({
     "Show the differences between two text files as a unified diff. For a recorded change call list_changes.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({ from: path, to: path }),
   async run(input, files, call) {

@@ -14,6 +14,7 @@ export default tool({
     "all edits or none, and returns a diff. Each oldText must occur exactly once in a file, unless replace_all is set.",
   effect: "change",
   openWorld: false,
+  view: "diff",
   toolset: "write",
   input: z.strictObject({
     path,

@@ -10,6 +10,7 @@ export default tool({
     "List what was changed through this server, newest first, to review it or to undo it with undo_change.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "journal",
   input: z.strictObject({
     path: z.string().optional().describe("Only changes at or below this path."),

@@ -9,6 +9,7 @@ export default tool({
   description: "Show changes that are staged for the next commit.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,

@@ -9,6 +9,7 @@ export default tool({
   description: "Show changes that are not staged yet; new files with include_untracked.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,

@@ -11,6 +11,7 @@ export default tool({
   description: "Compare the working tree with a commit, or two commits with a range such as main...feature.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,

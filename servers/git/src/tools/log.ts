@@ -12,6 +12,7 @@ export default tool({
   description: "List commits, newest first. For a patch or a long message call git_show.",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,

@@ -12,6 +12,7 @@ export default tool({
     "Show a commit with its patch, a tag, a directory (HEAD:src) or a file's content (HEAD:src/a.ts).",
   effect: "read",
   openWorld: false,
+  view: "diff",
   toolset: "read",
   input: z.strictObject({
     repo_path: repoPath,

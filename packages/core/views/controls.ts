@@ -1,0 +1,25 @@
+// Small controls that the views share.
+import { element } from "./host.ts";
+
+/** A button. */
+export function button(text: string): HTMLButtonElement {
+  return element("button", { type: "button" }, text);
+}
+
+/** A button that stays pressed until it is pressed again. */
+export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElement {
+  const made = element("button", { type: "button", "aria-pressed": "false" }, text);
+  made.addEventListener("click", () => {
+    const on = made.getAttribute("aria-pressed") !== "true";
+    made.setAttribute("aria-pressed", String(on));
+    set(on);
+  });
+  return made;
+}
+
+/** What a view shows instead of an answer: an error, or a text that it has no form for. */
+export function plain(text: string, isError = false): HTMLElement {
+  return isError
+    ? element("p", { class: "failure", role: "alert" }, text)
+    : element("pre", { class: "box", tabindex: "0" }, text);
+}

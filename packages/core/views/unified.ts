@@ -1,0 +1,126 @@
+// Reads unified diffs, whole or cut, with other lines between their files.
+
+/** A line of a file that a diff shows, with its numbers before and after. */
+export interface DiffLine {
+  readonly kind: "same" | "removed" | "added" | "gap" | "remark";
+  readonly before?: number;
+  readonly after?: number;
+  readonly text: string;
+}
+
+/** A file of a diff, or the lines before, between and after files. */
+export type Section =
+  | { readonly kind: "file"; readonly title: string; readonly lines: readonly DiffLine[] }
+  | { readonly kind: "text"; readonly text: string };
+
+interface OpenFile {
+  kind: "file";
+  title: string;
+  names: { old?: string; new?: string };
+  lines: DiffLine[];
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
+
+/** The files of a diff, and what else its text has, in order. */
+export function sectionsOf(text: string): Section[] {
+  const lines = text.split("\n");
+  const sections: (OpenFile | { kind: "text"; text: string })[] = [];
+  let file: OpenFile | undefined;
+  // What the hunk at hand still has, by its header: a removed line may begin with "--" again.
+  let left = { before: 0, after: 0 };
+  let at = { before: 0, after: 0 };
+  const open = (title: string) => {
+    file = { kind: "file", title, names: {}, lines: [] };
+    sections.push(file);
+  };
+  const say = (line: string) => {
+    file = undefined;
+    const last = sections.at(-1);
+    if (last?.kind === "text") last.text += `\n${line}`;
+    else sections.push({ kind: "text", text: line });
+  };
+  for (const [index, line] of lines.entries()) {
+    const sign = line[0] ?? " ";
+    const isInHunk = left.before > 0 || left.after > 0;
+    if (file !== undefined && isInHunk && " +-".includes(sign)) {
+      const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
+      file.lines.push({
+        kind,
+        ...(kind === "added" ? {} : { before: at.before }),
+        ...(kind === "removed" ? {} : { after: at.after }),
+        text: line.slice(1),
+      });
+      if (kind !== "added") at = { ...at, before: at.before + 1 };
+      if (kind !== "removed") at = { ...at, after: at.after + 1 };
+      left = {
+        before: left.before - Number(kind !== "added"),
+        after: left.after - Number(kind !== "removed"),
+      };
+      continue;
+    }
+    const hunk = HUNK.exec(line);
+    if (file !== undefined && line.startsWith("\\ "))
+      file.lines.push({ kind: "remark", text: line.slice(2) });
+    else if (file !== undefined && hunk !== null) {
+      at = { before: Number(hunk[1]), after: Number(hunk[3]) };
+      left = { before: Number(hunk[2] ?? 1), after: Number(hunk[4] ?? 1) };
+      file.lines.push({ kind: "gap", text: hunk[5] ?? "" });
+    } else if (line.startsWith("diff --git ")) {
+      left = { before: 0, after: 0 };
+      open(line.slice("diff --git ".length));
+    } else if (line.startsWith("--- ") && lines[index + 1]?.startsWith("+++ ")) {
+      left = { before: 0, after: 0 };
+      // After a header of git's the names are of the same file.
+      if (file === undefined || file.names.new !== undefined || file.lines.some(({ kind }) => kind === "gap"))
+        open("");
+      if (file !== undefined) file.names.old = line.slice(4);
+    } else if (line.startsWith("+++ ") && file?.names.old !== undefined && file.names.new === undefined)
+      file.names.new = line.slice(4);
+    else if (file !== undefined && file.names.new === undefined && isHeader(line)) header(file, line);
+    else if (file !== undefined && " +-".includes(sign) && line !== "") {
+      // The rest of a hunk whose header was on the page before.
+      const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
+      file.lines.push({ kind, text: line.slice(1) });
+    } else if (line !== "" || file === undefined) say(line);
+  }
+  return sections.flatMap((section): Section[] => {
+    if (section.kind === "file") return [{ kind: "file", title: titleOf(section), lines: section.lines }];
+    const shown = section.text.replace(/^\n+|\n+$/g, "");
+    return shown === "" ? [] : [{ kind: "text", text: shown }];
+  });
+}
+
+const isHeader = (line: string) =>
+  /^(index |old mode |new mode |new file mode |deleted file mode |similarity index |dissimilarity index |rename from |rename to |copy from |copy to |Binary files |GIT binary patch)/.test(
+    line,
+  );
+
+function header(file: OpenFile, line: string): void {
+  const name = /^(?:rename|copy) (from|to) (.*)$/.exec(line);
+  if (name?.[1] === "from") file.names.old = `a/${name[2]}`;
+  else if (name?.[1] === "to") file.title = `${file.names.old?.slice(2)} → ${name[2]}`;
+  else if (/^(new file|deleted file|old|new) mode|^Binary/.test(line))
+    file.lines.push({ kind: "remark", text: line });
+}
+
+/** What a file is called: its new name, and its old one where that was another. */
+function titleOf({ title, names }: OpenFile): string {
+  if (title.includes(" → ")) return title;
+  const strip = (name = "") =>
+    name.replace(/\t.*$/, "").replace(/^(?:"?)[ab]\//, (start) => (start[0] === '"' ? '"' : ""));
+  const [before, after] = [strip(names.old), strip(names.new)];
+  if (after === "") return title.replace(/^a\/(.*) b\/\1$/, "$1");
+  if (after === "/dev/null") return before;
+  return before === after || before === "/dev/null" ? after : `${before} → ${after}`;
+}
+
+/** The parts of two lines that are not alike: how far they agree from the start and from the end. */
+export function differing(before: string, after: string): { readonly start: number; readonly end: number } {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { start, end };
+}

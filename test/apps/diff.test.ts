@@ -1,0 +1,189 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { git } from "../../servers/git/test/fixture.ts";
+import { serverBin } from "../servers.ts";
+import { connectApps, expectHarmless, HOSTILE, type ShownView, useViews } from "./host.ts";
+
+const show = useViews();
+let folder = "";
+let client: Client;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-")));
+});
+afterEach(async () => {
+  await client.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function shownFor(name: string, given: Record<string, unknown>, theme?: "dark"): Promise<ShownView> {
+  const call = { name, arguments: given };
+  return show(client, call, await client.callTool(call), theme);
+}
+
+/** The texts of a diff's lines of one kind, in order. */
+const lines = ({ view }: ShownView, kind: "added" | "removed") =>
+  view.locator(`tr.${kind} td.code`).allTextContents();
+
+describe("the diff of an edit", () => {
+  const file = () => join(folder, "a.txt");
+  const edit = { path: "a.txt", edits: [{ oldText: "-- two", newText: `++ ${HOSTILE}` }], dryRun: true };
+  beforeEach(async () => {
+    writeFileSync(file(), "one\n-- two\nthree\n");
+    client = await connectApps(serverBin("filesystem"), [`--journal-dir=${folder}-journal`, folder]);
+  });
+  afterEach(() => rmSync(`${folder}-journal`, { recursive: true, force: true }));
+
+  it("is previewed, and made by the user's click, once, and told to the model", async () => {
+    const shown = await shownFor("edit_file", edit);
+    await shown.view.getByRole("status").filter({ hasText: "nothing was changed" }).waitFor();
+    expect(await lines(shown, "removed")).toEqual(["-- two"]);
+    expect(await lines(shown, "added")).toEqual([`++ ${HOSTILE}`]);
+    await expectHarmless(shown);
+    const apply = shown.view.getByRole("button", { name: "Apply this change" });
+    // A click that a script makes is nobody's word.
+    await apply.evaluate((button) => Reflect.get(button, "click").call(button));
+    expect(shown.asked).toEqual([]);
+    await apply.focus();
+    await shown.page.keyboard.press("Enter");
+    await shown.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
+    expect(readFileSync(file(), "utf8")).toBe(`one\n++ ${HOSTILE}\nthree\n`);
+    await expect.poll(() => shown.asked.length).toBe(2);
+    expect(shown.asked[0]?.params).toEqual({ name: "edit_file", arguments: { ...edit, dryRun: false } });
+    expect(JSON.stringify(shown.asked[1])).toContain("The user chose to apply");
+    expect(await apply.count()).toBe(0);
+    await shown.page.close();
+  });
+
+  it("has no button where it was made, nor where it failed", async () => {
+    const made = await shownFor("edit_file", { ...edit, dryRun: false });
+    await made.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
+    expect(await made.view.getByRole("button", { name: "Apply" }).count()).toBe(0);
+    await made.page.close();
+    const failed = await shownFor("edit_file", { ...edit, edits: [{ oldText: "four", newText: "5" }] });
+    await failed.view.getByRole("alert").waitFor();
+    expect(await failed.view.getByRole("button").count()).toBe(0);
+    await failed.page.close();
+  });
+
+  it("of a patch is what the call says", async () => {
+    const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n--- two\n+two\n";
+    const shown = await shownFor("apply_patch", { patch, path: ".", dryRun: true }, "dark");
+    await shown.view.getByText("The patch applies to 1 file").waitFor();
+    expect(await lines(shown, "removed")).toEqual(["-- two"]);
+    await shown.view.getByRole("button", { name: "Apply this change" }).click();
+    await shown.view.getByText("Changed 1 file").waitFor();
+    expect(readFileSync(file(), "utf8")).toBe("one\ntwo\nthree\n");
+    await shown.page.close();
+  });
+
+  it("is there for each change of the journal, page by page", async () => {
+    for (const [oldText, newText] of [
+      ["-- two", HOSTILE],
+      [HOSTILE, "2"],
+    ])
+      await client.callTool({
+        name: "edit_file",
+        arguments: { path: "a.txt", edits: [{ oldText, newText }] },
+      });
+    const shown = await shownFor("list_changes", { diff: true, limit: 1 });
+    await shown.view.locator("tr.added").waitFor();
+    expect(await lines(shown, "added")).toEqual(["2"]);
+    await shown.view.getByRole("button", { name: "Load more" }).click();
+    await expect.poll(() => lines(shown, "added")).toEqual(["2", HOSTILE]);
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it("compares two files", async () => {
+    writeFileSync(join(folder, "b.txt"), "one\n-- too\nthree\n");
+    const shown = await shownFor("compare_files", { from: "a.txt", to: "b.txt" });
+    await shown.view.getByText("a.txt → ").waitFor();
+    expect(await shown.view.locator("mark").allTextContents()).toEqual(["w", "o"]);
+    await shown.page.close();
+  });
+});
+
+describe("the diff of a repository", () => {
+  const path = (name: string) => join(folder, name);
+  beforeEach(async () => {
+    git(folder, "init", "--quiet", "--initial-branch=main");
+    git(folder, "config", "user.name", "Ada");
+    git(folder, "config", "user.email", "ada@example.org");
+    writeFileSync(path("old name.txt"), Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join(""));
+    writeFileSync(path("gone.txt"), "gone\n");
+    git(folder, "add", ".");
+    git(folder, "commit", "--quiet", "--message=First");
+    git(folder, "mv", "old name.txt", "new name.txt");
+    git(folder, "rm", "--quiet", "gone.txt");
+    writeFileSync(path("made.html"), `${HOSTILE}\n--- not a header\n+++ not one either\n`);
+    writeFileSync(
+      path("long.txt"),
+      "a line of a long file, which does not fit into one answer\n".repeat(4_000),
+    );
+    git(folder, "add", ".");
+    git(folder, "commit", "--quiet", `--message=${HOSTILE}`);
+    client = await connectApps(serverBin("git"), [folder]);
+  });
+
+  it("shows files with what became of them, and their lines as text", async () => {
+    const shown = await shownFor("git_diff", { target: "HEAD~1..HEAD", paths: ["made.html", "gone.txt"] });
+    await shown.view.locator("summary").filter({ hasText: "gone.txt" }).waitFor();
+    expect(await lines(shown, "added")).toEqual([HOSTILE, "--- not a header", "+++ not one either"]);
+    expect(await lines(shown, "removed")).toEqual(["gone"]);
+    expect(await shown.view.locator("details.file").count()).toBe(2);
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it("names a moved file by both its names", async () => {
+    const shown = await shownFor("git_show", { revision: "HEAD", paths: ["new name.txt", "old name.txt"] });
+    await shown.view.getByText("old name.txt → new name.txt").waitFor();
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it.each([
+    ["git_diff_staged", ["add", "gone.txt"]],
+    ["git_diff_unstaged", ["add", "--intent-to-add", "gone.txt"]],
+  ])("goes on where %s was cut", async (tool, stage) => {
+    writeFileSync(path("gone.txt"), "another line of a file that is long\n".repeat(6_000));
+    git(folder, ...stage);
+    const shown = await shownFor(tool, {});
+    const more = shown.view.getByRole("button", { name: "Load more" });
+    await more.waitFor();
+    const before = (await lines(shown, "added")).length;
+    await more.click();
+    await expect.poll(async () => (await lines(shown, "added")).length).toBeGreaterThan(before);
+    expect(shown.asked[0]?.params).toMatchObject({ name: tool, arguments: { cursor: expect.any(String) } });
+    await shown.page.close();
+  });
+
+  it("opens from the history, whose pages follow each other", async () => {
+    const shown = await shownFor("git_log", { max_count: 1 }, "dark");
+    await shown.view.getByRole("status").filter({ hasText: "1 commit; there are more" }).waitFor();
+    await shown.view.getByRole("button", { name: "Load more commits" }).click();
+    await shown.view.getByRole("status").filter({ hasText: "2 commits" }).waitFor();
+    await expectHarmless(shown);
+    const first = shown.view.getByText("First", { exact: true });
+    await first.click();
+    await shown.view.locator("tr.added").first().waitFor();
+    expect(await lines(shown, "added")).toContain("gone");
+    expect(shown.asked.map(({ params }) => params.name)).toEqual(["git_log", "git_show"]);
+    // Closed and opened again, it is asked for once.
+    await first.click();
+    await first.click();
+    await expect.poll(() => shown.view.locator("details.commit[open]").count()).toBe(1);
+    expect(shown.asked).toHaveLength(2);
+    await shown.page.close();
+  });
+
+  it("is an error's text where there is none", async () => {
+    const shown = await shownFor("git_diff", { target: "no-such-branch" });
+    await shown.view.getByRole("alert").filter({ hasText: "no-such-branch" }).waitFor();
+    expect(existsSync(path("gone.txt"))).toBe(false);
+    await shown.page.close();
+  });
+});
