@@ -28,6 +28,7 @@ export const server = defineServer({
   options,
   directories: {},
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["pw_run_test", "pw_inspect_page"],
   tools,
   resources,

@@ -11,6 +11,7 @@ export default tool({
     "Run tests of the user's own Playwright project and answer what failed, with screenshots and traces.",
   effect: "change",
   openWorld: true,
+  view: "report",
   input: z.strictObject({
     files: z
       .array(z.string())

@@ -20,6 +20,7 @@ export default tool({
   description: "Run many page tests side by side, each as in pw_run_test; those that fail keep a screenshot.",
   effect: "change",
   openWorld: true,
+  view: "report",
   input: z.strictObject({
     tests: z.array(one).min(1).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),

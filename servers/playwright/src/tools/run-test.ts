@@ -22,6 +22,7 @@ export default tool({
     "Test a web page in a real browser: go there, do steps, check assertions, answer a verdict and a screenshot. On an unknown page call pw_inspect_page first.",
   effect: "change",
   openWorld: true,
+  view: "report",
   input: z.strictObject({
     url,
     assertions,

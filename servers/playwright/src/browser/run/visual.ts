@@ -73,7 +73,7 @@ export interface Comparing {
 /**
  * Compares the page with its baseline, pixel by pixel, once two frames in a row are alike: judged as the baseline is,
  * since a browser draws a page at rest with a shade's difference now and then. What is seen is kept as
- * `<name>.actual.png`, and where it differs `<name>.diff.png` shows where.
+ * `<name>.actual.png`; where it differs `<name>.diff.png` shows where, and where it fails `<name>.expected.png` is the baseline.
  */
 export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
@@ -109,7 +109,9 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
       passed: false,
       actual: "the page does not come to rest: no two frames are alike; mask what moves",
     };
-  return judged(actual, wanted, check, join(folder, `${stem}.diff.png`));
+  const outcome = await judged(actual, wanted, check, join(folder, `${stem}.diff.png`));
+  if (!outcome.passed) await writeFile(join(folder, `${stem}.expected.png`), wanted, { mode: 0o600 });
+  return outcome;
 }
 
 async function judged(

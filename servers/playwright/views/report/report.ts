@@ -1,0 +1,135 @@
+// What the tools that run tests answer, as one report.
+import type { ToolResult } from "../../../../packages/core/views/host.ts";
+
+/** A check, or a test with what failed in it. */
+export interface Line {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly device?: string;
+  readonly said?: string;
+}
+
+/** A file of the run. */
+export interface Artifact {
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+}
+
+export interface Report {
+  readonly passed: boolean;
+  readonly verdict: string;
+  readonly facts: readonly string[];
+  /** What kept the run from its end. */
+  readonly stopped: string | undefined;
+  readonly lines: readonly Line[];
+  readonly console: readonly string[];
+  readonly notes: readonly string[];
+  readonly artifacts: readonly Artifact[];
+}
+
+/** The structure of an answer of pw_run_test, pw_run_suite or pw_run_specs: each has a part of it. */
+interface Answer {
+  readonly passed?: boolean;
+  readonly url?: string;
+  readonly final_url?: string;
+  readonly status?: number;
+  readonly title?: string;
+  readonly durationMs?: number;
+  readonly run_id?: string;
+  readonly assertions?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
+  readonly tests?: readonly { name: string; passed: boolean; failures?: readonly string[] }[];
+  readonly failures?: readonly { test: string; error: string }[];
+  readonly summary?: string;
+  readonly failed_step?: string;
+  readonly error?: string;
+  readonly notes?: readonly string[];
+  readonly not_run?: number;
+  readonly not_shown?: number;
+}
+
+const CONSOLE = "console error: ";
+
+/** The report in an answer; undefined for an error that says nothing of a run. */
+export function reportOf({ structuredContent, content = [] }: ToolResult): Report | undefined {
+  const answer = structuredContent as Answer | undefined;
+  if (answer?.passed === undefined) return undefined;
+  const lines: Line[] = [
+    ...(answer.assertions ?? []).map(({ actual, ...check }) => ({ ...check, ...said(actual) })),
+    ...(answer.tests ?? []).map(({ name, passed, failures = [] }) => ({
+      name,
+      passed,
+      ...said(failures.join("\n") || undefined),
+    })),
+    ...(answer.failures ?? []).map(({ test, error }) => ({ name: test, passed: false, said: error })),
+  ];
+  const { notes = [], failed_step: step, error } = answer;
+  return {
+    passed: answer.passed,
+    verdict: answer.summary ?? verdictOf(answer, lines),
+    facts: factsOf(answer),
+    stopped: step === undefined ? error : `This step failed: ${step}`,
+    lines,
+    console: notes.filter((note) => note.startsWith(CONSOLE)).map((note) => note.slice(CONSOLE.length)),
+    notes: notes.filter((note) => !note.startsWith(CONSOLE)),
+    artifacts: content.flatMap(({ type, uri, mimeType = "" }) =>
+      type === "resource_link" && uri !== undefined
+        ? { uri, mimeType, name: decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1)) }
+        : [],
+    ),
+  };
+}
+
+const said = (text: string | undefined) => (text === undefined ? {} : { said: text });
+
+function verdictOf({ passed, tests }: Answer, lines: readonly Line[]): string {
+  const what = tests === undefined ? "check" : "test";
+  const failed = lines.filter((line) => !line.passed).length;
+  if (lines.length === 0) return passed ? "The page loaded" : "The run failed";
+  const all = `${lines.length} ${what}${lines.length === 1 ? "" : "s"}`;
+  return failed === 0 ? `${all} passed` : `${failed} of ${all} failed`;
+}
+
+function factsOf(answer: Answer): string[] {
+  const { url, final_url: end, status, title, durationMs, run_id: id, not_run, not_shown } = answer;
+  return [
+    ...(url === undefined ? [] : [end === undefined || end === url ? url : `${url} → ${end}`]),
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(title === undefined ? [] : [`“${title}”`]),
+    ...(durationMs === undefined ? [] : [`${(durationMs / 1_000).toFixed(1)} s`]),
+    ...(not_run ? [`${not_run} not run`] : []),
+    ...(not_shown ? [`${not_shown} more failures not shown`] : []),
+    ...(id === undefined ? [] : [`run ${id}`]),
+  ];
+}
+
+/** Pictures of one thing: what was there, what should have been, and where they differ. */
+export interface Comparison {
+  readonly name: string;
+  readonly actual: Artifact;
+  readonly expected: Artifact | undefined;
+  readonly diff: Artifact | undefined;
+}
+
+/** The pictures that belong together, as the server and Playwright's own tests name them, and the other files. */
+export function sorted(artifacts: readonly Artifact[]) {
+  const parts = artifacts.map((artifact) => ({
+    artifact,
+    part: /^(.+)[.-](actual|expected|diff)\.png$/.exec(artifact.name),
+  }));
+  const of = (name: string | undefined, what: string) =>
+    parts.find(({ part }) => part?.[1] === name && part?.[2] === what)?.artifact;
+  const comparisons = parts.flatMap(({ artifact, part }): Comparison[] => {
+    const name = part?.[1];
+    if (name === undefined || part?.[2] !== "actual") return [];
+    const [expected, diff] = [of(name, "expected"), of(name, "diff")];
+    return expected === undefined && diff === undefined ? [] : [{ name, actual: artifact, expected, diff }];
+  });
+  const used = new Set(comparisons.flatMap(({ actual, expected, diff }) => [actual, expected, diff]));
+  const rest = artifacts.filter((artifact) => !used.has(artifact));
+  return {
+    comparisons,
+    pictures: rest.filter(({ mimeType }) => mimeType === "image/png"),
+    files: rest.filter(({ mimeType }) => mimeType !== "image/png"),
+  };
+}

@@ -1,0 +1,113 @@
+// The report of a run: its verdict and checks, what the console said, and its pictures, which are read as resources.
+import "../../../../packages/core/views/view.css";
+import "../../../../packages/core/views/sheet.css";
+import { plain } from "../../../../packages/core/views/controls.ts";
+import "./view.css";
+import { element, Host, textOf } from "../../../../packages/core/views/host.ts";
+import { type Artifact, type Comparison, type Line, type Report, reportOf, sorted } from "./report.ts";
+
+const host = new Host();
+
+host.onResult = (result) => {
+  const report = reportOf(result);
+  document.body.replaceChildren(
+    report === undefined ? plain(textOf(result), true) : element("main", {}, ...partsOf(report)),
+  );
+};
+void host.connect("refmcp-report");
+
+function partsOf(report: Report): HTMLElement[] {
+  const { comparisons, pictures, files } = sorted(report.artifacts);
+  const text = [...report.notes, ...(report.stopped === undefined ? [] : [report.stopped])];
+  return [
+    verdict(report),
+    ...text.map((line) => element("p", { class: line === report.stopped ? "failure" : "note" }, line)),
+    ...(report.lines.length === 0 ? [] : [element("ul", { class: "checks" }, ...report.lines.map(check))]),
+    ...group("Differences", comparisons.map(comparison)),
+    ...group(
+      "Screenshots",
+      pictures.map((picture, index) => folded(picture.name, index === 0, () => shot(picture))),
+    ),
+    ...group("Console", report.console.length === 0 ? [] : [plain(report.console.join("\n"))]),
+    ...group("Files", files.map(file)),
+  ];
+}
+
+function group(title: string, parts: readonly HTMLElement[]): HTMLElement[] {
+  return parts.length === 0 ? [] : [element("h2", {}, title), ...parts];
+}
+
+function verdict({ passed, verdict: text, facts }: Report): HTMLElement {
+  const word = element("span", { class: passed ? "good" : "bad" }, passed ? "✓ Passed" : "✗ Failed");
+  const heading = element("h1", {}, word, `: ${text}`);
+  const shown = element("p", {}, facts.join(" · "));
+  return element("div", { class: passed ? "verdict passed" : "verdict" }, heading, shown);
+}
+
+function check({ name, passed, device, said }: Line): HTMLElement {
+  const label = { role: "img", "aria-label": passed ? "passed" : "failed", class: passed ? "good" : "bad" };
+  const text = element("span", {}, name);
+  if (device !== undefined) text.append(" ", element("span", { class: "device" }, device));
+  const line = element("li", {}, element("span", label, passed ? "✓" : "✗"), text);
+  if (said !== undefined && !passed) line.append(element("p", {}, said));
+  return line;
+}
+
+/** Something that is loaded when it is opened first. */
+function folded(title: string, isOpen: boolean, load: () => Promise<HTMLElement>): HTMLElement {
+  const made = element("details", {}, element("summary", {}, title));
+  const fill = async () => {
+    const place = element("div", { role: "status" }, "Loading …");
+    made.append(place);
+    place.replaceWith(await load().catch((error: Error) => plain(error.message, true)));
+  };
+  made.addEventListener("toggle", () => void fill(), { once: true });
+  made.open = isOpen;
+  return made;
+}
+
+async function picture({ uri }: Artifact, description: string): Promise<HTMLImageElement> {
+  const [content] = await host.readResource(uri);
+  if (content?.blob === undefined) throw new Error(`${description} could not be read.`);
+  return element("img", { src: `data:image/png;base64,${content.blob}`, alt: description });
+}
+
+async function shot(artifact: Artifact): Promise<HTMLElement> {
+  return element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.name}`));
+}
+
+/** Two pictures, one above the other, and a slider that says how much of each is seen. */
+function comparison({ name, actual, expected, diff }: Comparison): HTMLElement {
+  const [other, title] = expected === undefined ? [diff, "Differences"] : [expected, "Baseline"];
+  return folded(name, true, async () => {
+    if (other === undefined) return shot(actual);
+    const under = picture(other, `${title}: ${name}`);
+    const over = await picture(actual, `Now: ${name}`);
+    over.className = "over";
+    const edge = element("span", { class: "edge" });
+    const box = element("div", { class: "shot compare", style: "--at: 50%" }, await under, over, edge);
+    const range = {
+      type: "range",
+      min: "0",
+      max: "100",
+      value: "50",
+      "aria-label": `${title} to now, ${name}`,
+    };
+    const input = element("input", range);
+    input.addEventListener("input", () => box.style.setProperty("--at", `${input.value}%`));
+    const slider = element("div", { class: "slider" }, title, input, "Now");
+    const more =
+      expected === undefined || diff === undefined
+        ? []
+        : [folded("Where they differ", false, () => shot(diff))];
+    return element("div", {}, box, slider, ...more);
+  });
+}
+
+function file(artifact: Artifact): HTMLElement {
+  if (!/^text\/|json$/.test(artifact.mimeType)) return element("p", { class: "note" }, artifact.name);
+  return folded(artifact.name, false, async () => {
+    const [content] = await host.readResource(artifact.uri);
+    return plain(content?.text ?? "");
+  });
+}

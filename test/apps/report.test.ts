@@ -1,0 +1,101 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Client } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serverBin, useWorld } from "../servers.ts";
+import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
+
+/** A page whose look changes with its path, and whose title, heading and console hold a hostile text. */
+const site = createServer(({ url }, response) => {
+  const text = HOSTILE.replaceAll("<", "&lt;");
+  response.setHeader("content-type", "text/html");
+  response.end(`<!doctype html><title>${text}</title><link rel="icon" href="data:,">
+    <h1>${text}</h1><div style="width:200px;height:100px;background:${url === "/new" ? "red" : "blue"}"></div>
+    <script>console.error(document.title)</script>`);
+});
+
+describe("the report of a run", () => {
+  const show = useViews();
+  const world = useWorld("playwright");
+  let client: Client;
+  let origin = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const args = [...world().args, "--allow-private", "--confirm", "never"];
+    client = await connectApps(serverBin("playwright"), args, { env: world().env ?? {} });
+  });
+  afterAll(async () => {
+    await client.close();
+    site.close();
+  });
+  const run = async (path: string, assertions: string[]) => {
+    const call = { name: "pw_run_test", arguments: { url: `${origin}${path}`, assertions } };
+    return { call, result: await client.callTool(call) };
+  };
+
+  it("shows what failed, what the console said, and the pictures as resources", async () => {
+    const { call, result } = await run("/", ["h1 contains 'img'", "h1 is 'Docs'", "no console errors"]);
+    const shown = await show(client, call, result);
+    await shown.view.getByRole("heading", { name: "✗ Failed: 2 of 3 checks failed" }).waitFor();
+    expect(await shown.view.getByRole("img", { name: "passed" }).count()).toBe(1);
+    expect(await shown.view.getByRole("img", { name: "failed" }).count()).toBe(2);
+    const picture = shown.view.getByRole("img", { name: /^Screenshot / });
+    await picture.waitFor();
+    expect(await picture.evaluate((img) => Reflect.get(img, "naturalWidth"))).toBeGreaterThan(500);
+    expect(await shown.view.locator("pre").textContent()).toContain("owned");
+    expect(shown.asked.map(({ method }) => method)).toEqual(["resources/read"]);
+    await expectHarmless(shown);
+    await shown.page.close();
+  });
+
+  it("lays what the page looks like over its baseline, with a slider", async () => {
+    const look = ["screenshot matches baseline 'look'"];
+    const first = await run("/old", look);
+    const { run_id }: { run_id: string } = Object(first.result.structuredContent);
+    const approved = await client.callTool({
+      name: "pw_approve_baseline",
+      arguments: { run_id, baseline: "look" },
+    });
+    expect(approved.isError, JSON.stringify(approved.content)).not.toBe(true);
+    const { call, result } = await run("/new", look);
+    const shown = await show(client, call, result, "dark");
+    const slider = shown.view.getByRole("slider", { name: "Baseline to now, look" });
+    await slider.focus();
+    await shown.page.keyboard.press("Home");
+    const box = shown.view.locator(".compare");
+    expect(await box.evaluate((element) => element.getAttribute("style"))).toContain("0%");
+    await shown.view.getByText("Where they differ").click();
+    await shown.view.getByRole("img", { name: /look\.diff\.png/ }).waitFor();
+    expect(shown.asked.map(({ params }) => String(params.uri).replace(/.*\//, "")).sort()).toEqual(
+      expect.arrayContaining(["look.actual.png", "look.diff.png", "look.expected.png"]),
+    );
+    expect(shown.loaded).toEqual([]);
+    await shown.page.close();
+  });
+
+  it("says what kept a run from its end", async () => {
+    const { call, result } = await run("/", ["h1 contans 'x'"]);
+    const shown = await show(client, call, result);
+    await shown.view.getByText("contans").first().waitFor();
+    await shown.view.getByRole("heading", { name: "✗ Failed" }).waitFor();
+    await shown.page.close();
+  });
+
+  it.each([
+    ["pw_run_suite", "2 tests passed"],
+    ["pw_run_specs", "passed"],
+  ])("is there for %s", async (name, verdict) => {
+    const suite = ["a", HOSTILE].map((test) => ({
+      name: test,
+      url: `${origin}/`,
+      assertions: ["h1 is visible"],
+    }));
+    const given = name === "pw_run_suite" ? { tests: suite } : { ...world().calls[name] };
+    const call = { name, arguments: given };
+    const shown = await show(client, call, await client.callTool(call));
+    await shown.view.getByRole("heading", { name: verdict }).waitFor();
+    if (name === "pw_run_suite") await expectHarmless(shown);
+    await shown.page.close();
+  });
+});
