@@ -183,10 +183,8 @@ describe("each layer alone", () => {
   it.each(holding("extended"))(
     "extended protocol, as a superuser outside of a transaction: %s",
     async (sql) => {
-      const refused = connected(
-        world.adminUrl,
-        (client) =>
-          client.query(new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined)).done,
+      const refused = connected(world.adminUrl, (client) =>
+        new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),
       );
       await expect(refused).rejects.toMatchObject({ code: "42601" });
       expect(await state()).toEqual(UNTOUCHED);

@@ -144,9 +144,9 @@ async function explainedBy(
 
 /** Over the extended protocol, which takes one statement only. */
 const asked = ({ link }: Session, text: string, params: readonly unknown[]) =>
-  link.client.query(
-    new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () => link.cancel()),
-  ).done;
+  new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () => link.cancel()).run(
+    link.client,
+  );
 
 /** How many values a statement takes: the highest $n. */
 export async function placesOf(sql: string): Promise<number> {

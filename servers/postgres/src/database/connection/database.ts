@@ -4,7 +4,7 @@ import { FunctionGate } from "../gate/functions.ts";
 import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
 import { codeOf, explained, isLost } from "./failures.ts";
-import type { Link } from "./link.ts";
+import { CLEANING, type Link } from "./link.ts";
 import { Pool } from "./pool.ts";
 import { demandHarmless } from "./role.ts";
 import { opening } from "./transaction.ts";
@@ -51,28 +51,33 @@ export class Session {
     this.#opening = opening;
   }
 
-  /** What opens the transaction, for who sends it with the first statement; undefined where it was taken. */
+  /** What opens the transaction, for whoever sends it with the first statement; undefined where it was taken. */
   takeOpening(): Opening | undefined {
     const statements = this.#opening;
     this.#opening = undefined;
-    const opened = () => {
-      this.isOpen = true;
+    if (statements === undefined) return undefined;
+    return {
+      statements: this.link.isDirty ? [...CLEANING, ...statements] : statements,
+      opened: () => {
+        this.link.cleaned();
+        this.isOpen = true;
+      },
     };
-    return statements && { statements, opened };
-  }
-
-  /** Sets what a transaction would set, for the session, which forgets it when it is cleaned; opens none. */
-  async openNone(): Promise<void> {
-    const [, settings = ""] = this.takeOpening()?.statements ?? [];
-    this.isOpen = true;
-    await this.link.run(settings.replaceAll("', true)", "', false)"));
   }
 
   /** Opens the transaction, if it is not open. */
   async open(): Promise<void> {
     const opening = this.takeOpening();
     if (opening === undefined) return;
-    await this.link.run(opening.statements.join("; "));
+    await this.link.runAll(opening.statements);
+    opening.opened();
+  }
+
+  /** Applies a transaction's settings to the session, until it is cleaned, and opens no transaction. */
+  async openNone(): Promise<void> {
+    if (this.link.isDirty) await this.link.clean();
+    const [, ...settings] = this.takeOpening()?.statements ?? [];
+    await this.link.runAll(settings.map((setting) => setting.replace("SET LOCAL", "SET")));
     this.isOpen = true;
   }
 }

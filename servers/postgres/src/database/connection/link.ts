@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { Client, Connection, QueryResultRow, Submittable } from "pg";
+import type { Client, QueryResultRow } from "pg";
 import { type Session, sendCancel } from "./cancel.ts";
 import { connectionFailure } from "./failures.ts";
 import { watchFrames } from "./frames.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
+import { Statements } from "./statements.ts";
 import type { Address, Target, TargetAttribute } from "./target.ts";
 import type { Attempt } from "./tls.ts";
 import type { Tunnel } from "./tunnel.ts";
@@ -11,6 +12,8 @@ import type { Tunnel } from "./tunnel.ts";
 /** How long a cancelled statement may take to end before its connection is cut. */
 const CANCEL_PATIENCE_MS = 3_000;
 const MAX_NOTICES = 20;
+/** Ends a transaction, in whatever state it is, and resets the session. */
+export const CLEANING = ["ROLLBACK", "DISCARD ALL"];
 
 /** One session of a server. */
 export class Link {
@@ -18,6 +21,8 @@ export class Link {
   readonly role: RoleFacts;
   /** What it must be asked for to be cancelled; undefined where it cannot be. */
   readonly #session: Session | undefined;
+  /** Whether an earlier call's transaction and session are still there: `CLEANING` comes before anything else then. */
+  isDirty = false;
   #notices: string[] = [];
   #spoiled = false;
 
@@ -52,15 +57,20 @@ export class Link {
     await this.client.query(statements);
   }
 
-  /** Ends the transaction and forgets everything of the session, in one round trip. */
+  /** Runs statements of our own in one round trip, each only where those before it succeeded. */
+  async runAll(statements: readonly string[]): Promise<void> {
+    await this.client.query(new Statements(statements)).done;
+  }
+
+  /** Ends the transaction and forgets everything of the session. */
   async clean(): Promise<void> {
-    const { client } = this;
-    // DISCARD ALL must be a statement of its own, so the server says twice that it is ready: once for each of these.
-    const discarded = new Answered();
-    const ended = new Answered(["ROLLBACK", "DISCARD ALL"], () => client.query(discarded));
-    client.query(ended);
-    await ended.done;
-    await discarded.done;
+    await this.runAll(CLEANING);
+    this.cleaned();
+  }
+
+  /** Notes that `CLEANING` has run. */
+  cleaned(): void {
+    this.isDirty = false;
     this.#notices = [];
   }
 
@@ -106,43 +116,6 @@ export class Link {
     this.spoil();
     await this.client.end().catch(() => undefined);
   }
-}
-
-/** Waits until the server is ready again, after statements that it sends in one packet. */
-class Answered implements Submittable {
-  readonly done: Promise<void>;
-  readonly #statements: readonly string[];
-  readonly #ready: () => void;
-  #failure: unknown;
-  #settle: { resolve(): void; reject(error: unknown): void } | undefined;
-
-  /** @param ready called before the next query of the client is submitted */
-  constructor(statements: readonly string[] = [], ready: () => void = () => undefined) {
-    this.#statements = statements;
-    this.#ready = ready;
-    this.done = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
-    this.done.catch(() => undefined);
-  }
-
-  submit(connection: Connection): void {
-    connection.stream.cork();
-    for (const statement of this.#statements) connection.query(statement);
-    connection.stream.uncork();
-  }
-
-  handleError(error: unknown): void {
-    this.#failure = error;
-    this.#settle?.reject(error);
-  }
-
-  handleReadyForQuery(): void {
-    this.#ready();
-    if (this.#failure === undefined) this.#settle?.resolve();
-  }
-
-  handleCommandComplete(): void {}
 }
 
 /**

@@ -112,8 +112,17 @@ export class Pool {
     );
   }
 
-  /** Takes a connection back: what is left of its work is ended and everything of its session forgotten. */
+  /**
+   * Takes a connection back and resets its session. Where somebody waits for a connection, that happens in the packet of
+   * their first statement.
+   */
   async release(link: Link): Promise<void> {
+    link.isDirty = true;
+    const [next] = this.#waiting;
+    if (next !== undefined && !link.isSpoiled && !this.#closed) {
+      next.resolve(link);
+      return;
+    }
     if (!link.isSpoiled && !this.#closed) {
       try {
         this.#cleaning += 1;

@@ -28,8 +28,8 @@ export function opening(mode: "READ ONLY" | "READ WRITE", limits: TransactionLim
     // A statement that is run again for its next page must read the table from its beginning.
     synchronize_seqscans: "off",
   };
-  const local = Object.entries(settings).map(
-    ([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`,
-  );
-  return [`BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`, `SELECT ${local.join(", ")}`];
+  return [
+    `BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`,
+    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
+  ];
 }

@@ -1,5 +1,7 @@
 import { ROW_COST } from "@refmcp/sql/formats";
-import type { Connection, FieldDef, Submittable } from "pg";
+import type { Client, Connection, FieldDef, Submittable } from "pg";
+import { serialize } from "pg-protocol";
+import { messagesOf } from "../connection/statements.ts";
 
 /** How much of a result is taken. */
 export interface Caps {
@@ -58,7 +60,6 @@ const OVERRUN_CHARS = 8 * 1_048_576;
  * made. An error is always followed by Sync, without which the connection would hang.
  */
 export class PortalQuery implements Submittable {
-  readonly done: Promise<Batch>;
   readonly #statement: Statement;
   readonly #caps: Caps;
   readonly #tooMuch: () => void;
@@ -69,12 +70,16 @@ export class PortalQuery implements Submittable {
   #before = 0;
   #isDropping = false;
   #isProbed = false;
+  /** Whether Sync was sent: the server answers it with ReadyForQuery, whatever came before. */
+  #isSynced = false;
+  /** Rows to fetch from the open portal once the server is ready. */
+  #next: number | undefined;
   #started = 0;
   #finished = false;
   #tag: string | undefined;
   #failure: unknown;
+  #client: Client | undefined;
   #connection: Connection | undefined;
-  #start: (connection: Connection) => void = (connection) => this.#parse(connection);
   #settle: { resolve(batch: Batch): void; reject(error: unknown): void } = {
     resolve: () => undefined,
     reject: () => undefined,
@@ -85,9 +90,6 @@ export class PortalQuery implements Submittable {
     this.#statement = statement;
     this.#caps = caps;
     this.#tooMuch = tooMuch;
-    this.done = new Promise<Batch>((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
   }
 
   /** Opens a named portal and fetches nothing from it. */
@@ -99,34 +101,58 @@ export class PortalQuery implements Submittable {
   static resume(portal: string, fields: readonly FieldDef[], caps: Caps, tooMuch: () => void): PortalQuery {
     const query = new PortalQuery({ text: "", params: [], portal }, caps, tooMuch);
     query.#fields = fields;
-    query.#start = () => query.#execute(query.#first);
+    query.#next = query.#first;
     return query;
+  }
+
+  /** Runs it on a connection. */
+  run(client: Client): Promise<Batch> {
+    this.#client = client;
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      this.#started = performance.now();
+      client.query(this);
+    });
   }
 
   submit(connection: Connection): void {
     this.#connection = connection;
-    this.#started = performance.now();
-    const { statements } = this.#statement.opening ?? { statements: [] };
-    this.#before = statements.length;
-    connection.stream.cork();
-    for (const text of statements) {
-      connection.parse({ name: "", text, types: [] }, true);
-      connection.bind({ portal: "", statement: "", values: [] }, true);
-      connection.execute({ portal: "", rows: "0" }, true);
-    }
-    this.#start(connection);
-    connection.stream.uncork();
+    this.#isSynced = false;
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) this.#fetch(next);
+    else this.#begin();
   }
 
-  #parse(connection: Connection): void {
-    const { text, params } = this.#statement;
-    connection.parse({ name: "", text, types: [] }, true);
+  #send(...messages: readonly Buffer[]): void {
+    this.#connection?.stream.write(Buffer.concat(messages));
+  }
+
+  #sync(): void {
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    this.#send(serialize.sync());
+  }
+
+  /** Fetches rows of the open portal; after Sync, when the server is ready again. */
+  #fetch(rows: number): void {
+    if (this.#isSynced) this.#next = rows;
+    else this.#send(serialize.execute({ portal: this.#portal, rows }), serialize.flush());
+  }
+
+  #begin(): void {
+    const { text, params, opening } = this.#statement;
+    const { statements } = opening ?? { statements: [] };
+    this.#before = statements.length;
+    const parsing = [messagesOf(statements), serialize.parse({ text })];
     if (params.some((param) => typeof param === "object" && param !== null)) {
-      connection.once("parameterDescription", this.#onTypes);
-      connection.describe({ type: "S", name: "" }, true);
-      connection.flush();
+      this.#connection?.once("parameterDescription", this.#onTypes);
+      this.#send(...parsing, serialize.describe({ type: "S" }), serialize.flush());
     } else {
-      this.#bind(params.map((param) => (typeof param === "string" ? param : null)));
+      this.#bind(
+        params.map((param) => (typeof param === "string" ? param : null)),
+        parsing,
+      );
     }
   }
 
@@ -136,20 +162,27 @@ export class PortalQuery implements Submittable {
         this.#statement.params.map((param, index) =>
           typeof param === "object" && param !== null ? param.encode(dataTypeIDs[index] ?? 0) : param,
         ),
+        [],
       );
     } catch (error) {
       this.#failure = error;
-      this.#connection?.sync();
+      this.#sync();
     }
   };
 
-  #bind(values: (string | null)[]): void {
+  /** Sends the rest with the first fetch and Sync in one packet: most results need one round trip only. */
+  #bind(values: (string | null)[], before: readonly Buffer[]): void {
     const portal = this.#portal;
-    this.#connection?.bind({ portal, statement: "", values }, true);
-    this.#connection?.describe({ type: "P", name: portal }, true);
-    if (this.#caps.chars === 0) this.#connection?.sync();
-    // In one go: the count of the last part only would come back.
-    else this.#execute(this.#caps.toEnd === true ? 0 : this.#first);
+    const { chars, toEnd = false } = this.#caps;
+    this.#isSynced = true;
+    this.#send(
+      ...before,
+      serialize.bind({ portal, values }),
+      serialize.describe({ type: "P", name: portal }),
+      // To the end in one go: the count of the last part only would come back.
+      ...(chars === 0 ? [] : [serialize.execute({ portal, rows: toEnd ? 0 : this.#first })]),
+      serialize.sync(),
+    );
   }
 
   get #first(): number {
@@ -158,12 +191,6 @@ export class PortalQuery implements Submittable {
 
   get #portal(): string {
     return this.#statement.portal ?? "";
-  }
-
-  #execute(rows: number): void {
-    // pg's types want a text here; a number is what goes over the wire.
-    this.#connection?.execute({ portal: this.#portal, rows: String(rows) }, true);
-    this.#connection?.flush();
   }
 
   handleRowDescription({ fields }: { fields: readonly FieldDef[] }): void {
@@ -190,7 +217,7 @@ export class PortalQuery implements Submittable {
     const left = chars - this.#chars;
     const count = this.#rows.length;
     const took = performance.now() - this.#started;
-    if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#connection?.sync();
+    if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#sync();
     else if (left > 0 || count < least) {
       const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
       // First what is wanted; beyond it, as much as comes in the time.
@@ -200,12 +227,12 @@ export class PortalQuery implements Submittable {
           : count < enough.rows
             ? enough.rows - count
             : (count / took) * enough.ms;
-      this.#execute(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
-    } else if (this.#isProbed) this.#connection?.sync();
+      this.#fetch(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
+    } else if (this.#isProbed) this.#sync();
     else {
       // Whether there is a row more.
       this.#isProbed = true;
-      this.#execute(1);
+      this.#fetch(1);
     }
   }
 
@@ -217,17 +244,18 @@ export class PortalQuery implements Submittable {
     }
     this.#finished = true;
     this.#tag = text;
-    this.#connection?.sync();
+    this.#sync();
   }
 
   handleEmptyQuery(): void {
-    this.#connection?.sync();
+    this.#sync();
   }
 
   /** pg says nothing of ReadyForQuery after an error, so this is the end. */
   handleError(error: unknown): void {
     this.#connection?.removeListener("parameterDescription", this.#onTypes);
-    this.#connection?.sync();
+    this.#next = undefined;
+    this.#sync();
     // A statement that was cancelled for being too much has given its rows.
     if (!this.#isDropping || this.#caps.toEnd === true) this.#failure ??= error;
     this.handleReadyForQuery();
@@ -235,6 +263,7 @@ export class PortalQuery implements Submittable {
 
   handleReadyForQuery(): void {
     if (this.#failure !== undefined) this.#settle.reject(this.#failure);
+    else if (this.#next !== undefined) this.#client?.query(this);
     else this.#settle.resolve(this.#batch());
   }
 

@@ -277,3 +277,40 @@ describe("notices and other statements", () => {
     expect((await ask("EXPLAIN SELECT 1")).rows).toEqual([[expect.stringContaining("Result")]]);
   });
 });
+
+describe("a connection that goes straight to a waiting call", () => {
+  it("has none of the session, transaction or notices of the call before", async () => {
+    const one = databaseOn(world.url, { maxConnections: 1 });
+    const leave = (mode: "READ ONLY" | "READ WRITE") =>
+      one.work({ signal, mode }, async ({ link }) => {
+        await link.run(
+          `SET work_mem = '7MB'; SELECT pg_advisory_lock(7); PREPARE left_behind AS SELECT 1;
+           CREATE TEMPORARY TABLE left_over (n int); LISTEN left_channel`,
+        );
+        if (mode === "READ WRITE") await link.run("COMMIT");
+        const [own] = await link.rows<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+        return own?.pid;
+      });
+    const look = `SELECT json_build_array(pg_backend_pid(), current_setting('work_mem'), current_setting('transaction_read_only'),
+      (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
+      (SELECT count(*)::int FROM pg_prepared_statements), to_regclass('left_over') IS NULL,
+      (SELECT count(*)::int FROM pg_listening_channels())) AS seen`;
+    const caps = { skip: 0, chars: 10_000, rows: 10, ms: 0 };
+    const question = { sql: look, params: [], format: "rows" as const, cellBytes: 8_192, signal };
+    // All at once: each but the first waits for the one connection.
+    const [left, read, failed, leftAgain, looked] = await Promise.all([
+      leave("READ WRITE"),
+      readAhead(one, question, caps),
+      readAhead(one, { ...question, sql: "SELECT 1 / 0" }, caps).catch((error: unknown) => error),
+      leave("READ WRITE"),
+      one.work({ signal }, ({ link }) => link.rows(look)),
+    ]);
+    expect(failed).toMatchObject({ message: expect.stringContaining("division by zero") });
+    const clean = [left, "4MB", "on", 0, 0, true, 0];
+    expect(read.pieces.map((piece) => JSON.parse(piece))).toEqual([[clean]]);
+    expect(read.notices).toEqual([]);
+    expect(leftAgain).toBe(left);
+    expect(looked).toEqual([{ seen: clean }]);
+    await one.close();
+  });
+});

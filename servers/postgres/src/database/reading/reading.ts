@@ -47,7 +47,7 @@ export async function readAhead(
     const statement = { text: sql, params: paramsOf(question.params), opening: session.takeOpening() };
     const read =
       skip === 0
-        ? await session.link.client.query(new PortalQuery(statement, caps, () => session.link.cancel())).done
+        ? await new PortalQuery(statement, caps, () => session.link.cancel()).run(session.link.client)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
     await learnTypes(database, session, read.fields);
     return { batch: read, notices: session.link.takeNotices() };
@@ -85,11 +85,10 @@ async function skipped(
   skip: number,
   caps: Caps,
 ): Promise<Batch> {
-  const { fields } = await link.client.query(PortalQuery.open(statement)).done;
+  const { fields } = await PortalQuery.open(statement).run(link.client);
   if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
-  return await link.client.query(
-    PortalQuery.resume(PORTAL, fields, { ...caps, least: 2 }, () => link.cancel()),
-  ).done;
+  const rest = { ...caps, least: 2 };
+  return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);
 }
 
 /** Looks up the types of a result's columns that are not known yet. */

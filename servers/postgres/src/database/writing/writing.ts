@@ -182,7 +182,7 @@ async function runOne(
     { ...caps, toEnd: true },
     () => undefined,
   );
-  const { fields, rows, tag } = await link.client.query(query).done;
+  const { fields, rows, tag } = await query.run(link.client);
   await learnTypes(database, session, fields);
   const decoders = fields.map(({ dataTypeID }) => database.types.decoderOf(dataTypeID));
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
