@@ -97,6 +97,10 @@ async function measure(report, { raw, url }) {
   await add("the same, ours in all its pages", 1, { raw: driver(all), ours: full });
   await add("names of 1,000 tables", 20, {
     raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
+    ours: () => ours.call("pg_list_objects", { limit: 1_000, detail: "names" }),
+  });
+  await add("the same with sizes, estimates and comments", 20, {
+    raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
     ours: () => ours.call("pg_list_objects", { limit: 1_000 }),
   });
   await add("all about one of 1,000 tables", 20, {

@@ -18,6 +18,7 @@ export default prompt({
         query: undefined,
         after: undefined,
         limit: 100,
+        detail: "full",
       },
       { signal: call.signal },
     );

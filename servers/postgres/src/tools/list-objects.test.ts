@@ -56,6 +56,9 @@ it("lists what there is in one order, in pages, of one kind or name", async () =
   expect((await server.data("pg_list_objects", { query: "b_t" })).objects).toEqual([
     { kind: "table", schema: "public", name: "b_table", bytes: 0, row_security: true, comment: "about b" },
   ]);
+  expect((await server.data("pg_list_objects", { query: "b_t", detail: "names" })).objects).toEqual([
+    { kind: "table", schema: "public", name: "b_table" },
+  ]);
   await server.close();
   await world.dispose();
 });

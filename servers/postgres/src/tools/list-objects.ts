@@ -24,6 +24,10 @@ export default tool({
       .describe("What to list."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
     query: z.string().optional().describe("Part of the name, in any case."),
+    detail: z
+      .enum(["names", "full"])
+      .default("full")
+      .describe("names leaves out sizes, estimates, comments."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
     database,
@@ -43,13 +47,13 @@ export default tool({
     ),
     next_cursor: fields.nextCursor,
   }),
-  async run({ kinds, schema, query, limit, cursor, database: name }, postgres, call) {
+  async run({ kinds, schema, query, detail, limit, cursor, database: name }, postgres, call) {
     const at = postgres.at(name).database;
-    const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, at.name], place);
+    const cursors = cursorsOf("pg_list_objects", [kinds, schema, query, detail, at.name], place);
     const after = cursors.decode(cursor);
     const { objects, more } = await listObjects(
       at,
-      { kinds, schema, query, limit, after },
+      { kinds, schema, query, detail, limit, after },
       { signal: call.signal },
     );
     const shown = objects.slice(0, fitting(objects, call.budget - 500));

@@ -38,96 +38,95 @@ export interface ObjectFilter {
   /** The last object of the page before: schema, kind, name. */
   readonly after: readonly [string, string, string] | undefined;
   readonly limit: number;
+  /** `names` leaves out estimates, sizes and comments. */
+  readonly detail: "names" | "full";
 }
 
 const SYSTEM = `('pg_catalog', 'information_schema', 'pg_toast')`;
-const KIND_OF_RELATION = `CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'v' THEN 'view'
-  WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' END`;
+/** How `pg_class` calls the kinds that are relations. */
+const RELATION_KINDS: Partial<Readonly<Record<Kind, string>>> = {
+  table: "'r','p'",
+  view: "'v'",
+  materialized_view: "'m'",
+  foreign_table: "'f'",
+  sequence: "'S'",
+};
 
-/** Everything in one query: what belongs to an extension is left out, its extension stands for it. */
-const OBJECTS = `
-WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
+/** Where the other kinds are. */
+const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
+  function: `'function', n.nspname, p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', p.oid, 'pg_proc'::regclass
+    FROM pg_catalog.pg_proc p JOIN own n ON n.oid = p.pronamespace`,
+  type: `'type', n.nspname, t.typname, t.oid, 'pg_type'::regclass FROM pg_catalog.pg_type t JOIN own n ON n.oid = t.typnamespace
+    WHERE t.typtype IN ('e','d','r') OR (t.typtype = 'c' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = t.typrelid AND k.relkind = 'c'))`,
+  extension: `'extension', n.nspname, e.extname || ' ' || e.extversion, e.oid, 'pg_extension'::regclass
+    FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE $1::text IS NULL OR n.nspname = $1`,
+  schema: `'schema', nspname, nspname, oid, 'pg_namespace'::regclass FROM own`,
+};
+
+/** Subqueries, which run for the rows of the page only. */
+const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN k.reltuples::float8 END AS rows,
+  (CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
+    WHEN k.relkind NOT IN ('r', 'm') THEN NULL
+    WHEN k.reltuples < 0 THEN pg_catalog.pg_total_relation_size(o.oid)
+    ELSE (k.relpages + coalesce((SELECT t.relpages FROM pg_catalog.pg_class t WHERE t.oid = k.reltoastrelid), 0)
+      + coalesce((SELECT sum(i.relpages) FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = o.oid), 0))
+      * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
+  CASE WHEN k.relispartition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = o.oid) END AS partition_of,
+  k.relrowsecurity AS rls, d.description AS comment`;
+const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
+  LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
+
+/** Everything in one query; what belongs to an extension is left out, its extension stands for it. */
+function objectsQuery({ kinds, detail }: ObjectFilter): string {
+  const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
+  const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
+    n.nspname AS schema, c.relname AS name, c.oid, 'pg_class'::regclass AS class
+    FROM pg_catalog.pg_class c JOIN own n ON n.oid = c.relnamespace WHERE c.relkind IN (${relkinds.join() || "NULL"})`;
+  const sources = [relations, ...kinds.flatMap((kind) => OTHER_KINDS[kind] ?? [])];
+  return `WITH own AS (SELECT oid, nspname FROM pg_catalog.pg_namespace
     WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
-      AND CASE WHEN $2::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $2 END),
-objects AS (
-  SELECT ${KIND_OF_RELATION} AS kind, n.nspname::text AS schema, c.relname::text AS name, c.oid, 'pg_class'::regclass AS class,
-    CASE WHEN c.relkind IN ('r','m','p','f') AND c.reltuples >= 0 THEN c.reltuples END AS rows, c.relkind,
-    c.relispartition AS is_partition, c.relrowsecurity AS rls
-  FROM pg_catalog.pg_class c JOIN own n ON n.oid = c.relnamespace WHERE c.relkind IN ('r','p','v','m','f','S')
-  UNION ALL
-  SELECT 'function', n.nspname, p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')', p.oid,
-    'pg_proc'::regclass, NULL, NULL, false, false
-  FROM pg_catalog.pg_proc p JOIN own n ON n.oid = p.pronamespace
-  UNION ALL
-  SELECT 'type', n.nspname, t.typname, t.oid, 'pg_type'::regclass, NULL, NULL, false, false
-  FROM pg_catalog.pg_type t JOIN own n ON n.oid = t.typnamespace
-  WHERE t.typtype IN ('e','d','r') OR (t.typtype = 'c' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = t.typrelid AND k.relkind = 'c'))
-  UNION ALL
-  SELECT 'extension', n.nspname, e.extname || ' ' || e.extversion, e.oid, 'pg_extension'::regclass, NULL, NULL, false, false
-  FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE $2::text IS NULL OR n.nspname = $2
-  UNION ALL
-  SELECT 'schema', nspname, nspname, oid, 'pg_namespace'::regclass, NULL, NULL, false, false FROM own),
-page AS (
-  SELECT * FROM objects o
-  WHERE kind = ANY($1::text[]) AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0)
-    AND ($4::text IS NULL OR (schema COLLATE "C", kind COLLATE "C", name COLLATE "C") > ($4 COLLATE "C", $5::text COLLATE "C", $6::text COLLATE "C"))
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = o.class AND d.objid = o.oid AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass)
-  ORDER BY schema COLLATE "C", kind COLLATE "C", name COLLATE "C" LIMIT $7),
-own_pages AS (
-  SELECT c.oid, c.relpages + coalesce(t.relpages, 0) + coalesce(i.pages, 0) AS pages, c.reltuples < 0 AS is_unknown
-  FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid AND c.reltoastrelid <> 0
-    LEFT JOIN (SELECT x.indrelid, sum(k.relpages) AS pages FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class k ON k.oid = x.indexrelid GROUP BY 1) i
-      ON i.indrelid = c.oid
-  WHERE c.relkind IN ('r', 'm'))
-SELECT p.kind, p.schema, p.name, p.rows::float8 AS rows,
-  (CASE WHEN p.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(p.oid) t)
-    WHEN s.is_unknown THEN pg_catalog.pg_total_relation_size(p.oid)
-    ELSE s.pages * pg_catalog.current_setting('block_size')::int END)::float8 AS bytes,
-  CASE WHEN p.is_partition THEN (SELECT inhparent::regclass::text FROM pg_catalog.pg_inherits WHERE inhrelid = p.oid) END AS partition_of,
-  p.rls, d.description AS comment
-FROM page p LEFT JOIN own_pages s ON s.oid = p.oid
-  LEFT JOIN pg_catalog.pg_description d ON d.objoid = p.oid AND d.classoid = p.class AND d.objsubid = 0
-ORDER BY p.schema COLLATE "C", p.kind COLLATE "C", p.name COLLATE "C"`;
+      AND CASE WHEN $1::text IS NULL THEN nspname NOT IN ${SYSTEM} ELSE nspname = $1 END)
+SELECT o.kind, o.schema::text, o.name::text${detail === "full" ? FULL : ""}
+FROM (${sources.map((source) => `SELECT ${source}`).join(" UNION ALL ")}) o ${detail === "full" ? FULL_JOINS : ""}
+WHERE ($2::text IS NULL OR strpos(lower(o.name), lower($2)) > 0)
+  AND ($3::text IS NULL OR (o.schema::text COLLATE "C", o.kind COLLATE "C", o.name::text COLLATE "C") > ($3 COLLATE "C", $4::text COLLATE "C", $5::text COLLATE "C"))
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend x WHERE x.classid = o.class AND x.objid = o.oid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass)
+ORDER BY o.schema COLLATE "C", o.kind COLLATE "C", o.name COLLATE "C" LIMIT $6`;
+}
 
 interface ObjectRow {
   kind: Kind;
   schema: string;
   name: string;
-  rows: number | null;
-  bytes: number | null;
-  partition_of: string | null;
-  rls: boolean;
-  comment: string | null;
+  rows?: number | null;
+  bytes?: number | null;
+  partition_of?: string | null;
+  rls?: boolean | null;
+  comment?: string | null;
 }
 
 /** What is in a database, sorted by schema, kind and name; at most `limit` of it, and whether there is more. */
 export async function listObjects(
   database: Database,
-  { kinds, schema, query, after, limit }: ObjectFilter,
+  filter: ObjectFilter,
   work: Work,
 ): Promise<{ objects: ListedObject[]; more: boolean }> {
-  const rows = await database.work(work, ({ link }) =>
-    link.rows<ObjectRow>(OBJECTS, [
-      [...kinds],
-      schema ?? null,
-      query ?? null,
-      ...(after ?? [null, null, null]),
-      limit + 1,
-    ]),
-  );
+  const { schema, query, after, limit } = filter;
+  const values = [schema ?? null, query ?? null, ...(after ?? [null, null, null]), limit + 1];
+  const rows = await database.work(work, ({ link }) => link.rows<ObjectRow>(objectsQuery(filter), values));
   return { objects: rows.slice(0, limit).map(shown), more: rows.length > limit };
 }
 
-function shown(row: ObjectRow): ListedObject {
+function shown({ kind, schema, name, rows, bytes, partition_of, rls, comment }: ObjectRow): ListedObject {
   return {
-    kind: row.kind,
-    schema: row.schema,
-    name: row.name,
-    ...(row.rows === null ? {} : { rows: Math.round(row.rows) }),
-    ...(row.bytes === null ? {} : { bytes: row.bytes }),
-    ...(row.partition_of === null ? {} : { partition_of: row.partition_of }),
-    ...(row.rls ? { row_security: true as const } : {}),
-    ...(row.comment === null ? {} : { comment: row.comment }),
+    kind,
+    schema,
+    name,
+    ...(typeof rows === "number" ? { rows: Math.round(rows) } : {}),
+    ...(typeof bytes === "number" ? { bytes } : {}),
+    ...(typeof partition_of === "string" ? { partition_of } : {}),
+    ...(rls === true ? { row_security: true as const } : {}),
+    ...(typeof comment === "string" ? { comment } : {}),
   };
 }
 
@@ -163,7 +162,14 @@ export async function tablePage(
   const cursors = cursorsOf("tables", [database.name], z.tuple([z.string(), z.string(), z.string()]));
   const { objects, more } = await listObjects(
     database,
-    { kinds: READABLE, schema: undefined, query: undefined, after: cursors.decode(cursor), limit: PAGE },
+    {
+      kinds: READABLE,
+      schema: undefined,
+      query: undefined,
+      after: cursors.decode(cursor),
+      limit: PAGE,
+      detail: "names",
+    },
     work,
   );
   const last = objects.at(-1);
