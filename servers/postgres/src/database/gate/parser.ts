@@ -1,18 +1,24 @@
+import { setFlagsFromString } from "node:v8";
 import { ToolError } from "@refmcp/core/answer";
 import type { ParseResult } from "libpg-query";
 
 /** A statement's text is at most this many characters: what a person or a model writes is far shorter. */
 const LONGEST = 1_000_000;
 
-let loading: Promise<typeof import("libpg-query")> | undefined;
+let loading: ReturnType<typeof loaded> | undefined;
 
 /** PostgreSQL's own parser (libpg_query compiled to WebAssembly), loaded on first use. */
 async function parser() {
-  loading ??= import("libpg-query").then(async (library) => {
-    await library.loadModule();
-    return library;
-  });
+  loading ??= loaded();
   return loading;
+}
+
+async function loaded() {
+  // V8 would optimize the parser in the background and keep 20 MB of code for it; it is as fast without.
+  for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
+  const library = await import("libpg-query");
+  await library.loadModule();
+  return library;
 }
 
 /**
