@@ -29,6 +29,7 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     CREATE TABLE guarded (id int CHECK (id > 0)); ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
     ALTER TABLE guarded ADD CONSTRAINT later CHECK (id < 9) NOT VALID;
     CREATE TABLE closed (id int PRIMARY KEY); ALTER TABLE closed ENABLE ROW LEVEL SECURITY;
+    CREATE TABLE sealed (id int PRIMARY KEY); ALTER TABLE sealed ENABLE ROW LEVEL SECURITY;
     CREATE POLICY one ON guarded USING (id = 1); CREATE POLICY two ON guarded USING (id = 2);
     CREATE TABLE holes (id int PRIMARY KEY, text text);
     INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
@@ -37,7 +38,11 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1';
     REVOKE EXECUTE ON FUNCTION definer() FROM PUBLIC;
     CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE MATERIALIZED VIEW hidden AS SELECT 1 AS n;
-    CREATE ROLE anon; GRANT SELECT ON sums TO anon`);
+    CREATE ROLE anon; GRANT SELECT ON sums TO anon;
+    CREATE SCHEMA private; CREATE MATERIALIZED VIEW private.unreachable AS SELECT 1 AS n; GRANT SELECT ON private.unreachable TO anon;
+    CREATE TABLE overlapping (id int PRIMARY KEY); ALTER TABLE overlapping ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY every_command ON overlapping USING (id = 1); CREATE POLICY reading ON overlapping FOR SELECT TO anon USING (id = 2);
+    CREATE POLICY writing ON closed FOR INSERT WITH CHECK (id = 1); CREATE POLICY reading ON closed FOR SELECT USING (id = 1)`);
   const server = await talk(["--url", world.adminUrl, "--allow-privileged-role", "--toolsets", "dba"]);
   const holder = new pg.Client({ connectionString: world.adminUrl });
   const waiter = new pg.Client({ connectionString: world.adminUrl });
@@ -68,11 +73,13 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   ]);
   const schema = (await check("schema")).details.map((one: object) => Object.values(one).join(": "));
   for (const problem of [
-    /^closed: row security is on/,
+    /^sealed: row security is on/,
     /^guarded: 2 permissive policies/,
+    /^overlapping: 2 permissive policies/,
     /^open_to_all: no primary key/,
   ])
     expect(schema).toContainEqual(expect.stringMatching(problem));
+  expect(schema).not.toContainEqual(expect.stringMatching(/^closed/));
   expect((await check("bloat")).status).toBe("ok");
   await world.admin("VACUUM ANALYZE holes");
   expect((await check("bloat")).details).toEqual([

@@ -114,8 +114,11 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT c.oid::regclass::text, 'row security is on without a policy: nobody but the owner sees a row' FROM pg_catalog.pg_class c
         WHERE c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
       UNION ALL
-      SELECT p.polrelid::regclass::text, count(*) || ' permissive policies for the same command and role: each is run for every row'
-        FROM pg_catalog.pg_policy p, unnest(p.polroles) role WHERE p.polpermissive GROUP BY p.polrelid, p.polcmd, role HAVING count(*) > 1
+      SELECT relation::text, max(policies) || ' permissive policies for the same command and role: each is run for every row' FROM (
+        SELECT p.polrelid::regclass AS relation, count(*) AS policies FROM pg_catalog.pg_policy p
+          JOIN (SELECT DISTINCT polrelid, unnest(polroles) AS role FROM pg_catalog.pg_policy) r ON r.polrelid = p.polrelid AND p.polroles && ARRAY[r.role, 0::oid],
+          unnest(CASE p.polcmd WHEN '*' THEN '{r,a,w,d}'::"char"[] ELSE ARRAY[p.polcmd] END) command
+        WHERE p.polpermissive GROUP BY 1, r.role, command HAVING count(*) > 1) several GROUP BY 1
       UNION ALL
       SELECT e.extname::text, 'extension in the schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
@@ -186,7 +189,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       UNION ALL
       SELECT c.oid::regclass::text, 'materialized view, which row security does not guard, is open to the API role ' || r.rolname
         FROM pg_catalog.pg_class c, pg_catalog.pg_roles r WHERE c.relkind = 'm' AND r.rolname IN (${API_ROLES})
-          AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
+          AND pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE') AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
       UNION ALL
       SELECT p.oid::regprocedure::text, 'SECURITY DEFINER function can be called by the API role ' || r.rolname
         FROM pg_catalog.pg_proc p, pg_catalog.pg_roles r WHERE p.prosecdef AND r.rolname IN (${API_ROLES})
