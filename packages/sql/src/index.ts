@@ -7,7 +7,7 @@ export { csvLine, csvLines, csvRecords } from "./csv.ts";
 export { distinctNames, FORMATS, type Format, ROW_COST, type RowWriter, rowWriter } from "./formats.ts";
 export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { counted, EVERY_ROW, LossTally, type RowLoss } from "./loss.ts";
-export { withNear } from "./near.ts";
+export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
   isPart,

@@ -1,6 +1,6 @@
+import { quoteIdentifier } from "@refmcp/sql";
 import { resource } from "../context.ts";
 import { complete } from "../database/reading/complete.ts";
-import { quote } from "../database/reading/look.ts";
 import { query } from "../database/reading/query.ts";
 import { tableFound } from "../database/reading/tables.ts";
 
@@ -13,7 +13,7 @@ export default resource({
   async read({ database, table }, databases, { budget, signal }) {
     const { name } = await tableFound(databases, database, table, signal);
     return await query(databases, {
-      sql: `SELECT * FROM ${quote(name)}`,
+      sql: `SELECT * FROM ${quoteIdentifier(name)}`,
       params: [],
       database,
       maxRows: 200,

@@ -16,7 +16,8 @@ it("tries indexes on a copy of the schema, whatever the names are", async () => 
   const { databases, call } = await enter(
     undefined,
     `CREATE TABLE "odd ""name" ("a column" TEXT, b INT); CREATE INDEX there ON "odd ""name" (b);
-     CREATE TABLE made AS SELECT * FROM users; CREATE VIEW shown AS SELECT * FROM "odd ""name";`,
+     CREATE TABLE made AS SELECT * FROM users; CREATE VIEW shown AS SELECT * FROM "odd ""name";
+     CREATE TABLE "order" ("group" TEXT);`,
   );
   const missing = async (query: string, params: unknown[] = []) =>
     Reflect.get(await tool.run(of({ sql: query, params }), databases, call), "missing_indexes");
@@ -26,10 +27,14 @@ it("tries indexes on a copy of the schema, whatever the names are", async () => 
   expect(await missing('SELECT * FROM "odd ""name" WHERE b = 1')).toEqual([]);
   expect(
     await missing("SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id WHERE o.total > 5"),
-  ).toEqual(["CREATE INDEX orders_total ON orders (total)"]);
+  ).toEqual(['CREATE INDEX "orders_total" ON "orders" ("total")']);
   expect(await missing("SELECT count(*) FROM users")).toEqual([]);
   expect(await missing("SELECT city FROM made WHERE made.city = 'x'")).toEqual([
-    "CREATE INDEX made_city ON made (city)",
+    'CREATE INDEX "made_city" ON "made" ("city")',
+  ]);
+  // Words of SQL as names.
+  expect(await missing('SELECT * FROM "order" WHERE "group" = 1')).toEqual([
+    'CREATE INDEX "order_group" ON "order" ("group")',
   ]);
   // Nothing of it is in the file.
   expect(await missing('SELECT * FROM "odd ""name" WHERE "a column" = 1')).toHaveLength(1);
@@ -40,7 +45,7 @@ it("names an index that SQLite would take, and refuses what does not read", asyn
   const query = "SELECT * FROM users a JOIN users b ON a.city = b.city";
   expect(await tool.run(of({ sql: query }), databases, call)).toMatchObject({
     full_scans: ["a"],
-    missing_indexes: ["CREATE INDEX users_city ON users (city)"],
+    missing_indexes: ['CREATE INDEX "users_city" ON "users" ("city")'],
   });
   expect(() => tool.run(of({ sql: "DELETE FROM users" }), databases, call)).toThrow(/"DELETE" is not run/);
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";

@@ -1,4 +1,4 @@
-import { quoteIdentifier } from "../gate/tree.ts";
+import { quoteIdentifier } from "@refmcp/sql";
 import type { Link } from "./link.ts";
 
 /** Gets the table that changed, as `schema.table`; undefined: any. */

@@ -1,6 +1,6 @@
-import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { ResultStore } from "@refmcp/sql";
+import { ResultStore, withNear } from "@refmcp/sql";
 import { namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
 import { Embedded } from "./embedded.ts";
@@ -103,14 +103,8 @@ export class Postgres {
     const place = name === undefined ? first : this.#places.get(name);
     if (place !== undefined) return place;
     if (first === undefined || name === undefined) throw unconfigured();
-    const near = nearest(name, this.names);
-    throw new ToolError(
-      "not_found",
-      `No database ${JSON.stringify(oneLine(name.slice(0, 60)))} is configured.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
-      {
-        hint: `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; --db NAME=URL adds one.`,
-      },
-    );
+    const hint = `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; --db NAME=URL adds one.`;
+    throw withNear("database", name, this.names, hint);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,5 @@
+import { quoteIdentifier } from "@refmcp/sql/names";
+
 /** A node of PostgreSQL's syntax tree as libpg_query writes it in JSON: `{ "SelectStmt": { … } }`. */
 export type Tree = Readonly<Record<string, unknown>>;
 
@@ -63,10 +65,6 @@ export function spoken(kind: string): string {
     .replace(/Stmt$/, "")
     .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
     .toUpperCase();
-}
-
-export function quoteIdentifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** A relation as SQL names it, quoted; undefined where the node is none. */

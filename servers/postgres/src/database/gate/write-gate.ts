@@ -1,8 +1,9 @@
 import { ToolError } from "@refmcp/core/answer";
+import { quoteIdentifier } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
 import { demandHarmlessCalls, denied } from "./gate.ts";
 import { parseSql } from "./parser.ts";
-import { namesOf, only, quoteIdentifier, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
+import { namesOf, only, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
 
 /** What a statement destroys besides rows. */
 export interface Loss {

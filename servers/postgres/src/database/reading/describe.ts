@@ -1,4 +1,5 @@
 import { clip, fitting, nearest, ToolError } from "@refmcp/core/answer";
+import { didYouMean } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 
 /** All about one relation, as JSON from one query; what is empty is left out. */
@@ -167,9 +168,12 @@ async function unknownTable(
   const bare = table.slice(table.indexOf(".") + 1);
   const near = nearest(bare, full.keys()).map((name) => full.get(name) ?? name);
   const where = schema === undefined ? "" : ` in schema ${JSON.stringify(schema.slice(0, 63))}`;
-  const suggestion = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
-  return new ToolError("not_found", `No table ${JSON.stringify(table.slice(0, 130))}${where}.${suggestion}`, {
-    code: "42P01",
-    hint: "pg_list_objects shows what there is; names are case-sensitive here.",
-  });
+  return new ToolError(
+    "not_found",
+    `No table ${JSON.stringify(table.slice(0, 130))}${where}.${didYouMean(near)}`,
+    {
+      code: "42P01",
+      hint: "pg_list_objects shows what there is; names are case-sensitive here.",
+    },
+  );
 }

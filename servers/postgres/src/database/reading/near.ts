@@ -1,4 +1,5 @@
 import { nearest, ToolError } from "@refmcp/core/answer";
+import { suggesting } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 
 /** What PostgreSQL calls missing, and where the names of its kind are. */
@@ -53,9 +54,5 @@ export async function withNearNames(
     .catch(() => []);
   const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
   const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
-  if (near.length === 0) return error;
-  return new ToolError(error.kind, `${error.message} Did you mean ${near.join(" or ")}?`, {
-    ...(error.code === undefined ? {} : { code: error.code }),
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-  });
+  return suggesting(error, near);
 }

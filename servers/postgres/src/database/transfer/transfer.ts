@@ -1,14 +1,12 @@
 import { pipeline } from "node:stream/promises";
-import { nearest, ToolError } from "@refmcp/core/answer";
-import type { PathGuard } from "@refmcp/core/boundary";
-import { type NewFile, writeNewFile } from "@refmcp/sql";
+import { ToolError } from "@refmcp/core/answer";
+import type { PathGuard, ReadHandle } from "@refmcp/core/boundary";
+import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
-import { quoteIdentifier } from "../gate/tree.ts";
 import { splitName } from "../reading/describe.ts";
 import { CopyOut } from "./copy-out.ts";
-import { readHeader } from "./csv-header.ts";
 
 export const FORMATS = ["csv", "jsonl"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -91,7 +89,7 @@ export async function importCsv(
 ): Promise<{ table: string; rows: number; columns: readonly string[]; bytes: number; committed: boolean }> {
   const file = await guard.openFile(path);
   try {
-    const { columns, start } = await readHeader(file.handle, delimiter, file.path);
+    const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
     return await database.work({ ...work, mode: "READ WRITE" }, async (session) => {
       const target = await tableOf(table, schema, (statement, values) =>
@@ -106,7 +104,7 @@ export async function importCsv(
           `COPY ${target.name} (${list}) FROM STDIN WITH (FORMAT csv, HEADER true, DELIMITER ${literal(delimiter)}, NULL ${literal(nullText)}, ENCODING 'UTF8')`,
         ),
       );
-      const source = file.handle.createReadStream({ start, autoClose: false });
+      const source = file.handle.createReadStream({ start: 0, autoClose: false });
       source.on("data", () => progress(source.bytesRead, size));
       await pipeline(source, stream, { signal: session.signal });
       if (!dryRun) {
@@ -118,6 +116,27 @@ export async function importCsv(
   } finally {
     await file.handle.close();
   }
+}
+
+/** The column names in the first line of a CSV file, which PostgreSQL skips. */
+async function headerOf(handle: ReadHandle, path: string, delimiter: string): Promise<string[]> {
+  const records = csvRecords(handle.createReadStream({ start: 0, autoClose: false }), path, delimiter);
+  const first = await records.next();
+  await records.return(undefined);
+  const { fields, line } = first.done === true ? { fields: [], line: 0 } : first.value;
+  const columns = fields.map((name) => name ?? "");
+  if (line !== 1 || columns.some((name) => name === "" || /[\0\ufffd]/.test(name)))
+    throw badHeader(path, "does not begin with a line of column names");
+  const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (repeated !== undefined)
+    throw badHeader(path, `names the column ${JSON.stringify(repeated.slice(0, 63))} twice`);
+  return columns;
+}
+
+function badHeader(path: string, what: string): ToolError {
+  return new ToolError("invalid", `${JSON.stringify(path)} ${what}.`, {
+    hint: "Use a UTF-8 CSV file whose first line names columns of the table; set delimiter for ; or tabs.",
+  });
 }
 
 type AskRows = <Row extends Record<string, unknown>>(
@@ -141,24 +160,13 @@ async function tableOf(table: string, schema: string | undefined, ask: AskRows) 
     "SELECT relname::text AS name FROM pg_catalog.pg_class WHERE relkind IN ('r','p') LIMIT 5000",
     [],
   );
-  const near = nearest(
-    table,
-    names.map(({ name }) => name),
-  );
-  throw new ToolError(
-    "not_found",
-    `No table ${JSON.stringify(table.slice(0, 130))}.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
-    { hint: "Make it first: pg_execute with CREATE TABLE." },
-  );
+  const known = names.map(({ name }) => name);
+  throw withNear("table", table, known, "Create it first: pg_execute with CREATE TABLE.");
 }
 
 function demandColumns(given: readonly string[], known: readonly string[], table: string): void {
-  const unknown = given.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  const near = unknown.flatMap((name) => nearest(name, known, 1));
-  throw new ToolError(
-    "not_found",
-    `${table} has no column ${unknown.map((name) => JSON.stringify(name.slice(0, 63))).join(", ")}.${near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`}`,
-    { hint: `The first line of the file names the columns; the table has ${known.join(", ")}.` },
-  );
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const hint = `The first line of the file names columns of ${table}: ${known.join(", ")}. Set delimiter for ; or tabs.`;
+  throw withNear("column", unknown, known, hint);
 }

@@ -1,3 +1,4 @@
+import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import { tokenize } from "@refmcp/sql/tokens";
 import type Database from "better-sqlite3";
@@ -49,7 +50,11 @@ function advised(
   copySchema(database, copy);
   const candidates = candidatesOf(database, sql);
   for (const [index, { table, column }] of candidates.entries())
-    copy.prepare(`CREATE INDEX refmcp_candidate_${index} ON ${quoted(table)} (${quoted(column)})`).run();
+    copy
+      .prepare(
+        `CREATE INDEX refmcp_candidate_${index} ON ${quoteIdentifier(table)} (${quoteIdentifier(column)})`,
+      )
+      .run();
   const chosen = planOf(copy, sql, params).flatMap(({ detail }) => {
     const [, name = "", index] =
       /^SEARCH (.+) USING (?:COVERING )?INDEX refmcp_candidate_(\d+)/s.exec(detail) ?? [];
@@ -58,7 +63,7 @@ function advised(
   });
   const shown = chosen.map(
     ({ table, column }) =>
-      `CREATE INDEX ${quoted(`${table}_${column}`)} ON ${quoted(table)} (${quoted(column)})`,
+      `CREATE INDEX ${quoteIdentifier(`${table}_${column}`)} ON ${quoteIdentifier(table)} (${quoteIdentifier(column)})`,
   );
   return [...new Set(shown)];
 }
@@ -102,6 +107,3 @@ const plain = (name: string) => {
   if (quote === "[") return name.slice(1, -1);
   return quote === '"' || quote === "`" ? name.slice(1, -1).replaceAll(quote + quote, quote) : name;
 };
-/** Plain names stay readable. */
-export const quoted = (name: string) =>
-  /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`;

@@ -1,4 +1,5 @@
 import { clip } from "@refmcp/core/answer";
+import { quoteIdentifier } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { TriedIndex } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";
@@ -6,7 +7,6 @@ import { paramsOf } from "../gate/params.ts";
 import { nullsFor } from "../gate/places.ts";
 import { look, text } from "../reading/look.ts";
 import { nearNames } from "../reading/near-names.ts";
-import { quoted } from "./advise.ts";
 
 /** Columns of foreign keys, with the indexes of their tables. */
 const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
@@ -52,8 +52,8 @@ export async function suggestIndexes(
     const indexes: unknown[] = JSON.parse(text(row.indexes));
     const columns: string[] = JSON.parse(text(row.columns));
     const isCovered = [...indexes, row.pk].some((one) => `${text(one)},`.startsWith(`${text(row.key)},`));
-    const name = quoted([text(row.tbl), ...columns].join("_"));
-    const create = `CREATE INDEX ${name} ON ${quoted(text(row.tbl))} (${columns.map(quoted).join(", ")})`;
+    const name = quoteIdentifier([text(row.tbl), ...columns].join("_"));
+    const create = `CREATE INDEX ${name} ON ${quoteIdentifier(text(row.tbl))} (${columns.map(quoteIdentifier).join(", ")})`;
     return isCovered || created.has(create)
       ? []
       : [
@@ -76,7 +76,7 @@ export async function suggestIndexes(
     ...forKeys,
     ...redundant.map((row) => ({
       table: text(row.tbl),
-      drop: `DROP INDEX ${quoted(text(row.name))}`,
+      drop: `DROP INDEX ${quoteIdentifier(text(row.name))}`,
       reason: `${text(row.other)} begins with the same columns.`,
     })),
   ].slice(0, limit);

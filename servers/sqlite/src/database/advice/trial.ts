@@ -1,8 +1,9 @@
+import { quoteIdentifier } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { demandReading } from "../connection/handle.ts";
 import type { Bound, TriedIndex } from "../connection/protocol.ts";
-import { type Candidate, candidatesOf, copySchema, planOf, quoted } from "./advise.ts";
+import { type Candidate, candidatesOf, copySchema, planOf } from "./advise.ts";
 
 /** Rows of a table that are looked at to see how many values a column has. */
 const SAMPLE = 10_000;
@@ -79,7 +80,7 @@ function picked(
 }
 
 const creating = ({ name, table, columns }: Index) =>
-  `CREATE INDEX ${quoted(name)} ON ${quoted(table)} (${columns.map(quoted).join(", ")})`;
+  `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
 /** How many rows tables have, and how many of them have the same value in a column. */
 class Statistics {
@@ -143,7 +144,7 @@ class Statistics {
   }
 
   drop(index: Index): void {
-    this.#copy.exec(`DROP INDEX ${quoted(index.name)}`);
+    this.#copy.exec(`DROP INDEX ${quoteIdentifier(index.name)}`);
   }
 
   /** Each line of a plan that reads a table is a loop within those before it (SQLite, "EXPLAIN QUERY PLAN"). */
@@ -207,12 +208,12 @@ class Statistics {
     const counts = columns.map((_, at) => {
       const list = columns
         .slice(0, at + 1)
-        .map(quoted)
+        .map(quoteIdentifier)
         .join(", ");
       const found = this.#database
         .prepare<unknown[], { seen: bigint; distinct: bigint }>(
-          `SELECT (SELECT count(*) FROM (SELECT 1 FROM ${quoted(table)} LIMIT ${SAMPLE})) AS seen,
-             (SELECT count(*) FROM (SELECT DISTINCT ${list} FROM (SELECT * FROM ${quoted(table)} LIMIT ${SAMPLE}))) AS "distinct"`,
+          `SELECT (SELECT count(*) FROM (SELECT 1 FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE})) AS seen,
+             (SELECT count(*) FROM (SELECT DISTINCT ${list} FROM (SELECT * FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE}))) AS "distinct"`,
         )
         .get();
       const seen = Number(found?.seen ?? 1);
@@ -230,7 +231,7 @@ class Statistics {
     const known = this.#rows.get(table);
     if (known !== undefined) return known;
     const count = this.#database
-      .prepare<unknown[], { n: bigint }>(`SELECT count(*) AS n FROM ${quoted(table)}`)
+      .prepare<unknown[], { n: bigint }>(`SELECT count(*) AS n FROM ${quoteIdentifier(table)}`)
       .get();
     const rows = Number(count?.n ?? 0);
     this.#rows.set(table, rows);

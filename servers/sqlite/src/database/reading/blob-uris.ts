@@ -1,3 +1,4 @@
+import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 
 /** Blobs up to this size, in bytes, are in the answer itself. */
@@ -71,7 +72,7 @@ export class BlobUris {
   /** Adds `uri` to the cells, once all rows are read. */
   find(): void {
     for (const { table, column, rowId, bytes, shown } of this.#large) {
-      const sql = `SELECT 1 FROM ${quoted(table)} WHERE rowid = ? AND ${quoted(column)} IS ?`;
+      const sql = `SELECT 1 FROM ${quoteIdentifier(table)} WHERE rowid = ? AND ${quoteIdentifier(column)} IS ?`;
       if (this.#database.prepare(sql).get(rowId, bytes) === undefined) continue;
       Object.assign(shown, { uri: `${this.#base}/${pathOf(table, column, rowId)}` });
     }
@@ -97,4 +98,3 @@ export class BlobUris {
 
 const pathOf = (table: string, column: string, rowId: bigint) =>
   [table, column, String(rowId)].map(encodeURIComponent).join("/");
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -1,7 +1,7 @@
 import { grouped, ToolError } from "@refmcp/core/answer";
-import { withNear } from "@refmcp/sql";
+import { quoteIdentifier, withNear } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
-import { look, quote, text } from "./look.ts";
+import { look, text } from "./look.ts";
 import { tableFound } from "./tables.ts";
 
 /** Bytes of one value; base64 makes it a third longer. */
@@ -47,9 +47,9 @@ export async function readCell(
     throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is no rowid.`, {
       hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",
     });
-  const cell = quote(found);
+  const cell = quoteIdentifier(found);
   const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
-    CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quote(name)} WHERE rowid = ?`;
+    CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quoteIdentifier(name)} WHERE rowid = ?`;
   const [[row] = []] = await look(databases, database, signal, [[sql, BigInt(rowId)]]);
   if (row === undefined)
     throw new ToolError("not_found", `${name} has no row ${rowId}.`, { hint: "read_query shows its rows." });

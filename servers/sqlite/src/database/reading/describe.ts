@@ -1,7 +1,8 @@
 import { clip, fitting, grouped, ToolError } from "@refmcp/core/answer";
+import { quoteIdentifier } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { ReadAnswer } from "../connection/protocol.ts";
-import { type LookedAt, look, quote, type Row, text } from "./look.ts";
+import { type LookedAt, look, type Row, text } from "./look.ts";
 import { type Table, tableFound } from "./tables.ts";
 
 /** Rows are counted up to here, and no longer than this; a view may have no end. */
@@ -53,7 +54,7 @@ export async function describeTable(
   const columns = await attempt("Columns", () => look(databases, database, signal, [at(COLUMNS)]));
   const parts = await look(databases, database, signal, PARTS.map(at));
   const sample = await attempt("Sample", () => firstRows(databases, database, found, signal));
-  const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quote(found.name)} LIMIT ${COUNTED + 1})`;
+  const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
   const counted = await attempt("Number of rows", () =>
     look(databases, database, signal, [[count]], { timeoutMs: COUNTING_MS }),
   );
@@ -81,7 +82,7 @@ async function firstRows(
   const job = {
     op: "read" as const,
     place: await databases.place(database),
-    sql: `SELECT * FROM ${quote(name)} LIMIT ${SAMPLE.rows}`,
+    sql: `SELECT * FROM ${quoteIdentifier(name)} LIMIT ${SAMPLE.rows}`,
     params: [],
     ...SAMPLE,
     format: "rows" as const,

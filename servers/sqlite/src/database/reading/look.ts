@@ -30,4 +30,3 @@ export async function look(
 }
 
 export const text = (value: unknown) => (typeof value === "string" ? value : String(value ?? ""));
-export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -1,4 +1,5 @@
 import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
+import { suggesting } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
 
@@ -34,15 +35,13 @@ export async function nearNames(
   const [rows = []] = await databases.catalogue
     .run<{ name: string }[][]>(job, { signal, timeoutMs: 2_000 })
     .catch(() => []);
-  const near = nearest(
-    name,
-    rows.map((row) => row.name),
-  ).map(oneLine);
-  if (near.length === 0) return error;
-  return new ToolError("not_found", `${error.message} Did you mean ${near.join(" or ")}?`, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.code === undefined ? {} : { code: error.code }),
-  });
+  return suggesting(
+    error,
+    nearest(
+      name,
+      rows.map((row) => row.name),
+    ),
+  );
 }
 
 /** An error that names a word of the statement, with the place of that word where it is there only once. */
@@ -57,8 +56,5 @@ function located(error: unknown, sql: string): unknown {
   if (at < 0 || sql.indexOf(word, at + 1) >= 0) return error;
   const excerpt = `${at > 30 ? "…" : ""}${sql.slice(Math.max(0, at - 30), at)}»${sql.slice(at, at + 30)}${at + 30 < sql.length ? "…" : ""}`;
   const message = `${error.message.replace(/\.$/, "")} (position ${at + 1}: ${JSON.stringify(oneLine(excerpt.replace(/\s+/g, " ")))}).`;
-  return new ToolError(error.kind, message, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.code === undefined ? {} : { code: error.code }),
-  });
+  return new ToolError(error.kind, message, { hint: error.hint, code: error.code });
 }

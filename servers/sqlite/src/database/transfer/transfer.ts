@@ -1,12 +1,11 @@
 import { ToolError } from "@refmcp/core/answer";
-import { csvRecords, type NewFile, withNear, writeNewFile } from "@refmcp/sql";
+import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import { COMPANIONS } from "../connection/handle.ts";
 import type { CsvRecord, ExportFormat, RowsText } from "../connection/protocol.ts";
 import { recover } from "../connection/recover.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
-import { quote } from "../reading/look.ts";
 import { nearNames } from "../reading/near-names.ts";
 import { listTables, tableColumns } from "../reading/tables.ts";
 
@@ -100,8 +99,8 @@ export async function importCsv(
     const records = csvRecords(source, file.path, delimiter);
     const first = await records.next();
     const columns = headerOf(first.done === true ? [] : first.value.fields, target, file.path);
-    const names = columns.map(quote).join(", ");
-    const insert = `INSERT OR ABORT INTO ${quote(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+    const names = columns.map(quoteIdentifier).join(", ");
+    const insert = `INSERT OR ABORT INTO ${quoteIdentifier(target.name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
     const run = { signal, timeoutMs: databases.limits().timeoutMs };
     const rows = await databases.transfers
       .lease(place.file, run, async (ask) => {
