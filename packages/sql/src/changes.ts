@@ -17,6 +17,11 @@ export const statementsInput = <Params extends z.ZodType>(example: string, param
     .max(500)
     .describe(`In order, each as text or with values: ["${example}", { "sql": …, "params": […] }].`);
 
+/** Statements as they were given, each with its values. */
+export const withValues = (
+  statements: readonly (string | { readonly sql: string; readonly params: readonly unknown[] })[],
+) => statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one));
+
 /** The answer of a tool that changes data, the same in every SQL server. */
 export const changeOutput = z.object({
   committed: z.boolean(),

@@ -1,6 +1,6 @@
 export { type AnswerParts, answerText, queryOutput, roomForRows } from "./answer.ts";
 export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
-export { changeOutput, statementsInput } from "./changes.ts";
+export { changeOutput, statementsInput, withValues } from "./changes.ts";
 export { type Removal, removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
 export { type AskingOptions, agreed } from "./confirm.ts";
 export { csvLine, csvLines, csvRecords } from "./csv.ts";

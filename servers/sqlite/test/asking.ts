@@ -1,9 +1,8 @@
 import type { queryOutput } from "@refmcp/sql";
 import { afterEach } from "vitest";
 import type * as z from "zod";
-import { passWriting } from "../src/database/gate/gate.ts";
 import { type Question, query } from "../src/database/reading/query.ts";
-import { write } from "../src/database/writing/write.ts";
+import { runChanges } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 
 /** Labs for one test each, removed after it. */
@@ -56,17 +55,10 @@ export const change = (
     params?: readonly unknown[];
   } = {},
 ) =>
-  write(here.databases, {
-    changes: [sql].flat().map((one) => ({
-      sql: one,
-      params,
-      statement: passWriting(one, here.databases.options.allowDdl),
-    })),
-    database: undefined,
-    dryRun,
-    budget: 20_000,
-    signal,
-    confirm,
-  });
+  runChanges(
+    here.databases,
+    { statements: [sql].flat().map((one) => ({ sql: one, params })), database: undefined, dryRun },
+    { budget: 20_000, signal, confirm },
+  );
 
 export const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";

@@ -1,4 +1,4 @@
-import { changeOutput, statementsInput } from "@refmcp/sql";
+import { changeOutput, statementsInput, withValues } from "@refmcp/sql";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
 import { runChanges } from "../database/writing/run.ts";
@@ -21,14 +21,8 @@ export default tool({
     database,
   }),
   output: changeOutput,
-  run: ({ statements, dry_run, timeout_ms, database }, postgres, call) =>
-    runChanges(postgres, {
-      statements: statements.map((one) => (typeof one === "string" ? { sql: one, params: [] } : one)),
-      database,
-      dryRun: dry_run,
-      timeoutMs: timeout_ms,
-      budget: call.budget,
-      signal: call.signal,
-      confirm: (loss) => call.confirm(loss),
-    }),
+  run: ({ statements, dry_run, timeout_ms, database }, postgres, call) => {
+    const given = { statements: withValues(statements), database, dryRun: dry_run, timeoutMs: timeout_ms };
+    return runChanges(postgres, given, call);
+  },
 });

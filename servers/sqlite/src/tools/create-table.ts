@@ -1,9 +1,7 @@
 import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
 import { database, statement, tool } from "../context.ts";
-import { passCreateTable } from "../database/gate/gate.ts";
-import { shownChange } from "../database/writing/shown-change.ts";
-import { write } from "../database/writing/write.ts";
+import { runChanges } from "../database/writing/write.ts";
 
 export default tool({
   name: "create_table",
@@ -18,11 +16,8 @@ export default tool({
     database,
   }),
   output: changeOutput,
-  async run({ query, database }, databases, call) {
-    const changes = [{ sql: query, params: [], statement: passCreateTable(query) }];
-    const { signal, budget } = call;
-    const confirm = (loss: string) => call.confirm(loss);
-    const given = { changes, database, make: true, dryRun: false, budget, signal, confirm };
-    return shownChange(changes, await write(databases, given));
+  run({ query, database }, databases, call) {
+    const statements = [{ sql: query, params: [] }];
+    return runChanges(databases, { statements, database, dryRun: false, isCreating: true }, call);
   },
 });

@@ -1,9 +1,7 @@
-import { changeOutput, statementsInput } from "@refmcp/sql";
+import { changeOutput, statementsInput, withValues } from "@refmcp/sql";
 import * as z from "zod";
 import { database, dryRun, params, tool } from "../context.ts";
-import { passWriting } from "../database/gate/gate.ts";
-import { shownChange } from "../database/writing/shown-change.ts";
-import { write } from "../database/writing/write.ts";
+import { runChanges } from "../database/writing/write.ts";
 
 export default tool({
   name: "run_transaction",
@@ -19,22 +17,6 @@ export default tool({
     dry_run: dryRun,
   }),
   output: changeOutput,
-  async run({ statements, database, dry_run }, databases, call) {
-    const { allowDdl } = databases.options;
-    const changes = statements.map((one) => {
-      const { sql, params } = typeof one === "string" ? { sql: one, params: [] } : one;
-      return { sql, params, statement: passWriting(sql, allowDdl) };
-    });
-    return shownChange(
-      changes,
-      await write(databases, {
-        changes,
-        database,
-        dryRun: dry_run,
-        budget: call.budget,
-        signal: call.signal,
-        confirm: (loss) => call.confirm(loss),
-      }),
-    );
-  },
+  run: ({ statements, database, dry_run }, databases, call) =>
+    runChanges(databases, { statements: withValues(statements), database, dryRun: dry_run }, call),
 });

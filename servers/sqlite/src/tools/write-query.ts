@@ -1,9 +1,7 @@
 import { changeOutput } from "@refmcp/sql";
 import * as z from "zod";
 import { database, dryRun, params, statement, tool } from "../context.ts";
-import { passWriting } from "../database/gate/gate.ts";
-import { shownChange } from "../database/writing/shown-change.ts";
-import { write } from "../database/writing/write.ts";
+import { runChanges } from "../database/writing/write.ts";
 
 export default tool({
   name: "write_query",
@@ -21,19 +19,6 @@ export default tool({
     dry_run: dryRun,
   }),
   output: changeOutput,
-  async run({ query, params, database, dry_run }, databases, call) {
-    const statement = passWriting(query, databases.options.allowDdl);
-    const changes = [{ sql: query, params, statement }];
-    return shownChange(
-      changes,
-      await write(databases, {
-        changes,
-        database,
-        dryRun: dry_run,
-        budget: call.budget,
-        signal: call.signal,
-        confirm: (loss) => call.confirm(loss),
-      }),
-    );
-  },
+  run: ({ query, params, database, dry_run }, databases, call) =>
+    runChanges(databases, { statements: [{ sql: query, params }], database, dryRun: dry_run }, call),
 });

@@ -1,5 +1,5 @@
-import { JsonText, ToolError } from "@refmcp/core/answer";
-import { changeOutput, queryOutput } from "@refmcp/sql";
+import { ToolError } from "@refmcp/core/answer";
+import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
 import { placesOf } from "../advice/explain.ts";
 import type { Postgres } from "../connection/postgres.ts";
@@ -13,13 +13,6 @@ interface Given {
   readonly db: readonly { readonly name: string }[];
   readonly allowWrite: boolean;
   readonly allowAdmin: boolean;
-}
-
-/** As much of a call as tools of a file need. */
-interface Calling {
-  readonly signal: AbortSignal;
-  readonly budget: number;
-  confirm(loss: string): Promise<void>;
 }
 
 /**
@@ -54,45 +47,22 @@ export async function ownTools({ toolsFile, db, allowWrite, allowAdmin }: Given,
         );
     },
   });
-  return tools.map((tool) => {
-    const { name, title, description, input } = tool;
-    const facts = { name, title, description, openWorld: false, input };
-    return reads.has(tool)
-      ? { ...facts, effect: "read" as const, output: queryOutput, run: reading(tool) }
-      : {
-          ...facts,
-          effect: "destroy" as const,
-          needs: "allowWrite",
-          output: changeOutput,
-          run: writing(tool),
-        };
-  });
-}
-
-type Input = Readonly<Record<string, unknown>>;
-
-const reading =
-  (tool: FileTool) =>
-  async (input: Input, postgres: Postgres, { signal, budget }: Calling) =>
-    new JsonText(
-      await readPage(postgres, {
+  return offered<Postgres>(tools, {
+    reads: (tool) => reads.has(tool),
+    read: (postgres, { tool, values, cursor }, { signal, budget }) =>
+      readPage(postgres, {
         sql: tool.statement,
-        params: tool.values(input),
+        params: values,
         database: tool.source,
         maxRows: tool.maxRows,
-        cursor: typeof input.cursor === "string" ? input.cursor : undefined,
+        cursor,
         format: "rows",
         budget,
         signal,
       }),
-    );
-
-const writing = (tool: FileTool) => (input: Input, postgres: Postgres, call: Calling) =>
-  runChanges(postgres, {
-    statements: [{ sql: tool.statement, params: tool.values(input) }],
-    database: tool.source,
-    dryRun: false,
-    budget: call.budget,
-    signal: call.signal,
-    confirm: (loss) => call.confirm(loss),
+    write: (postgres, { tool, values }, call) => {
+      const statements = [{ sql: tool.statement, params: values }];
+      return runChanges(postgres, { statements, database: tool.source, dryRun: false }, call);
+    },
   });
+}

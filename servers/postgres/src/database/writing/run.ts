@@ -1,13 +1,16 @@
-import { ToolError } from "@refmcp/core/answer";
 import type { Postgres } from "../connection/postgres.ts";
 import { withNearNames } from "../reading/near.ts";
 import { remarks } from "../reading/page.ts";
 import { shownWriting } from "./shown-writing.ts";
 import { type Writing, write } from "./writing.ts";
 
-export interface Run extends Omit<Writing, "caps"> {
+export interface Run extends Pick<Writing, "statements" | "dryRun" | "timeoutMs"> {
   /** Name of a database; default: the first. */
   readonly database: string | undefined;
+}
+
+/** What changes need of their call. */
+interface Calling extends Pick<Writing, "signal" | "confirm"> {
   readonly budget: number;
 }
 
@@ -16,12 +19,18 @@ export interface Run extends Omit<Writing, "caps"> {
  *
  * @throws ToolError what the gate, PostgreSQL and the user say; nothing is changed then.
  */
-export async function runChanges(postgres: Postgres, { database, budget, ...writing }: Run) {
+export async function runChanges(postgres: Postgres, { database, ...run }: Run, call: Calling) {
   const at = postgres.at(database).database;
   const { maxBytes, maxCellBytes } = postgres.limits;
-  const written = await write(at, { ...writing, caps: { chars: maxBytes } }).catch(async (error: unknown) => {
-    if (!(error instanceof ToolError)) throw error;
-    throw await withNearNames(error, at, writing.statements.map(({ sql }) => sql).join(" "), writing);
+  const { signal, budget } = call;
+  const writing = {
+    ...run,
+    signal,
+    caps: { chars: maxBytes },
+    confirm: (loss: string) => call.confirm(loss),
+  };
+  const written = await write(at, writing).catch(async (error: unknown) => {
+    throw await withNearNames(error, at, run.statements.map(({ sql }) => sql).join(" "), writing);
   });
   return shownWriting(written, remarks(written.notices), budget, maxCellBytes);
 }

@@ -1,7 +1,7 @@
 import type { Databases } from "../connection/databases.ts";
 import type { Explained } from "../connection/protocol.ts";
 import { type Row, text } from "../reading/look.ts";
-import { nearNames } from "../reading/near-names.ts";
+import { runStatement } from "../reading/near-names.ts";
 
 /** Where a plan reads a whole table, and which index would help. */
 export async function explain(
@@ -20,12 +20,7 @@ export async function explain(
 ) {
   const place = await databases.place(database);
   const job = { op: "explain" as const, place, sql, params };
-  const { timeoutMs } = databases.limits();
-  const { plan, indexes } = await databases.runners
-    .run<Explained>(job, { signal, timeoutMs })
-    .catch(async (error: unknown) => {
-      throw await nearNames(error, sql, databases, place, signal);
-    });
+  const { plan, indexes } = await runStatement<Explained>(databases, job, { sql, signal });
   return {
     plan: indented(plan),
     full_scans: plan

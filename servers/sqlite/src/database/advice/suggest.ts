@@ -6,7 +6,7 @@ import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { nullsFor } from "../gate/places.ts";
 import { look, text } from "../reading/look.ts";
-import { nearNames } from "../reading/near-names.ts";
+import { runStatement } from "../reading/near-names.ts";
 
 /** Columns of foreign keys, with the indexes of their tables. */
 const KEYS = `SELECT m.name AS tbl, k.id, group_concat(k."from", ',') AS key,
@@ -39,13 +39,8 @@ export async function suggestIndexes(
     return { sql, params: paramsOf(sql, nullsFor(sql)) };
   });
   const place = await databases.place(database);
-  const { timeoutMs } = databases.limits();
   const job = { op: "advise" as const, place, statements, limit };
-  const tried = await databases.runners
-    .run<TriedIndex[]>(job, { signal, timeoutMs })
-    .catch(async (error: unknown) => {
-      throw await nearNames(error, queries.join(";\n"), databases, place, signal);
-    });
+  const tried = await runStatement<TriedIndex[]>(databases, job, { sql: queries.join(";\n"), signal });
   const [keys = [], redundant = []] = await look(databases, database, signal, [[KEYS], [REDUNDANT]]);
   const created = new Set(tried.map(({ create }) => create));
   const forKeys = keys.flatMap((row) => {

@@ -1,12 +1,11 @@
-import { JsonText, ToolError } from "@refmcp/core/answer";
-import { changeOutput, queryOutput } from "@refmcp/sql";
+import { ToolError } from "@refmcp/core/answer";
+import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
 import type { Databases } from "../connection/databases.ts";
 import { passReading, passWriting } from "../gate/gate.ts";
 import { placesOf } from "../gate/places.ts";
 import { query } from "../reading/query.ts";
-import { shownChange } from "../writing/shown-change.ts";
-import { write } from "../writing/write.ts";
+import { runChanges } from "../writing/write.ts";
 
 interface Given {
   readonly toolsFile: string | undefined;
@@ -14,13 +13,6 @@ interface Given {
   readonly db: readonly { readonly name: string }[];
   readonly allowWrite: boolean;
   readonly allowDdl: boolean;
-}
-
-/** As much of a call as tools of a file need. */
-interface Calling {
-  readonly signal: AbortSignal;
-  readonly budget: number;
-  confirm(loss: string): Promise<void>;
 }
 
 /**
@@ -50,18 +42,24 @@ export async function ownTools(given: Given, taken: readonly string[]) {
       demandPlaces(tool);
     },
   });
-  return tools.map((tool) => {
-    const { name, title, description, input } = tool;
-    const facts = { name, title, description, openWorld: false, input };
-    return isReading(tool)
-      ? { ...facts, effect: "read" as const, output: queryOutput, run: reading(tool) }
-      : {
-          ...facts,
-          effect: "destroy" as const,
-          needs: "allowWrite",
-          output: changeOutput,
-          run: writing(tool, allowDdl),
-        };
+  return offered<Databases>(tools, {
+    reads: isReading,
+    read: (databases, { tool, values, cursor }, { signal, budget }) =>
+      query(databases, {
+        sql: tool.statement,
+        params: paramsFor(tool, values),
+        database: tool.source,
+        maxRows: tool.maxRows,
+        timeoutMs: undefined,
+        cursor,
+        format: "rows",
+        budget,
+        signal,
+      }),
+    write: (databases, { tool, values }, call) => {
+      const statements = [{ sql: tool.statement, params: paramsFor(tool, values) }];
+      return runChanges(databases, { statements, database: tool.source, dryRun: false }, call);
+    },
   });
 }
 
@@ -92,43 +90,8 @@ function demandPlaces({ statement, names }: FileTool): void {
 }
 
 /** SQLite has no arrays: json_each reads one from its text. */
-function paramsFor(tool: FileTool, input: Readonly<Record<string, unknown>>): unknown[] {
-  const values = tool.values(input).map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-  const isNamed = placesOf(tool.statement).named.some((name) => !/^\d+$/.test(name));
-  return isNamed ? [Object.fromEntries(tool.names.map((name, at) => [name, values[at]]))] : values;
+function paramsFor({ statement, names }: FileTool, given: readonly unknown[]): unknown[] {
+  const values = given.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
+  const isNamed = placesOf(statement).named.some((name) => !/^\d+$/.test(name));
+  return isNamed ? [Object.fromEntries(names.map((name, at) => [name, values[at]]))] : values;
 }
-
-const reading =
-  (tool: FileTool) =>
-  async (input: Readonly<Record<string, unknown>>, databases: Databases, { signal, budget }: Calling) =>
-    new JsonText(
-      await query(databases, {
-        sql: tool.statement,
-        params: paramsFor(tool, input),
-        database: tool.source,
-        maxRows: tool.maxRows,
-        timeoutMs: undefined,
-        cursor: typeof input.cursor === "string" ? input.cursor : undefined,
-        format: "rows",
-        budget,
-        signal,
-      }),
-    );
-
-const writing =
-  (tool: FileTool, allowDdl: boolean) =>
-  async (input: Readonly<Record<string, unknown>>, databases: Databases, call: Calling) => {
-    const sql = tool.statement;
-    const changes = [{ sql, params: paramsFor(tool, input), statement: passWriting(sql, allowDdl) }];
-    const { signal, budget } = call;
-    const confirm = (loss: string) => call.confirm(loss);
-    const done = await write(databases, {
-      changes,
-      database: tool.source,
-      dryRun: false,
-      budget,
-      signal,
-      confirm,
-    });
-    return shownChange(changes, done);
-  };

@@ -2,12 +2,36 @@ import { nearest, oneLine, ToolError } from "@refmcp/core/answer";
 import { suggesting } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { Place } from "../connection/handle.ts";
+import type { Job } from "../connection/protocol.ts";
 
 const NAMES = {
   table: "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
   column:
     "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view') AND instr(lower(?), lower(s.name)) > 0 LIMIT 5000",
 } as const;
+
+/**
+ * Runs the user's own statement. What SQLite says of it comes with the place in it and names that are like a missing one.
+ *
+ * @param recover runs first where it fails
+ */
+export async function runStatement<Answer>(
+  databases: Databases,
+  job: Job & { readonly place: Place },
+  {
+    sql,
+    signal,
+    timeoutMs = databases.limits().timeoutMs,
+  }: { sql: string; signal: AbortSignal; timeoutMs?: number },
+  recover?: () => Promise<void>,
+): Promise<Answer> {
+  try {
+    return await databases.runners.run<Answer>(job, { signal, timeoutMs });
+  } catch (error) {
+    await recover?.();
+    throw await nearNames(error, sql, databases, job.place, signal);
+  }
+}
 
 /**
  * What SQLite said of a statement, with the place in it and the names that are like a missing one.

@@ -3,7 +3,7 @@ import type { Databases } from "../connection/databases.ts";
 import type { ReadAnswer } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
-import { nearNames } from "./near-names.ts";
+import { runStatement } from "./near-names.ts";
 
 export interface Question {
   readonly sql: string;
@@ -39,11 +39,7 @@ export async function query(databases: Databases, question: Question): Promise<s
     budget,
     async read(ahead) {
       const job = { op: "read" as const, place, sql, params, cellBytes, format, blobs, ...ahead };
-      const answer = await databases.runners
-        .run<ReadAnswer>(job, { signal, timeoutMs })
-        .catch(async (error: unknown) => {
-          throw await nearNames(error, sql, databases, place, signal);
-        });
+      const answer = await runStatement<ReadAnswer>(databases, job, { sql, signal, timeoutMs });
       return windowOf(answer);
     },
   });

@@ -1,7 +1,7 @@
 import type { WriteAnswer } from "../connection/protocol.ts";
 import type { Change } from "./write.ts";
 
-/** What changes did, as the tools answer it. */
+/** What changes did, as `changeOutput`. */
 export function shownChange(changes: readonly Change[], answer: WriteAnswer) {
   const { committed, lastRowId, loss, undo, returned } = answer;
   const isShort = returned.some(({ more }) => more > 0);

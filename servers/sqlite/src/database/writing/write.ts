@@ -2,8 +2,10 @@ import { agreed, removalOf, type Statement, targetOf } from "@refmcp/sql";
 import type { Databases } from "../connection/databases.ts";
 import type { WriteAnswer, WriteStatement } from "../connection/protocol.ts";
 import { recover } from "../connection/recover.ts";
+import { passCreateTable, passWriting } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
-import { nearNames } from "../reading/near-names.ts";
+import { runStatement } from "../reading/near-names.ts";
+import { shownChange } from "./shown-change.ts";
 
 export interface Change {
   readonly sql: string;
@@ -13,40 +15,47 @@ export interface Change {
 }
 
 export interface Writing {
-  readonly changes: readonly Change[];
+  readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
   readonly database: string | undefined;
-  /** Makes the database file where there is none. */
-  readonly make?: boolean;
   readonly dryRun: boolean;
+  /** Takes one CREATE TABLE, and makes the database file where there is none. */
+  readonly isCreating?: boolean;
+}
+
+/** What changes need of their call. */
+interface Calling {
+  readonly signal: AbortSignal;
   /** Characters of the answer. */
   readonly budget: number;
-  readonly signal: AbortSignal;
   confirm(loss: string): Promise<void>;
 }
 
 /**
- * Runs changes in one transaction: all of them or none. What destroys data is asked about with its exact row count.
+ * Runs changes in one transaction, all or none, and says what they did, as `changeOutput`. What destroys data is asked
+ * about with its exact row count.
  *
- * @throws ToolError what the boundary, SQLite and the user say; nothing is changed then.
+ * @throws ToolError what the gate, the boundary, SQLite and the user say; nothing is changed then.
  */
-export async function write(databases: Databases, writing: Writing): Promise<WriteAnswer> {
-  const { dryRun, signal } = writing;
-  const place = await databases.place(writing.database, writing.make);
-  const { timeoutMs } = databases.limits();
-  const statements = writing.changes.map(writeStatement);
+export async function runChanges(databases: Databases, writing: Writing, call: Calling) {
+  const { dryRun, isCreating = false } = writing;
+  const { allowDdl } = databases.options;
+  const changes = writing.statements.map(({ sql, params }) => {
+    const statement = isCreating ? passCreateTable(sql) : passWriting(sql, allowDdl);
+    return { sql, params, statement };
+  });
+  const place = await databases.place(writing.database, isCreating);
+  const statements = changes.map(writeStatement);
   // What the answer holds besides rows costs less than this.
-  const returnedBytes = Math.max(0, writing.budget - 1_000 - 20 * statements.length);
+  const returnedBytes = Math.max(0, call.budget - 1_000 - 20 * statements.length);
   const attempt = async (agreedLoss: string | undefined) => {
     const job = { op: "write" as const, place, statements, dryRun, agreedLoss, returnedBytes };
-    const done = await databases.runners
-      .run<WriteAnswer>(job, { signal, timeoutMs })
-      .catch(async (error: unknown) => {
-        await recover(databases, place);
-        throw await nearNames(error, statements.map((one) => one.sql).join(";\n"), databases, place, signal);
-      });
+    const sql = statements.map((one) => one.sql).join(";\n");
+    const done = await runStatement<WriteAnswer>(databases, job, { sql, signal: call.signal }, () =>
+      recover(databases, place),
+    );
     return dryRun || done.committed ? { done } : { loss: done.loss ?? "nothing is lost any more" };
   };
-  return await agreed({ attempt, confirm: writing.confirm });
+  return shownChange(changes, await agreed({ attempt, confirm: (loss) => call.confirm(loss) }));
 }
 
 function writeStatement({ sql, params, statement }: Change): WriteStatement {
