@@ -1,4 +1,5 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
+import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { EVIDENCE } from "./browser/run/evidence.ts";
 import type { ShownArtifact } from "./browser/run/report.ts";
@@ -34,8 +35,41 @@ export const check = z.object({
   device: z.string().optional(),
 });
 
+/** The name of a browser session. */
+export const session = z.string().default("main").describe("The session's name.");
+const TARGETS = 60;
+export const limit = fields.limit(TARGETS, 500);
+/** How much a look at a page may return; the rest of the answer is for what else is in it. */
+export const lookOf = ({ budget }: { readonly budget: number }, most = TARGETS) => ({
+  limit: most,
+  budget: budget * 0.75,
+});
+
+/** What is on a page. */
+export const seen = {
+  snapshot: z.string(),
+  targets: z.array(z.string()),
+  not_shown: number.optional(),
+  lines_left_out: number.optional(),
+};
+
 /** URIs of what a run kept. */
 export const artifacts = z.array(z.string());
+
+/** A page after steps: where it is, and what happened. */
+export const visited = {
+  url: z.string(),
+  status: number.optional(),
+  title: z.string(),
+  console: z.array(z.string()),
+  failed_step: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+  run_id: z.string(),
+  artifacts,
+};
+
+/** A session's page after a call. */
+export const browsed = z.object({ ...visited, ...seen }).partial({ snapshot: true, targets: true });
 
 /** Links to artifacts, pictures first. */
 export function linksOf(artifacts: readonly ShownArtifact[] = []) {

@@ -49,6 +49,12 @@ export const options = defineOptions({
     heading: "Browser",
     description: "How many pages are tested at the same time.",
   },
+  allowEvaluate: {
+    type: "flag",
+    heading: "Browser",
+    description:
+      "With --toolsets browse, offer pw_browse_evaluate, which runs JavaScript of the model in the page of a session.",
+  },
   ignoreHttpsErrors: {
     type: "flag",
     heading: "Network",

@@ -125,6 +125,11 @@ export async function world(): Promise<World> {
     env: { PW_SECRET_PASSWORD: SECRET },
     calls: {
       pw_approve_baseline: { run_id: RUN, baseline: "home" },
+      pw_browse_act: { steps: ["click button 'Like'"], snapshot: true },
+      pw_browse_close: {},
+      pw_browse_evaluate: { expression: "document.title" },
+      pw_browse_open: { url: `${site.url}/` },
+      pw_browse_snapshot: {},
       pw_export_spec: {
         url: "http://localhost:1313",
         steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
@@ -148,7 +153,14 @@ export async function world(): Promise<World> {
       pw_run_test: { url: `${site.url}/`, assertions: ["h1 contains 'Docs'", "no console errors"] },
       pw_view_artifact: { run_id: RUN },
     },
+    before: Object.fromEntries(
+      ["act", "close", "evaluate", "snapshot"].map((name) => [
+        `pw_browse_${name}`,
+        [{ name: "pw_browse_open", arguments: { url: `${site.url}/` } }],
+      ]),
+    ),
     failures: {
+      pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
       pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },

@@ -80,3 +80,8 @@ export const openGuard = {
 /** An HTML page. */
 export const page = (body: string, head = "") =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title>${head}</head><body>${body}</body></html>`;
+
+/** A page with a field whose value a button adds to a list, with a console error for each. */
+export const SHOP =
+  page(`<h1>Lamps</h1><label>Name <input></label><button onclick="add()">Add</button><ul></ul>
+   <script>const add = () => { document.querySelector("ul").innerHTML += "<li>" + document.querySelector("input").value + "</li>"; console.error("added " + document.querySelectorAll("li").length) }</script>`);

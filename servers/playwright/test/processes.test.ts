@@ -86,6 +86,28 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await gone(second);
   });
 
+  it("of a session, after its page took all memory between calls and the client closed its end", async () => {
+    const { url } = await site({ "*": page("<h1>Good</h1>") });
+    const server = await start(
+      ...["--output-dir", await folderOf("runs")],
+      ...["--toolsets", "browse", "--allow-evaluate"],
+    );
+    const call = async (name: string, args: Record<string, unknown>) =>
+      answerOf(await server.client.callTool({ name, arguments: args }));
+    await call("pw_browse_open", { url });
+    const isPage = ({ command }: { command: string }) => command.includes("--type=renderer");
+    const before = descendantsOf(server.pid);
+    const pages = new Set(before.filter(isPage).map(({ pid }) => pid));
+    const eater = "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
+    expect((await call("pw_browse_evaluate", { expression: eater })).text).toBe("0");
+    await expect.poll(() => [...pages].some((pid) => !isRunning(pid)), { timeout: 60_000 }).toBe(true);
+    expect((await call("pw_browse_snapshot", {})).text).toContain("The page's process crashed");
+    await call("pw_browse_open", { url });
+    const all = [...before, ...descendantsOf(server.pid)];
+    await server.close();
+    await gone([...all, { pid: server.pid, command: "the server" }]);
+  });
+
   it("of the user's specs, after the server ended in the middle of them", async () => {
     const home = await project(await folderOf("specs"), {
       "playwright.config.js": "export default {};\n",

@@ -25,6 +25,10 @@ export interface World {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of one good call of each tool, by name. */
   readonly calls: Readonly<Record<string, Arguments>>;
+  /** Calls that come before the good call of a tool, where it continues something, for example a session. */
+  readonly before?: Readonly<
+    Record<string, readonly { readonly name: string; readonly arguments: Arguments }[]>
+  >;
   /** Arguments with which a tool fails as it should, for as many tools as can. */
   readonly failures?: Readonly<Record<string, Arguments>>;
   /** Good calls whose answers would be far over the budget if they were not bounded. */
@@ -174,6 +178,7 @@ export function contract(options: ContractOptions): void {
         const before = await world.fingerprint();
         for (const tool of (await connected.client.listTools()).tools) {
           if (tool.annotations?.readOnlyHint !== true) continue;
+          await prepare(world, connected, tool.name);
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
           const first = await connected.client.callTool(call);
           checkAnswer(tool, first);
@@ -193,6 +198,7 @@ export function contract(options: ContractOptions): void {
       for (const tool of asked) {
         it(`answers ${tool.name}`, async () => {
           const { world, connected } = await enter(via, { era, elicit });
+          await prepare(world, connected, tool.name);
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
           const result = await connected.client.callTool(call);
           const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
@@ -313,6 +319,11 @@ function openingAnd(request: unknown): string {
   };
   const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
   return [initialize, initialized, request].map((message) => `${JSON.stringify(message)}\n`).join("");
+}
+
+async function prepare({ before = {} }: World, { client }: Connected, tool: string): Promise<void> {
+  for (const { name, arguments: args } of before[tool] ?? [])
+    await client.callTool({ name, arguments: { ...args } });
 }
 
 function checkAnswer(tool: Tool, result: CallToolResult): void {

@@ -3,9 +3,10 @@ import { basename, join } from "node:path";
 import { sized, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import envPaths from "env-paths";
+import { Sessions } from "./browse/sessions.ts";
 import { type DriverHost, Drivers } from "./driver/drivers.ts";
 import type { DriverOptions } from "./driver/protocol.ts";
-import type { Upload } from "./run/run.ts";
+import type { Upload } from "./run/acting.ts";
 import { Secrets } from "./run/secrets.ts";
 import { Specs } from "./specs/specs.ts";
 import { BaselineStore } from "./store/baselines.ts";
@@ -29,6 +30,7 @@ export class Services {
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
   readonly specs: Specs;
+  readonly sessions: Sessions;
   readonly changed: () => void;
   readonly #paths: PathGuard;
 
@@ -46,6 +48,7 @@ export class Services {
       { ...rest, runsFolder, baselinesFolder },
       { readUpload: (path) => this.#upload(path), log, changed },
     );
+    this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
   }
 
   /** What is known of the browsers and the folders: for people who look for a fault. */

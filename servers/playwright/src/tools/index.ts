@@ -1,5 +1,10 @@
 // Written by `pnpm generate`.
 import approveBaseline from "./approve-baseline.ts";
+import browseAct from "./browse-act.ts";
+import browseClose from "./browse-close.ts";
+import browseEvaluate from "./browse-evaluate.ts";
+import browseOpen from "./browse-open.ts";
+import browseSnapshot from "./browse-snapshot.ts";
 import exportSpec from "./export-spec.ts";
 import inspectPage from "./inspect-page.ts";
 import inspectTrace from "./inspect-trace.ts";
@@ -11,6 +16,11 @@ import viewArtifact from "./view-artifact.ts";
 
 export const tools = [
   approveBaseline,
+  browseAct,
+  browseClose,
+  browseEvaluate,
+  browseOpen,
+  browseSnapshot,
   exportSpec,
   inspectPage,
   inspectTrace,

@@ -2,7 +2,7 @@ import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { withUris } from "../browser/run/report.ts";
-import { artifacts, linksOf, number, steps, tool, url } from "../context.ts";
+import { linksOf, seen, steps, tool, url, visited } from "../context.ts";
 
 export default tool({
   name: "pw_inspect_page",
@@ -19,18 +19,8 @@ export default tool({
     limit: fields.limit(60, 500),
   }),
   output: z.object({
-    url: z.string(),
-    status: number.optional(),
-    title: z.string(),
-    snapshot: z.string(),
-    targets: z.array(z.string()),
-    not_shown: number.optional(),
-    lines_left_out: number.optional(),
-    console: z.array(z.string()),
-    failed_step: z.string().optional(),
-    notes: z.array(z.string()).optional(),
-    run_id: z.string(),
-    artifacts,
+    ...visited,
+    ...seen,
   }),
   async run(request, { drivers }, call) {
     const seen = await drivers.inspect({ ...request, budget: call.budget }, call);

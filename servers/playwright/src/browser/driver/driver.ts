@@ -3,7 +3,7 @@ import { once } from "node:events";
 import module from "node:module";
 import { sized, ToolError } from "@refmcp/core/answer";
 import { workerFile } from "@refmcp/core/worker-file";
-import type { Upload } from "../run/run.ts";
+import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
 import { familyOf } from "./memory.ts";
 import type { Method, Methods } from "./methods.ts";
@@ -47,7 +47,9 @@ export class Driver {
   #why: ToolError | undefined;
   #isWorn = false;
   #watch: NodeJS.Timeout | undefined;
-  readonly ended: Promise<unknown>;
+  #keepsWatch = false;
+  /** Resolves when the process has ended, with the reason. */
+  readonly ended: Promise<ToolError>;
 
   constructor(options: DriverOptions, host: DriverHost) {
     this.#host = host;
@@ -99,7 +101,7 @@ export class Driver {
       timer = setTimeout(() => this.kill(late), GRACE_MS);
     };
     signal.addEventListener("abort", cancel, { once: true });
-    this.#watch ??= setInterval(() => void this.#look(), WATCH_MS);
+    this.#watchMemory();
     try {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
         this.#calls.set(id, { resolve, reject, call });
@@ -109,11 +111,23 @@ export class Driver {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
-      if (this.#calls.size === 0) {
-        clearInterval(this.#watch);
-        this.#watch = undefined;
-      }
+      if (this.#calls.size === 0 && !this.#keepsWatch) this.#unwatch();
     }
+  }
+
+  /** Watches its memory between calls too, for a page that stays open. */
+  keepWatch(): void {
+    this.#keepsWatch = true;
+    this.#watchMemory();
+  }
+
+  #watchMemory(): void {
+    this.#watch ??= setInterval(() => void this.#look(), WATCH_MS).unref();
+  }
+
+  #unwatch(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
   }
 
   /** Ends it at once, with its browser. */
@@ -164,7 +178,7 @@ export class Driver {
   }
 
   /** The process has ended. */
-  #fail(code?: number | null, signal?: NodeJS.Signals | null): void {
+  #fail(code?: number | null, signal?: NodeJS.Signals | null): ToolError {
     // V8 aborts where its heap is full.
     const isFull = signal === "SIGABRT" || code === 134 || /heap out of memory/i.test(this.#said);
     const error =
@@ -181,6 +195,8 @@ export class Driver {
           ));
     for (const { reject } of this.#calls.values()) reject(error);
     this.#calls.clear();
+    this.#unwatch();
+    return error;
   }
 
   /** Ends what takes too much memory: a page, whose run then says that it crashed, or the driver. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { NetworkPolicy } from "../network/policy.ts";
-import type { Upload } from "../run/run.ts";
+import type { Upload } from "../run/acting.ts";
 import { Secrets } from "../run/secrets.ts";
 import { Tester } from "../run/tester.ts";
 import { BaselineStore } from "../store/baselines.ts";

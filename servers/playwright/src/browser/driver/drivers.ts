@@ -28,6 +28,8 @@ export class Drivers {
   readonly #semaphore: Semaphore;
   readonly #all = new Set<Driver>();
   readonly #idle: Driver[] = [];
+  /** Those with a session. */
+  readonly #dedicated = new Set<Driver>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -70,6 +72,17 @@ export class Drivers {
     return this.#any().call("devices", names, ALONE, ASK_MS);
   }
 
+  /** A driver for one session, ended by whoever asked for it or with the server. */
+  dedicated(): Driver {
+    const driver = this.#next();
+    this.#all.delete(driver);
+    this.#dedicated.add(driver);
+    void driver.ended.then(() => this.#dedicated.delete(driver));
+    driver.keepWatch();
+    this.prewarm();
+    return driver;
+  }
+
   /** A driver to ask, which may have a run. */
   #any(): Driver {
     this.prewarm();
@@ -85,7 +98,14 @@ export class Drivers {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#quiet);
-    await Promise.all([...this.#all].map((driver) => driver.close()));
+    await Promise.all([...this.#all, ...this.#dedicated].map((driver) => driver.close()));
+  }
+
+  /** An idle one, or a new one. */
+  #next(): Driver {
+    let driver = this.#idle.pop();
+    while (driver?.isFit === false) driver = this.#idle.pop();
+    return driver ?? this.#fresh();
   }
 
   #fresh(): Driver {
@@ -105,9 +125,7 @@ export class Drivers {
     const weight = Math.min(turns, this.#concurrency);
     return this.#semaphore.use(signal, weight, async () => {
       clearTimeout(this.#quiet);
-      let driver = this.#idle.pop();
-      while (driver?.isFit === false) driver = this.#idle.pop();
-      driver ??= this.#fresh();
+      const driver = this.#next();
       try {
         const done = await work(driver);
         this.#host.changed();

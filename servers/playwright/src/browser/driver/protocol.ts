@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import type { LaunchOptions } from "../launch/launch.ts";
 import type { NetworkRules } from "../network/policy.ts";
-import type { Upload } from "../run/run.ts";
+import type { Upload } from "../run/acting.ts";
 import type { LinkScheme } from "../store/runs.ts";
 
 /** What a driver process is made with. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
@@ -10,6 +11,7 @@ const never = () => new Promise<never>(() => undefined);
 describe("Deadline", () => {
   it("ends a run that never ends by itself, whatever garbage collection removes", async () => {
     const caller = new AbortController();
+    setMaxListeners(0, caller.signal);
     const races = Array.from({ length: 50 }, () => new Deadline(300, caller.signal).race(never()));
     const outcomes = Promise.allSettled(races);
     for (let round = 0; round < 5; round++) {

@@ -9,15 +9,17 @@ export class Deadline {
   /** Frees what waits for the end: to be called when the run is done. */
   readonly end: () => void;
   readonly #over: Promise<never>;
+  readonly #caller: AbortSignal;
 
   constructor(milliseconds: number, caller: AbortSignal) {
     this.totalMs = milliseconds;
+    this.#caller = caller;
     this.#ends = performance.now() + milliseconds;
     const { signal, end } = startDeadline(milliseconds, caller);
     this.signal = signal;
     this.end = end;
     this.#over = new Promise((_resolve, reject) => {
-      const fail = () => reject(this.error(caller));
+      const fail = () => reject(this.error());
       if (signal.aborted) fail();
       else signal.addEventListener("abort", fail, { once: true });
     });
@@ -44,12 +46,10 @@ export class Deadline {
     await this.race(sleep(milliseconds));
   }
 
-  error(caller: AbortSignal): ToolError {
-    if (caller.aborted) {
-      return caller.reason instanceof ToolError
-        ? caller.reason
-        : new ToolError("cancelled", "The run was cancelled.");
-    }
+  error(): ToolError {
+    const { aborted, reason } = this.#caller;
+    if (aborted)
+      return reason instanceof ToolError ? reason : new ToolError("cancelled", "The run was cancelled.");
     return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
       hint: "The page may be busy forever or slow. Raise timeout_ms, or check less in one run.",
     });

@@ -21,12 +21,13 @@ export interface QuietTime {
  */
 export class Quiet {
   readonly #record: PageRecord;
-  readonly #deadline: Deadline;
+  /** Of the run, or of the call that a session serves now. */
+  deadline: Deadline;
   readonly #clock: PageClock;
 
   constructor(page: Page, record: PageRecord, deadline: Deadline) {
     this.#record = record;
-    this.#deadline = deadline;
+    this.deadline = deadline;
     this.#clock = new PageClock(page.context());
   }
 
@@ -42,10 +43,10 @@ export class Quiet {
       const { activity } = this.#record;
       const isCalm = () => this.#record.inFlight === 0 && this.#record.activity === activity;
       const began = performance.now();
-      const pageMs = await this.#deadline.race(this.#pass(tickMs, isCalm));
+      const pageMs = await this.deadline.race(this.#pass(tickMs, isCalm));
       if (pageMs !== undefined && isCalm()) return true;
       // There is no document, for example during a navigation, and so no page clock.
-      if (pageMs === undefined) await this.#deadline.sleep(tickMs);
+      if (pageMs === undefined) await this.deadline.sleep(tickMs);
       past += pageMs ?? performance.now() - began;
     }
     return false;

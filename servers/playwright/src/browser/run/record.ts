@@ -1,4 +1,4 @@
-import { clip } from "@refmcp/core/answer";
+import { clip, oneLine } from "@refmcp/core/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
 import { type Place, Tabs } from "./tabs.ts";
@@ -119,6 +119,23 @@ export class PageRecord {
   /** What is known of the navigations of the current tab. */
   get place(): Place {
     return this.tabs.place(this.page);
+  }
+
+  /** Warnings, console errors and uncaught errors, for an answer. */
+  problems(): string[] {
+    const logged = this.console
+      .filter(({ level }) => level !== "info")
+      .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
+    const thrown = this.pageErrors.map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
+    return [...thrown, ...logged].slice(0, 8);
+  }
+
+  /** Begins a new list of what answers report; requests and tabs stay. */
+  forget(): void {
+    for (const list of [this.console, this.pageErrors, this.dialogs]) list.length = 0;
+    this.notes.clear();
+    this.#popups = 0;
+    Object.assign(this.counts, { errors: 0, warnings: 0, pageErrors: 0 });
   }
 
   #watch(page: Page): void {

@@ -1,25 +1,28 @@
 import { clip, oneLine, ToolError } from "@refmcp/core/answer";
-import type { NetworkGuard } from "@refmcp/core/forward-proxy";
-import type { Locator } from "playwright";
 import { type Assertion, setupLength } from "../language/ast.ts";
-import { contextOptionsOf } from "../language/plan.ts";
 import { checksOf, type Script, secretsOf } from "../language/script.ts";
-import type { BaselineStore } from "../store/baselines.ts";
-import type { StateStore } from "../store/states.ts";
-import type { ContextPool, TestContext } from "./context.ts";
+import {
+  type Acting,
+  arranged,
+  explained,
+  judgingOf,
+  notesOf,
+  openContext,
+  performAll,
+  type RunServices,
+} from "./acting.ts";
 import { Deadline } from "./deadline.ts";
 import { type Device, slugOf } from "./devices.ts";
 import { Downloads } from "./downloads.ts";
 import { Evidence, type EvidenceKind } from "./evidence.ts";
 import type { Outcome } from "./expectation.ts";
-import { judgeAll, until } from "./judge.ts";
-import { arrive, browserGone, endOf, recordOf, refusalOf } from "./navigate.ts";
+import { judgeAll } from "./judge.ts";
+import { arrive, endOf, recordOf, refusalOf } from "./navigate.ts";
 import { Quiet } from "./quiet.ts";
 import type { PageRecord } from "./record.ts";
 import type { CheckResult, RunReport } from "./report.ts";
-import type { Secrets } from "./secrets.ts";
 import { snapshotOf } from "./snapshot.ts";
-import { perform, reasonOf, StepFailed } from "./steps.ts";
+import { reasonOf } from "./steps.ts";
 
 /** What a run on one device needs. */
 export interface DeviceRunOptions {
@@ -38,26 +41,6 @@ export interface DeviceRunOptions {
   readonly progress: (note: string) => void;
 }
 
-/** What the server has for every run. */
-export interface RunServices {
-  readonly contexts: ContextPool;
-  /** What this run may reach. */
-  readonly guard: NetworkGuard;
-  readonly baselines: BaselineStore;
-  readonly states: StateStore;
-  readonly secrets: Secrets;
-  /** The longest that one action of a step waits for its element. */
-  readonly stepMs?: number | undefined;
-  readonly readUpload: (path: string) => Promise<Upload>;
-}
-
-/** A file for an upload. */
-export interface Upload {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly buffer: Buffer;
-}
-
 export interface Look {
   readonly limit: number;
   readonly budget: number;
@@ -66,13 +49,13 @@ export interface Look {
 export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;
 
 /**
- * Runs a script on one device: go there, do the steps, judge the assertions, keep the evidence.
+ * Runs a script on one device: open the page, perform the steps, check the assertions, keep the evidence.
  *
  * @throws ToolError where the run did not come to a verdict: refused, timed out, crashed, no browser.
  */
 export async function runOnDevice(options: DeviceRunOptions, runServices: RunServices): Promise<DeviceRun> {
-  const { folder, signal, matrix } = options;
-  const device = arranged(options.device, options.script);
+  const { folder, signal, matrix, script } = options;
+  const device = arranged(options.device, script.steps);
   const deadline = new Deadline(options.timeoutMs, signal);
   const stem = slugOf(options.url.pathname.replace(/\.[a-z]+$/i, ""), "home");
   const evidence = new Evidence({
@@ -80,7 +63,7 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
     folder,
     stem: matrix ? `${stem}-${slugOf(device.name, "device")}` : stem,
     secrets: runServices.secrets,
-    writesSecrets: secretsOf(options.script).length > 0,
+    writesSecrets: secretsOf(script).length > 0,
   });
   const opening = openContext(runServices, device, evidence);
   const opened = await deadline.race(opening).catch((error: unknown) => {
@@ -89,20 +72,18 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
     opening.then((late) => late.close()).catch(() => undefined);
     throw error;
   });
-  const state: State = {
-    ...options,
-    runServices,
-    opened,
-    deadline,
-    evidence,
-    secretFields: [],
-    outcomes: new Map(),
-  };
+  const record = recordOf(opened);
+  const quiet = new Quiet(opened.page, record, deadline);
+  const acting = { runServices, opened, record, quiet, deadline, device, folder, evidence, secretFields: [] };
+  const state: State = { ...options, ...acting, outcomes: new Map() };
   try {
-    const record = recordOf(opened);
-    return await Promise.race([play(state, record), endOf(options.url, opened, record)]);
+    return await Promise.race([play(state), endOf(options.url, opened, record)]);
   } catch (error) {
-    throw explained(error, state);
+    const failure = explained(error, state);
+    if (!(failure instanceof ToolError)) throw failure;
+    // With the verdicts up to then.
+    const data = { assertions: resultsOf(state, "not decided: the run ended first") };
+    throw new ToolError(failure.kind, failure.message, { ...failure, data, cause: failure.cause });
   } finally {
     deadline.end();
     const closing = opened.close();
@@ -112,34 +93,7 @@ export async function runOnDevice(options: DeviceRunOptions, runServices: RunSer
   }
 }
 
-/** A device with what the script's first steps ask of its context. */
-function arranged(device: Device, { steps }: Script): Device {
-  const asked = contextOptionsOf(steps);
-  if (Object.keys(asked).length === 0) return device;
-  return { ...device, options: { ...device.options, ...asked }, isDefault: false };
-}
-
-/** A context that records what was asked for; without a video where the part that makes it is missing. */
-async function openContext(
-  { contexts, guard }: RunServices,
-  device: Device,
-  evidence: Evidence,
-): Promise<TestContext> {
-  try {
-    return await contexts.open({ device, guard, recording: evidence.recording() });
-  } catch (error) {
-    if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
-    evidence.forgoVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
-    return contexts.open({ device, guard, recording: evidence.recording() });
-  }
-}
-
-interface State extends Omit<DeviceRunOptions, "evidence"> {
-  readonly runServices: RunServices;
-  readonly opened: TestContext;
-  readonly deadline: Deadline;
-  readonly evidence: Evidence;
-  readonly secretFields: Locator[];
+interface State extends Acting, Omit<DeviceRunOptions, "evidence" | "device"> {
   /** Verdicts up to now. */
   readonly outcomes: Map<Assertion, Outcome>;
 }
@@ -157,8 +111,10 @@ function resultsOf({ script, outcomes, matrix, device }: State, undecided: strin
   });
 }
 
-async function play(state: State, record: PageRecord): Promise<DeviceRun> {
-  const { opened, deadline, evidence, script, runServices, device, folder, secretFields, signal } = state;
+async function play(state: State): Promise<DeviceRun> {
+  const { opened, record, quiet, deadline, evidence, script, runServices, folder, secretFields, signal } =
+    state;
+  const { assertions: wanted, steps } = script;
   record.downloads = new Downloads(opened.context, {
     folder,
     stem: evidence.stem,
@@ -166,30 +122,20 @@ async function play(state: State, record: PageRecord): Promise<DeviceRun> {
     isKept: checksOf(script).some(({ kind }) => kind === "download"),
   });
   await deadline.race(evidence.begin(opened.context));
-  const quiet = new Quiet(opened.page, record, deadline);
-  const judging = {
-    get page() {
-      return record.page;
-    },
-    record,
-    quiet,
-    deadline,
-    baselines: runServices.baselines,
-    device: device.name,
-    folder,
-    secretFields,
-  };
-  const waitUntil = (assertion: Assertion) => until(assertion, judging);
-  const setup = setupLength(script.steps);
-  let failedStep = await steps(state, record, quiet, waitUntil, 0, setup);
+  const setup = setupLength(steps);
+  const performed = (from: number, to?: number) =>
+    performAll(steps.slice(from, to), state, (index) =>
+      state.progress(`step ${from + index + 1} of ${steps.length}`),
+    );
+  let failedStep = await performed(0, setup);
   if (failedStep === undefined) {
     await arrive(state.url, opened, record, deadline);
-    failedStep = await steps(state, record, quiet, waitUntil, setup, script.steps.length);
+    failedStep = await performed(setup);
   }
   refusalOf(record, opened);
-  state.progress(`judging ${script.assertions.length} assertions`);
+  state.progress(`judging ${wanted.length} assertions`);
   if (failedStep === undefined)
-    await judgeAll(script.assertions, judging, state.outcomes, () =>
+    await judgeAll(wanted, judgingOf(state), state.outcomes, () =>
       evidence.photographEarly({ page: record.page, deadline, secretFields }),
     );
   refusalOf(record, opened);
@@ -208,13 +154,7 @@ async function play(state: State, record: PageRecord): Promise<DeviceRun> {
   });
   const title = await deadline.within(1_000, page.title()).catch(() => undefined);
   const status = record.place.response?.status();
-  const notes = [
-    ...consoleLines(record, passed),
-    ...record.notes,
-    ...evidence.notes,
-    ...[...record.tabs.notes(), ...(record.downloads?.notes() ?? [])].map((text) => oneLine(text)),
-    ...record.dialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
-  ];
+  const notes = [...consoleLines(record, passed), ...notesOf(state)];
   return {
     assertions,
     passed,
@@ -224,52 +164,9 @@ async function play(state: State, record: PageRecord): Promise<DeviceRun> {
     ...(title === undefined || title === "" ? {} : { title: clip(oneLine(title), 200) }),
     ...(failedStep === undefined
       ? {}
-      : { failed_step: state.matrix ? `${failedStep} [${device.name}]` : failedStep }),
+      : { failed_step: state.matrix ? `${failedStep} [${state.device.name}]` : failedStep }),
     ...(notes.length === 0 ? {} : { notes }),
   };
-}
-
-/** Does the steps from one to another, up to the first that fails. */
-async function steps(
-  state: State,
-  record: PageRecord,
-  quiet: Quiet,
-  waitUntil: (assertion: Assertion) => ReturnType<typeof until>,
-  from: number,
-  to: number,
-): Promise<string | undefined> {
-  const { opened, deadline, runServices, evidence, script, secretFields } = state;
-  const scope = {
-    get page() {
-      return record.page;
-    },
-    record,
-    states: runServices.states,
-    quiet,
-    deadline,
-    stepMs: runServices.stepMs,
-    secrets: runServices.secrets,
-    guard: runServices.guard,
-    file: runServices.readUpload,
-    until: waitUntil,
-    screenshot: (name: string | undefined, of: Locator | undefined) =>
-      evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
-    secretFields,
-  };
-  for (const [index, step] of script.steps.entries()) {
-    if (index < from || index >= to) continue;
-    state.progress(`step ${index + 1} of ${script.steps.length}`);
-    try {
-      await deadline.race(perform(step, scope));
-      refusalOf(record, opened);
-    } catch (error) {
-      refusalOf(record, opened);
-      if (error instanceof ToolError) throw error;
-      const reason = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
-      return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
-    }
-  }
-  return undefined;
 }
 
 /** Console errors are shown where the verdict is bad: they often say why. */
@@ -280,22 +177,4 @@ function consoleLines(record: PageRecord, passed: boolean): string[] {
     .map(({ text }) => `console error: ${clip(oneLine(text), 300)}`);
   const thrown = record.pageErrors.map((text) => `uncaught in the page: ${clip(oneLine(text), 300)}`);
   return [...thrown, ...errors].slice(0, 5);
-}
-
-/** An error of a run, with the verdicts up to then. */
-function explained(error: unknown, state: State): ToolError {
-  const data = { assertions: resultsOf(state, "not decided: the run ended first") };
-  const isGone = state.opened.context.browser()?.isConnected() !== true;
-  const known = error instanceof ToolError ? error : isGone ? browserGone(error) : undefined;
-  if (known !== undefined)
-    return new ToolError(known.kind, known.message, { ...known, data, cause: known.cause });
-  if (state.deadline.signal.aborted)
-    return new ToolError("timeout", state.deadline.error(state.signal).message, { data, cause: error });
-  // What is no error of Playwright is a fault of ours.
-  if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) throw error;
-  return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
-    hint: "A page that is busy or reloads itself all the time does this. Raise timeout_ms, or check less in one run.",
-    data,
-    cause: error,
-  });
 }

@@ -1,4 +1,3 @@
-import { oneLine } from "@refmcp/core/answer";
 import type { Page } from "playwright";
 import { parseStep } from "../language/step.ts";
 import type { Deadline } from "./deadline.ts";
@@ -82,16 +81,12 @@ export async function snapshotOf(
   }
   const notShown = found - targets.length;
   const leftOut = lines.length - shownLines.length;
-  const logged = record.console
-    .filter(({ level }) => level !== "info")
-    .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
-  const thrown = record.pageErrors.map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
   return {
     snapshot: shownLines.join("\n"),
     targets,
     ...(notShown === 0 ? {} : { not_shown: notShown }),
     ...(leftOut === 0 ? {} : { lines_left_out: leftOut }),
-    console: [...thrown, ...logged].slice(0, 8),
+    console: record.problems(),
   };
 }
 

@@ -9,11 +9,12 @@ import { refusedUrl } from "../network/refusal.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { RunStore } from "../store/runs.ts";
 import type { StateStore } from "../store/states.ts";
+import type { RunServices } from "./acting.ts";
 import { ContextPool } from "./context.ts";
 import { type Device, devicesOf } from "./devices.ts";
 import type { EvidenceKind } from "./evidence.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
-import { type Look, type RunServices, runOnDevice } from "./run.ts";
+import { type Look, runOnDevice } from "./run.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface TesterOptions {
@@ -110,19 +111,31 @@ export class Tester {
     const began = performance.now();
     const tookMs = () => Math.round(performance.now() - began);
     try {
-      const prepared = await this.prepare(request);
-      const report = await this.#play(request, prepared, call, tookMs);
-      return report;
+      return await this.#play(request, await this.prepare(request), call, tookMs);
     } catch (error) {
-      const failure = failureOf(error, request, tookMs());
-      if (!(failure instanceof ToolError)) throw failure;
-      const { message, data } = this.secrets.redactIn({ message: failure.message, data: failure.data });
-      throw new ToolError(failure.kind, message, { ...failure, data, cause: failure.cause });
+      throw this.redacted(failureOf(error, request, tookMs()));
     }
   }
 
+  /** An error without secrets. */
+  redacted(error: unknown): unknown {
+    if (!(error instanceof ToolError)) return error;
+    const { message, data } = this.secrets.redactIn({ message: error.message, data: error.data });
+    return new ToolError(error.kind, message, { ...error, data, cause: error.cause });
+  }
+
+  /** What a run or a session that begins at `url` works with. */
+  async servicesFor(url: URL): Promise<RunServices> {
+    return { ...this.options, guard: await this.options.policy.guardFor(url), contexts: this.contexts };
+  }
+
   /** Reads all that a caller wrote, before a browser is touched. */
-  async prepare({ url, steps, assertions, devices }: RunRequest): Promise<ParsedTest> {
+  async prepare({
+    url,
+    steps,
+    assertions,
+    devices,
+  }: Pick<RunRequest, "url" | "steps" | "assertions" | "devices">): Promise<ParsedTest> {
     const parsed = parseTargetUrl(url);
     if (typeof parsed === "string") throw refusedUrl(url, parsed);
     const script = parseScript(steps, assertions);
@@ -137,7 +150,7 @@ export class Tester {
     call: Calling,
     tookMs: () => number,
   ): Promise<RunReport> {
-    const guard = await this.options.policy.guardFor(url);
+    const runServices = await this.servicesFor(url);
     const { id, folder } = await this.runs.begin();
     let beat: NodeJS.Timeout | undefined;
     try {
@@ -146,7 +159,6 @@ export class Tester {
       const report = (note?: string) =>
         call.progress(done + tookMs() / (tookMs() + request.timeoutMs), devices.length, note);
       beat = setInterval(() => report(), BEAT_MS).unref();
-      const runServices: RunServices = { ...this.options, guard, contexts: this.contexts };
       const deviceRuns = await settledAll(
         devices.map((device) =>
           this.#semaphore.use(call.signal, 1, async () => {

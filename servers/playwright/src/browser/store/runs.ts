@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rm, rmdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/core/answer";
@@ -78,6 +78,12 @@ export class RunStore {
     return { id, folder };
   }
 
+  /** Keeps a run that goes on for long from being swept by another process. */
+  async touch(id: string): Promise<void> {
+    const now = new Date();
+    await utimes(join(this.folder, id), now, now);
+  }
+
   /** The run is over: its report is kept, and old runs are swept. */
   async finish(id: string, report: unknown): Promise<void> {
     await writeFile(join(this.folder, id, REPORT), `${JSON.stringify(report, undefined, 2)}\n`, {
@@ -92,6 +98,11 @@ export class RunStore {
   async drop(id: string): Promise<void> {
     this.#live.delete(id);
     await rm(join(this.folder, id), { recursive: true, force: true });
+  }
+
+  /** Deletes the folder of a session that kept no screenshot or download. */
+  async dropEmpty(id: string): Promise<void> {
+    await rmdir(join(this.folder, id)).catch(() => undefined);
   }
 
   /** Ids of the runs, newest first. */

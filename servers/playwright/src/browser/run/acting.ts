@@ -1,0 +1,164 @@
+import { clip, oneLine, ToolError } from "@refmcp/core/answer";
+import type { NetworkGuard } from "@refmcp/core/forward-proxy";
+import type { Locator } from "playwright";
+import type { Assertion, Step } from "../language/ast.ts";
+import { contextOptionsOf } from "../language/plan.ts";
+import type { BaselineStore } from "../store/baselines.ts";
+import type { StateStore } from "../store/states.ts";
+import type { ContextPool, TestContext } from "./context.ts";
+import type { Deadline } from "./deadline.ts";
+import type { Device } from "./devices.ts";
+import type { Evidence } from "./evidence.ts";
+import { type Judging, until } from "./judge.ts";
+import { browserGone, refusalOf } from "./navigate.ts";
+import type { Quiet } from "./quiet.ts";
+import type { PageRecord } from "./record.ts";
+import type { Secrets } from "./secrets.ts";
+import { perform, reasonOf, StepFailed } from "./steps.ts";
+
+/** What the server has for every run. */
+export interface RunServices {
+  readonly contexts: ContextPool;
+  /** What this run may reach. */
+  readonly guard: NetworkGuard;
+  readonly baselines: BaselineStore;
+  readonly states: StateStore;
+  readonly secrets: Secrets;
+  /** The longest that one action of a step waits for its element. */
+  readonly stepMs?: number | undefined;
+  readonly readUpload: (path: string) => Promise<Upload>;
+}
+
+/** A file for an upload. */
+export interface Upload {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly buffer: Buffer;
+}
+
+/** A page on which sentences are performed, and what they need. */
+export interface Acting {
+  readonly runServices: RunServices;
+  readonly opened: TestContext;
+  readonly record: PageRecord;
+  readonly quiet: Quiet;
+  readonly deadline: Deadline;
+  readonly device: Device;
+  /** Where artifacts are written. */
+  readonly folder: string;
+  readonly evidence: Evidence;
+  /** Fields that a secret was written into: masked in screenshots, and read by no check. */
+  readonly secretFields: Locator[];
+}
+
+/** A device with what the script's first steps ask of its context. */
+export function arranged(device: Device, steps: readonly Step[]): Device {
+  const asked = contextOptionsOf(steps);
+  if (Object.keys(asked).length === 0) return device;
+  return { ...device, options: { ...device.options, ...asked }, isDefault: false };
+}
+
+/** A context that records what was asked for; without a video where the part that makes it is missing. */
+export async function openContext(
+  { contexts, guard }: RunServices,
+  device: Device,
+  evidence: Evidence,
+): Promise<TestContext> {
+  try {
+    return await contexts.open({ device, guard, recording: evidence.recording() });
+  } catch (error) {
+    if (!(error instanceof Error && /ffmpeg/i.test(error.message))) throw error;
+    evidence.forgoVideo("no video: Playwright's ffmpeg is missing (npx playwright install ffmpeg)");
+    return contexts.open({ device, guard, recording: evidence.recording() });
+  }
+}
+
+/** What checks on the page work with. */
+export const judgingOf = ({
+  runServices,
+  record,
+  quiet,
+  deadline,
+  device,
+  folder,
+  secretFields,
+}: Acting): Judging => ({
+  get page() {
+    return record.page;
+  },
+  record,
+  quiet,
+  deadline,
+  baselines: runServices.baselines,
+  device: device.name,
+  folder,
+  secretFields,
+});
+
+/**
+ * Performs steps up to the first that fails.
+ *
+ * @param starting is called with the index of each.
+ * @returns the step that failed and why; undefined where all succeeded.
+ */
+export async function performAll(
+  steps: readonly Step[],
+  acting: Acting,
+  starting: (index: number) => void,
+): Promise<string | undefined> {
+  const { opened, record, quiet, deadline, runServices, evidence, secretFields } = acting;
+  const { states, stepMs, secrets, guard, readUpload: file } = runServices;
+  const scope = {
+    get page() {
+      return record.page;
+    },
+    record,
+    states,
+    quiet,
+    deadline,
+    stepMs,
+    secrets,
+    guard,
+    file,
+    until: (assertion: Assertion) => until(assertion, judgingOf(acting)),
+    screenshot: (name: string | undefined, of: Locator | undefined) =>
+      evidence.photograph({ page: record.page, deadline, name, of, secretFields }),
+    secretFields,
+  };
+  for (const [index, step] of steps.entries()) {
+    starting(index);
+    try {
+      await deadline.race(perform(step, scope));
+      refusalOf(record, opened);
+    } catch (error) {
+      refusalOf(record, opened);
+      if (error instanceof ToolError) throw error;
+      const reason = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
+      return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
+    }
+  }
+  return undefined;
+}
+
+/** What an answer reports besides its result: tabs, downloads, dialogs, what was left out. */
+export const notesOf = ({ record, evidence }: Pick<Acting, "record" | "evidence">): string[] => [
+  ...record.notes,
+  ...evidence.notes,
+  ...[...record.tabs.notes(), ...(record.downloads?.notes() ?? [])].map((text) => oneLine(text)),
+  ...record.dialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
+];
+
+/** Whatever ended the work on a page, as an error for the caller; other errors are internal and returned unchanged. */
+export function explained(
+  error: unknown,
+  { opened, deadline }: Pick<Acting, "opened" | "deadline">,
+): unknown {
+  if (error instanceof ToolError) return error;
+  if (opened.context.browser()?.isConnected() !== true) return browserGone(error);
+  if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause: error });
+  if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) return error;
+  return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
+    hint: "A page that is busy or reloads itself all the time does this. Raise timeout_ms, or check less in one run.",
+    cause: error,
+  });
+}

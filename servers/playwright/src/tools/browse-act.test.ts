@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { page, SHOP } from "../../test/lab.ts";
+import { type Session, session, site } from "../../test/session.ts";
+
+let url: string;
+let talk: Session;
+beforeAll(async () => {
+  url = (await site({ "/": SHOP, "/next": page("<h1>Next</h1>") })).url;
+  talk = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+});
+
+const open = (name: string) => talk.good("pw_browse_open", { session: name, url });
+const act = (name: string, ...steps: string[]) => talk.good("pw_browse_act", { session: name, steps });
+const close = (name: string) => talk.good("pw_browse_close", { session: name });
+
+describe("pw_browse_act", () => {
+  it("keeps the page from call to call, with targets to act on and pictures to look at", async () => {
+    const opened = await open("shop");
+    expect(opened.data).toMatchObject({ status: 200, title: "Docs", console: [], artifacts: [] });
+    expect(opened.data.targets).toEqual(expect.arrayContaining(["textbox 'Name'", "button 'Add'"]));
+    const added = await act(
+      "shop",
+      "fill textbox 'Name' with 'Desk lamp'",
+      "click button 'Add'",
+      "screenshot 'list'",
+    );
+    expect(added.data).toMatchObject({ console: ["error: added 1"] });
+    expect(added.data.snapshot).toBeUndefined();
+    expect(added.links.map(({ name }) => name)).toEqual(["page-list.png"]);
+    const picture = await talk.good("pw_view_artifact", { run_id: added.data.run_id, name: "page-list.png" });
+    expect(picture.images).toHaveLength(1);
+    const seen = await talk.good("pw_browse_snapshot", { session: "shop" });
+    expect(seen.data).toMatchObject({
+      snapshot: expect.stringContaining("Desk lamp"),
+      console: [],
+      artifacts: [],
+    });
+    const failed = await act("shop", "expect h1 is 'Chairs' within 50ms", "goto /next");
+    expect(failed.data.failed_step).toContain("expect h1 is 'Chairs' within 50ms: its text is");
+    expect(failed.data.url).toBe(`${url}/`);
+    const next = await talk.good("pw_browse_act", { session: "shop", steps: ["goto /next"], snapshot: true });
+    expect(next.data).toMatchObject({ url: `${url}/next`, snapshot: expect.stringContaining("Next") });
+    expect((await close("shop")).text).toContain("closed");
+  });
+
+  it("performs calls one after another", async () => {
+    await open("line");
+    const calls = ["one", "two", "three"].map((name) =>
+      act("line", `fill textbox 'Name' with '${name}'`, "click button 'Add'"),
+    );
+    expect((await Promise.all(calls)).map(({ data }) => data.console)).toEqual([
+      ["error: added 1"],
+      ["error: added 2"],
+      ["error: added 3"],
+    ]);
+    await close("line");
+  });
+});

@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { bringBrowser } from "../../test/browser.mjs";
+import { page, SHOP } from "../../test/lab.ts";
+import { folderOf, type Session, session, site } from "../../test/session.ts";
+import { Sessions } from "../browser/browse/sessions.ts";
+import { Drivers } from "../browser/driver/drivers.ts";
+import type { DriverOptions } from "../browser/driver/protocol.ts";
+import { RunStore } from "../browser/store/runs.ts";
+
+let url: string;
+let talk: Session;
+beforeAll(async () => {
+  url = (await site({ "/": SHOP, "/next": page("<h1>Next</h1>") })).url;
+  talk = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+});
+
+const open = (name: string) => talk.good("pw_browse_open", { session: name, url });
+const close = (name: string) => talk.good("pw_browse_close", { session: name });
+
+describe("pw_browse_close", () => {
+  it("explains a wrong name, a closed session and a wrong sentence", async () => {
+    const unknown = await talk.call("pw_browse_act", { session: "nobody", steps: [] });
+    expect(unknown.text).toContain("There is no session");
+    expect(unknown.text).toContain("pw_browse_open");
+    await open("short");
+    expect((await talk.call("pw_browse_open", { session: "short", url })).text).toContain("already open");
+    expect((await talk.call("pw_browse_act", { session: "short", steps: ["clik 'x'"] })).text).toContain(
+      "click",
+    );
+    expect(
+      (await talk.call("pw_browse_act", { session: "short", steps: ["locale 'de-DE'"] })).text,
+    ).toContain("pw_browse_open");
+    await close("short");
+    expect((await talk.call("pw_browse_snapshot", { session: "short" })).text).toContain(
+      "it was closed with pw_browse_close",
+    );
+    expect((await talk.call("pw_browse_open", { session: "../x", url })).isError).toBe(true);
+  });
+
+  it("closes a session that no call used for the idle time, and say so", async () => {
+    const drivers = new Drivers(await driverOptions(), {
+      readUpload: () => Promise.reject(new Error("no uploads here")),
+      log: () => undefined,
+      changed: () => undefined,
+    });
+    const call = { signal: new AbortController().signal, timeoutMs: 50_000, progress: () => undefined };
+    let ended: Promise<unknown> | undefined;
+    const dedicated = () => {
+      const driver = drivers.dedicated();
+      ended = driver.ended;
+      return driver;
+    };
+    try {
+      const runs = new RunStore(await folderOf("idle"));
+      const sessions = new Sessions({ drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 });
+      await sessions.open("idle", { url, steps: [] }, call);
+      await ended;
+      expect(() => sessions.act("idle", { steps: [] }, call)).toThrow("no call used it for 0.001 minutes");
+    } finally {
+      await drivers.close();
+    }
+  });
+});
+
+async function driverOptions(): Promise<DriverOptions> {
+  const { executablePath } = await bringBrowser();
+  const folder = await folderOf("driver");
+  return {
+    launch: { executablePath, cdpEndpoint: undefined, wsEndpoint: undefined, sandbox: true },
+    rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
+    runsFolder: folder,
+    baselinesFolder: folder,
+    links: "file",
+    ignoreHttpsErrors: false,
+    concurrency: 1,
+  };
+}

@@ -1,0 +1,18 @@
+import * as z from "zod";
+import { withUris } from "../browser/run/report.ts";
+import { browsed, limit, lookOf, session, tool } from "../context.ts";
+
+export default tool({
+  name: "pw_browse_snapshot",
+  title: "Look at a browser session",
+  description: "Return the ARIA snapshot of an open session's page, with targets ready for steps.",
+  toolset: "browse",
+  effect: "read",
+  openWorld: true,
+  input: z.strictObject({ session, limit }),
+  output: browsed,
+  async run({ session: name, limit: most }, { sessions }, call) {
+    const look = lookOf(call, most);
+    return withUris(await sessions.act(name, { steps: [], look }, call));
+  },
+});

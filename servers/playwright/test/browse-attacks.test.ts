@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { page, type Site } from "./lab.ts";
+import { type Session, session, site } from "./session.ts";
+
+const SECRET = "hunter2-browse";
+let web: Site;
+let forbidden: Site;
+let talk: Session;
+beforeAll(async () => {
+  process.env.PW_SECRET_BROWSE = SECRET;
+  web = await site({
+    "/": page(`<h1>Sign in</h1><label>Password <input type="password"></label><button>Go</button>
+      <script>document.querySelector("input").oninput = ({ target }) => { document.title = target.value; console.warn(target.value) }</script>`),
+    "/leads": (_, response) => void response.writeHead(302, { location: forbidden.url }).end(),
+    "/spins": page("<h1>Spin</h1><button onclick='while (true) {}'>Spin</button>"),
+  });
+  forbidden = await site({ "*": page("<h1>Secret</h1>") }, "127.0.0.3");
+  talk = await session({
+    args: ["--toolsets", "browse", "--allow-evaluate", "--deny-host", "127.0.0.3"],
+  });
+});
+
+const open = (name: string, path = "/") =>
+  talk.good("pw_browse_open", { session: name, url: web.url + path });
+const act = (name: string, ...steps: string[]) => talk.call("pw_browse_act", { session: name, steps });
+const evaluate = (name: string, expression: string) =>
+  talk.call("pw_browse_evaluate", { session: name, expression });
+const close = (name: string) => talk.good("pw_browse_close", { session: name });
+const FILL = "fill 'Password' with secret 'BROWSE'";
+
+describe("browser sessions under attack", () => {
+  it("reach no denied host: by step, by code, by redirect or by file URL", async () => {
+    await open("net");
+    const step = await act("net", `goto ${forbidden.url}`);
+    expect(step).toMatchObject({ isError: true, text: expect.stringContaining("127.0.0.3") });
+    const fetched = await evaluate("net", `fetch("${forbidden.url}", { mode: "no-cors" })`);
+    expect(fetched).toMatchObject({ isError: true, text: expect.stringContaining("Failed to fetch") });
+    const opened = await evaluate("net", `open("${forbidden.url}"), new Image().src = "${forbidden.url}"`);
+    expect(opened.isError).toBe(false);
+    expect((await act("net", "wait for network idle")).isError, "the session is still open").toBe(false);
+    expect((await act("net", "goto /leads")).text).toContain("127.0.0.3");
+    expect((await act("net")).text).toContain("The session net is closed: ");
+    expect(forbidden.connections()).toBe(0);
+    for (const url of ["file:///etc/passwd", "view-source:file:///etc/passwd", "chrome://version"])
+      expect((await talk.call("pw_browse_open", { session: "file", url })).text).toContain("not allowed");
+    await open("file");
+    const led = await evaluate("file", "location.href = 'file:///etc/passwd'");
+    expect(led.text).not.toContain("root:");
+    expect((await talk.call("pw_browse_snapshot", { session: "file" })).text).not.toContain("root:");
+    await close("file");
+  });
+
+  it("never return a secret, and let no code run where one was used", async () => {
+    await open("signed-in");
+    expect((await act("signed-in", FILL)).data.title).toBe("[secret BROWSE]");
+    const seen = await talk.good("pw_browse_snapshot", { session: "signed-in" });
+    expect(seen.data.snapshot).toContain("[secret BROWSE]");
+    const read = await act("signed-in", "expect 'Password' has value matches /^h/");
+    expect(read.data.failed_step).toContain("secret");
+    expect((await evaluate("signed-in", "document.title.split('')")).text).toContain("used a secret");
+    expect(JSON.stringify(talk.connected.received)).not.toContain(SECRET);
+    await close("signed-in");
+  });
+
+  it("take no secret and no saved state once code ran in them", async () => {
+    await open("saved");
+    expect((await act("saved", "save state 'browse-attacks'")).isError).toBe(false);
+    expect((await evaluate("saved", "localStorage")).text).toContain("saved state");
+    await close("saved");
+    await open("scripted");
+    await evaluate(
+      "scripted",
+      "oninput = ({ target }) => document.title = [...target.value].reverse().join('')",
+    );
+    for (const step of [FILL, "use state 'browse-attacks'", "save state 'other'"])
+      expect((await act("scripted", step)).text).toContain("evaluated code");
+    await close("scripted");
+  });
+
+  it("end with their page's faults only: one that spins, one that takes all memory", async () => {
+    const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "15000"] });
+    await hasty.good("pw_browse_open", { url: `${web.url}/spins` });
+    await open("eats");
+    await open("fine");
+    await hasty.call("pw_browse_act", { steps: ["click button 'Spin'"] });
+    const stuck = await hasty.call("pw_browse_snapshot");
+    expect(stuck).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/did not end within|Stopped after|closed/),
+    });
+    const eaten = await evaluate("eats", "'x'.repeat(500e6)");
+    expect(eaten.isError).toBe(true);
+    expect((await act("eats")).text).toMatch(/The page.*(?:crashed|take more than)/);
+    expect((await act("fine", "reload")).isError).toBe(false);
+    expect((await hasty.call("pw_browse_close")).text).toContain("closed");
+    await hasty.good("pw_browse_open", { url: web.url });
+  });
+});
