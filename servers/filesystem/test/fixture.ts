@@ -94,6 +94,7 @@ export async function world(): Promise<World> {
       undo_change: { id: changeId },
       write_file: { path: "notes.txt", content: "first\nsecond\n" },
     },
+    losses: { delete_file: { arguments: { path: "old.txt" }, options: ["--no-journal"] } },
     failures: {
       apply_patch: { patch: "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Another\n+# A\n" },
       compare_files: { from: "README.md", to: "leak.txt" },

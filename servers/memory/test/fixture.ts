@@ -72,6 +72,15 @@ export async function world(): Promise<World> {
       undo_memory_change: { change_id: 2 },
       update_entities: { updates: [{ name: "Mary", new_name: "Mary Somerville" }] },
     },
+    losses: {
+      delete_entities: { arguments: { entityNames: ["Mary"], hard: true } },
+      delete_observations: {
+        arguments: { deletions: [{ entityName: "Ada", observations: ["likes tea"] }], hard: true },
+      },
+      delete_relations: {
+        arguments: { relations: [{ from: "Mary", to: "Ada", relationType: "teaches" }], hard: true },
+      },
+    },
     failures: {
       add_observations: { observations: [{ entityName: "Adda", contents: ["x"] }] },
       create_entities: { entities: [{ name: "", entityType: "x", observations: [] }] },

@@ -36,6 +36,10 @@ export async function world(): Promise<World> {
       suggest_indexes: { queries: ["SELECT * FROM crowd WHERE name = ?"] },
       write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
     },
+    losses: {
+      run_transaction: { arguments: { statements: ["DELETE FROM crowd"] } },
+      write_query: { arguments: { query: "DELETE FROM crowd" } },
+    },
     failures: {
       create_table: { query: "DROP TABLE users" },
       database_info: { database: "/etc/passwd" },

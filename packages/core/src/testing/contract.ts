@@ -1,9 +1,18 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
 import { serverOptions } from "../launch/option-table.ts";
+import {
+  type Arguments,
+  type Call,
+  checkAnswer,
+  DEFAULT_BUDGET,
+  expectSnapshot,
+  fail,
+  succeed,
+} from "./answers.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -12,11 +21,11 @@ import {
   type Era,
   rawSession,
 } from "./connect.ts";
+import { layoutProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
+import { withCheckedOutput } from "./output-keys.ts";
 import { problemsOf, tokensOf } from "./portable.ts";
 import { answerSnapshot, surfaceSnapshot, textOf, toolSnapshot } from "./surface.ts";
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /** A small world that a server works on: files, a repository, a database. Every test gets a fresh one. */
 export interface World {
@@ -29,6 +38,11 @@ export interface World {
   readonly before?: Readonly<
     Record<string, readonly { readonly name: string; readonly arguments: Arguments }[]>
   >;
+  /**
+   * Arguments with which a destroying tool asks before it loses something, where its good call loses nothing; `options` are
+   * further ones of the command line that it takes.
+   */
+  readonly losses?: Readonly<Record<string, { arguments: Arguments; options?: readonly string[] }>>;
   /** Arguments with which a tool fails as it should, for as many tools as can. */
   readonly failures?: Readonly<Record<string, Arguments>>;
   /** Good calls whose answers would be far over the budget if they were not bounded. */
@@ -58,32 +72,40 @@ const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` goes in memory, the long tests through the built process; an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
 const MAX_TOKENS = 6_000;
-const DEFAULT_BUDGET = 20_000;
 
 /**
  * The suite that every server passes: it looks at the server only through a client, in both eras, in memory and
- * as the built process.
+ * as the built process. What is in this repository also keeps to its layout.
  */
 export function contract(options: ContractOptions): void {
   const { server, bin, allTools = [] } = options;
+  const strict = withCheckedOutput(server);
   const open: { dispose(): Promise<unknown> }[] = [];
 
   beforeAll(() => {
-    if (!existsSync(bin)) throw new Error(`${bin} is not there; build the server first.`);
+    if (!existsSync(bin))
+      throw new Error(`${bin} does not exist. Build the server: node ../../scripts/bundle.mjs`);
   });
 
   async function enter(
     via: Via,
-    connect: ConnectOptions = {},
+    { losing = "", ...connect }: ConnectOptions & { losing?: string } = {},
   ): Promise<{ world: World; connected: Connected }> {
     const world = await options.world();
     open.push({ dispose: () => world.dispose() });
-    const args = [...world.args, ...allTools, ...(connect.args ?? [])];
+    const more = [...(connect.args ?? []), ...(world.losses?.[losing]?.options ?? [])];
+    const args = [...world.args, ...allTools, ...more];
     const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
-    const connected = await (via === "memory" ? connectInMemory(server, full) : connectStdio(bin, full));
+    const connected = await (via === "memory" ? connectInMemory(strict, full) : connectStdio(bin, full));
     open.push({ dispose: () => connected.close() });
     return { world, connected };
   }
+
+  const expectAnswer = (world: World, call: Call, result: CallToolResult) =>
+    expectSnapshot(
+      join(options.surface, `${call.name}.answer.txt`),
+      world.stable(answerSnapshot(call, result)),
+    );
 
   async function leave(): Promise<void> {
     for (const one of open.splice(0).reverse()) await one.dispose();
@@ -116,7 +138,7 @@ export function contract(options: ContractOptions): void {
     });
 
     it("keeps every tool to the rules", () => {
-      expect(tools.flatMap(problemsOf)).toEqual([]);
+      none(tools.flatMap(problemsOf));
       expect(tools).toHaveLength(server.tools.length);
     });
 
@@ -125,9 +147,10 @@ export function contract(options: ContractOptions): void {
     });
 
     it("costs a model no more than it may", () => {
-      expect(defaults.length).toBeLessThanOrEqual(20);
-      expect(tokensOf(defaults)).toBeLessThanOrEqual(MAX_TOKENS);
-      expect(rest.instructions?.length ?? 0).toBeLessThanOrEqual(1_500);
+      const move = "Put some tools into a toolset that is off by default, or make two tools one";
+      expect(defaults.length, `Too many tools. ${move}`).toBeLessThanOrEqual(20);
+      expect(tokensOf(defaults), `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
+      expect(rest.instructions?.length ?? 0, "Shorten the instructions").toBeLessThanOrEqual(1_500);
     });
 
     it("leaves with --slim the tools that it names, at most eight", () => {
@@ -149,17 +172,28 @@ export function contract(options: ContractOptions): void {
 
     it("is what the snapshots say", async () => {
       for (const tool of tools) {
-        await expect(toolSnapshot(tool)).toMatchFileSnapshot(join(options.surface, `${tool.name}.json`));
+        await expectSnapshot(join(options.surface, `${tool.name}.json`), toolSnapshot(tool));
       }
-      const file = join(options.surface, "surface.json");
-      await expect(stable(surfaceSnapshot(rest))).toMatchFileSnapshot(file);
+      await expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot(rest)));
     });
 
     it("has no snapshot of a tool that is gone", () => {
       const names = tools.map((tool) => tool.name);
       const files = existsSync(options.surface) ? readdirSync(options.surface) : [];
-      const known = files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, ""));
-      expect(known.filter((name) => name !== "surface" && !names.includes(name))).toEqual([]);
+      const known = new Set(files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, "")));
+      const gone = [...known].filter((name) => name !== "surface" && !names.includes(name));
+      none(
+        gone.map(
+          (name) =>
+            `test/surface has ${name}, which is not a tool any more. If you renamed it, keep the old name in the tool's aliases; then delete test/surface/${name}.*.`,
+        ),
+      );
+    });
+
+    // Other repositories have rules of their own.
+    const folder = dirname(dirname(bin));
+    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("keeps to the repository's layout", () => {
+      none(layoutProblems(folder));
     });
   });
 
@@ -170,7 +204,16 @@ export function contract(options: ContractOptions): void {
       it("has a good call of every tool in its fixture", async () => {
         const { world, connected } = await enter(via, { era });
         const { tools } = await connected.client.listTools();
-        expect(Object.keys(world.calls).sort()).toEqual(tools.map((tool) => tool.name));
+        const names = tools.map((tool) => tool.name);
+        const known = Object.keys(world.calls);
+        none([
+          ...names
+            .filter((name) => !known.includes(name))
+            .map((name) => `Add one good call of ${name} to calls in test/fixture.ts.`),
+          ...known
+            .filter((name) => !names.includes(name))
+            .map((name) => `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`),
+        ]);
       });
 
       it("answers every reading tool, twice alike, within the budget, and leaves the world as it was", async () => {
@@ -181,14 +224,15 @@ export function contract(options: ContractOptions): void {
           await prepare(world, connected, tool.name);
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
           const first = await connected.client.callTool(call);
-          checkAnswer(tool, first);
+          checkAnswer(tool, first, connected);
           const second = await connected.client.callTool(call);
-          expect(world.stable(JSON.stringify(second.content)), tool.name).toBe(
-            world.stable(JSON.stringify(first.content)),
-          );
-          if (via === "memory") await expectAnswer(options.surface, world, call, first);
+          expect(
+            world.stable(JSON.stringify(second.content)),
+            `${tool.name} answered the same call differently. Sort what it returns; replace times and ids in stable of test/fixture.ts`,
+          ).toBe(world.stable(JSON.stringify(first.content)));
+          if (via === "memory") await expectAnswer(world, call, first);
         }
-        expect(await world.fingerprint()).toBe(before);
+        expect(await world.fingerprint(), CHANGED).toBe(before);
       });
 
       const changing = server.tools.filter((candidate) => candidate.effect !== "read");
@@ -203,8 +247,26 @@ export function contract(options: ContractOptions): void {
           const result = await connected.client.callTool(call);
           const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
           expect(listed).toBeDefined();
-          if (listed !== undefined) checkAnswer(listed, result);
-          if (via === "memory") await expectAnswer(options.surface, world, call, result);
+          if (listed !== undefined) checkAnswer(listed, result, connected);
+          if (via === "memory") await expectAnswer(world, call, result);
+        });
+      }
+
+      for (const { name } of asked.filter((tool) => tool.effect === "destroy")) {
+        it(`asks before ${name} loses something, and stops where the user declines`, async () => {
+          let questions = 0;
+          const decline: ConnectOptions["elicit"] = () => {
+            questions += 1;
+            return { action: "decline" };
+          };
+          const { world, connected } = await enter(via, { era, elicit: decline, losing: name });
+          const args = world.losses?.[name]?.arguments ?? world.calls[name];
+          const result = await connected.client.callTool({ name, arguments: { ...args } });
+          expect(
+            questions,
+            `${name} has the effect destroy, so it must call call.confirm with the exact loss before it changes anything. If its call in test/fixture.ts loses nothing, add one that does to losses; if the change can be undone, the effect is change`,
+          ).toBeGreaterThan(0);
+          expect(result.isError, `${name} went on although the user declined: ${textOf(result)}`).toBe(true);
         });
       }
 
@@ -212,9 +274,13 @@ export function contract(options: ContractOptions): void {
         const { world, connected } = await enter(via, { era, elicit });
         for (const [name, args] of Object.entries(world.large ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
-          expect(result.isError, name).not.toBe(true);
-          expect(textOf(result).length, name).toBeGreaterThan(1_000);
-          expect(textOf(result).length, name).toBeLessThanOrEqual(DEFAULT_BUDGET);
+          succeed(name, result, connected);
+          const { length } = textOf(result);
+          expect(length, `large in test/fixture.ts is not large for ${name}`).toBeGreaterThan(1_000);
+          expect(
+            length,
+            `${name} goes beyond call.budget: cut the list with fitting, and return a next_cursor`,
+          ).toBeLessThanOrEqual(DEFAULT_BUDGET);
         }
       });
 
@@ -223,14 +289,14 @@ export function contract(options: ContractOptions): void {
         for (const { name } of server.tools) {
           const args = { ...world.calls[name], surely_unknown: 1 };
           const result = await connected.client.callTool({ name, arguments: args });
-          expect(result.isError, name).toBe(true);
+          expect(result.isError, `${name} takes unknown arguments: use z.strictObject for its input`).toBe(
+            true,
+          );
           expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
         }
         for (const [name, args] of Object.entries(world.failures ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
-          expect(result.isError, name).toBe(true);
-          expect(textOf(result), name).not.toMatch(/internal error|\bat .*:\d+:\d+/);
-          expect(textOf(result).length, name).toBeGreaterThan(20);
+          fail(name, result, connected);
         }
       });
 
@@ -251,7 +317,7 @@ export function contract(options: ContractOptions): void {
       it("offers only reading tools with --read-only", async () => {
         const { connected } = await enter(via, { era, args: ["--read-only"] });
         const { tools } = await connected.client.listTools();
-        expect(tools.length).toBeGreaterThan(0);
+        expect(tools.length, "A server has at least one tool with the effect read").toBeGreaterThan(0);
         expect(tools.filter((tool) => tool.annotations?.readOnlyHint !== true)).toEqual([]);
       });
 
@@ -272,8 +338,10 @@ export function contract(options: ContractOptions): void {
         for (const [name, args] of Object.entries({ ...world.calls, ...world.failures })) {
           await connected.client.callTool({ name, arguments: { ...args } });
         }
-        expect(JSON.stringify(connected.received)).not.toContain(secret);
-        expect(connected.stderr()).not.toContain(secret);
+        expect(JSON.stringify(connected.received), "An answer shows the world's secret").not.toContain(
+          secret,
+        );
+        expect(connected.stderr(), "The log shows the world's secret").not.toContain(secret);
       });
     });
   });
@@ -310,6 +378,17 @@ export function contract(options: ContractOptions): void {
   });
 }
 
+const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
+
+/** Fails with one problem on each line. */
+function none(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+function packageNameOf(folder: string): string {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
+}
+
 function openingAnd(request: unknown): string {
   const initialize = {
     jsonrpc: "2.0",
@@ -324,22 +403,4 @@ function openingAnd(request: unknown): string {
 async function prepare({ before = {} }: World, { client }: Connected, tool: string): Promise<void> {
   for (const { name, arguments: args } of before[tool] ?? [])
     await client.callTool({ name, arguments: { ...args } });
-}
-
-function checkAnswer(tool: Tool, result: CallToolResult): void {
-  expect(result.isError, `${tool.name}: ${textOf(result)}`).not.toBe(true);
-  expect(result.content.length, tool.name).toBeGreaterThan(0);
-  expect(textOf(result).length, tool.name).toBeLessThanOrEqual(DEFAULT_BUDGET);
-  if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
-  else expect(result.structuredContent, tool.name).toBeDefined();
-}
-
-async function expectAnswer(
-  surface: string,
-  world: World,
-  call: { name: string; arguments: Arguments },
-  result: CallToolResult,
-): Promise<void> {
-  const file = join(surface, `${call.name}.answer.txt`);
-  await expect(world.stable(answerSnapshot(call, result))).toMatchFileSnapshot(file);
 }

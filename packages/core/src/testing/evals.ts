@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
 import { connectInMemory } from "./connect.ts";
 import type { World } from "./contract.ts";
+import { withCheckedOutput } from "./output-keys.ts";
 import { textOf } from "./surface.ts";
 
 /** Calls a tool and gives its text; fails where the tool does. */
@@ -23,31 +24,46 @@ export interface Task {
   check(answer: string, world: World): boolean | Promise<boolean>;
 }
 
+/** A new server starts with few; more tools need more. */
+const MIN_TASKS = 3;
+const MAX_ASKED = 8;
+const MAX_TASKS = 15;
+
 /** Runs the reference solution of every task on a fresh world. */
 export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () => Promise<World>): void {
   describe(`${server.name}: tasks`, () => {
-    it("are 8 to 15, each with a name of its own", () => {
-      expect(tasks.length).toBeGreaterThanOrEqual(8);
-      expect(tasks.length).toBeLessThanOrEqual(15);
-      expect(new Set(tasks.map((task) => task.name)).size).toBe(tasks.length);
+    const { length } = server.tools;
+    const enough = Math.min(MIN_TASKS + length - 1, MAX_ASKED);
+    it(`are ${enough} to ${MAX_TASKS}, each with a name of its own`, () => {
+      expect(
+        tasks.length,
+        `evals/tasks.ts has too few tasks. ${MIN_TASKS} are enough for one tool, and each further tool asks for one more, up to ${MAX_ASKED}`,
+      ).toBeGreaterThanOrEqual(enough);
+      expect(tasks.length, "Leave the tasks that tell good tools from bad ones").toBeLessThanOrEqual(
+        MAX_TASKS,
+      );
+      expect(new Set(tasks.map((task) => task.name)).size, "Two tasks have the same name").toBe(tasks.length);
     });
 
     it.each(tasks.map((task) => [task.name, task] as const))("%s", async (_name, task) => {
       const world = await makeWorld();
-      const { client, close } = await connectInMemory(server, {
+      const { client, close } = await connectInMemory(withCheckedOutput(server), {
         args: [...world.args, ...(task.args ?? [])],
         ...(world.env === undefined ? {} : { env: world.env }),
         elicit: () => ({ action: "accept", content: { confirm: true } }),
       });
       try {
-        expect(await task.check("", world), "nothing done must not pass").toBe(false);
+        expect(
+          await task.check("", world),
+          "check accepts an empty answer in an untouched world: make it stricter",
+        ).toBe(false);
         const answer = await task.reference(async (name, args = {}) => {
           const result = await client.callTool({ name, arguments: { ...args } });
           const text = textOf(result);
           if (result.isError === true) throw new Error(`${name}: ${text}`);
           return text;
         }, world);
-        expect(await task.check(answer, world), answer).toBe(true);
+        expect(await task.check(answer, world), `check rejects the reference's answer: ${answer}`).toBe(true);
       } finally {
         await close();
         await world.dispose();

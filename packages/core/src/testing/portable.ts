@@ -33,16 +33,20 @@ export function problemsOf(tool: Tool): string[] {
   const say = (problem: string) => problems.push(`${tool.name}: ${problem}`);
   const description = tool.description ?? "";
   const [firstSentence = ""] = description.split(/(?<=\.)\s/);
-  if (!/^[a-z][a-z0-9_]{2,39}$/.test(tool.name)) say("the name is not 3 to 40 characters of a-z, 0-9 and _");
-  if (tool.title === undefined || tool.title === "") say("it has no title");
+  if (!/^[a-z][a-z0-9_]{2,39}$/.test(tool.name)) say("rename it to 3 to 40 characters of a-z, 0-9 and _");
+  if (tool.title === undefined || tool.title === "") say("add a title");
   if (firstSentence.length < 10 || firstSentence.length > 120)
-    say(`the first sentence has ${firstSentence.length} characters, not 10 to 120`);
-  if (description.length > 600) say(`the description has ${description.length} characters, not at most 600`);
+    say(
+      `the first sentence of its description has ${firstSentence.length} characters: write 10 to 120, what it does and when to use it`,
+    );
+  if (description.length > 600)
+    say(`the description has ${description.length} characters: shorten it to 600`);
   const shout = SHOUTING.exec(description);
-  if (shout !== null) say(`the description says ${shout[0]}`);
-  if (/^#|\n#/.test(description)) say("the description has a heading");
+  if (shout !== null) say(`the description says ${shout[0]}: say what happens instead of stressing it`);
+  if (/^#|\n#/.test(description)) say("the description has a heading: write plain sentences");
   const cost = tokensOf(tool);
-  if (cost > 600) say(`it costs ${cost} tokens, not at most 600`);
+  if (cost > 600)
+    say(`its definition costs ${cost} tokens: shorten descriptions or take arguments out, to at most 600`);
   const { annotations } = tool;
   for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
     if (typeof annotations?.[hint] !== "boolean") say(`the annotation ${hint} is missing`);
@@ -55,24 +59,36 @@ export function problemsOf(tool: Tool): string[] {
 function inputProblems(tool: Tool): string[] {
   const problems: string[] = [];
   const schema: Record<string, unknown> = { ...tool.inputSchema };
-  if (schema.additionalProperties !== false) problems.push("the input allows unknown arguments");
+  if (schema.additionalProperties !== false)
+    problems.push("the input allows unknown arguments: use z.strictObject");
   const properties = objectOf(schema.properties);
   if (Object.keys(properties).length > 10)
-    problems.push(`it has ${Object.keys(properties).length} properties, not at most 10`);
+    problems.push(`it has ${Object.keys(properties).length} arguments: leave 10, or make two tools of it`);
   for (const [name, property] of Object.entries(properties)) {
     if (typeof objectOf(property).description !== "string")
-      problems.push(`the property ${name} has no description`);
+      problems.push(`the argument ${name} has no description: add .describe("…") with a concrete example`);
   }
   walk(schema, 0, (node, depth, where) => {
-    for (const keyword of UNPORTABLE) if (keyword in node) problems.push(`${where} uses ${keyword}`);
-    if (Array.isArray(node.type)) problems.push(`${where} has several types`);
-    if (node.type === "null") problems.push(`${where} is nullable`);
-    if (depth === 0 && "anyOf" in node) problems.push("the input is a union");
-    const tooWide = node.minimum === Number.MIN_SAFE_INTEGER || node.maximum === Number.MAX_SAFE_INTEGER;
-    if (tooWide) problems.push(`${where} is an unbounded number`);
-    if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep`);
+    for (const keyword of UNPORTABLE)
+      if (keyword in node)
+        problems.push(`${where} uses ${keyword}, which hosts drop or reject: write the schema without it`);
+    if (Array.isArray(node.type)) problems.push(`${where} has several types: choose one`);
+    if (node.type === "null") problems.push(`${where} is nullable: make it optional`);
+    if (depth === 0 && "anyOf" in node)
+      problems.push("the input is a union: use one z.strictObject with optional arguments");
+    if (isUnbounded(node)) problems.push(`${where} is an unbounded number: add .min() and .max()`);
+    if (node.type === "array" && depth > 4) problems.push(`${where} is nested too deep: make it flatter`);
   });
   return problems;
+}
+
+/** zod gives an integer without bounds those of JavaScript. */
+function isUnbounded({ type, enum: values, const: value, ...node }: Record<string, unknown>): boolean {
+  if ((type !== "number" && type !== "integer") || values !== undefined || value !== undefined) return false;
+  const { minimum = node.exclusiveMinimum, maximum = node.exclusiveMaximum } = node;
+  return [undefined, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER].some(
+    (bound) => bound === minimum || bound === maximum,
+  );
 }
 
 function walk(

@@ -39,6 +39,7 @@ export default tool({
         durationMs: number,
         run_id: z.string().optional(),
         failures: z.array(z.string()).optional(),
+        screenshot: z.string().optional(),
       }),
     ),
     artifacts,

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
+import { connectInMemory } from "./connect.ts";
+import { withCheckedOutput } from "./output-keys.ts";
+
+/** A server whose tool returns `value` as the answer of { list: [{ kept }] }. */
+async function answer(value: { list: { kept: number; extra?: number | undefined }[] }) {
+  const tool = toolFor<undefined>()({
+    name: "probe_list",
+    title: "List",
+    description: "Return a list.",
+    effect: "read",
+    openWorld: false,
+    input: z.strictObject({}),
+    output: z.object({ list: z.array(z.object({ kept: z.number() })) }),
+    run: () => value,
+  });
+  const server = defineServer({
+    name: "probe",
+    packageName: "probe",
+    title: "Probe",
+    version: "1.0.0",
+    description: "A server for tests.",
+    instructions: "",
+    options: {},
+    tools: [tool],
+    open: () => undefined,
+  });
+  const connected = await connectInMemory(withCheckedOutput(server));
+  try {
+    const { structuredContent } = await connected.client.callTool({ name: "probe_list", arguments: {} });
+    return { structuredContent, log: connected.stderr() };
+  } finally {
+    await connected.close();
+  }
+}
+
+it("a key that output does not have fails, and is named with its place", async () => {
+  const { structuredContent, log } = await answer({ list: [{ kept: 1 }, { kept: 2, extra: 3 }] });
+  expect(structuredContent).toBeUndefined();
+  expect(log).toContain("probe_list returned list[].extra, which its output schema does not have.");
+});
+
+it("keys of output pass, and so does one without a value", async () => {
+  const { structuredContent, log } = await answer({ list: [{ kept: 1, extra: undefined }] });
+  expect(structuredContent).toEqual({ list: [{ kept: 1 }] });
+  expect(log).toBe("");
+});
