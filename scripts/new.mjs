@@ -1,26 +1,36 @@
-// `pnpm new server NAME` makes a whole server: every room, one working tool, its tests, a changeset.
-// `pnpm new tool SERVER NAME` makes one tool with its test, in a server that is there.
+// `pnpm new server NAME --kind KIND` makes a whole server: every required file, one working tool, its tests, a changeset.
+// `pnpm new tool SERVER NAME` makes one tool with its test, in an existing server.
 // Both end with the tests of what they made, so that the first thing you see is green.
+import { parseArgs } from "node:util";
 import { NameError } from "./new/names.mjs";
-import { newServer } from "./new/server.mjs";
+import { KINDS, newServer } from "./new/server.mjs";
 import { newTool } from "./new/tool.mjs";
 
 const USAGE = `Usage:
-  pnpm new server NAME         for example: pnpm new server weather
-  pnpm new tool SERVER NAME    for example: pnpm new tool weather weather_forecast
-`;
+  pnpm new server NAME [--kind KIND]   for example: pnpm new server weather --kind web
+  pnpm new tool SERVER NAME            for example: pnpm new tool weather weather_forecast
 
-const [kind, ...names] = process.argv.slice(2);
+Kinds of servers:
+${Object.entries(KINDS)
+  .map(([kind, what]) => `  ${kind.padEnd(10)} ${what}\n`)
+  .join("")}`;
+
 try {
-  if (kind === "server" && names.length === 1) await newServer(names[0]);
-  else if (kind === "tool" && names.length === 2) await newTool(names[0], names[1]);
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { kind: { type: "string" }, help: { type: "boolean" } },
+  });
+  const [what, ...names] = positionals;
+  if (what === "server" && names.length === 1 && !values.help) await newServer(names[0], values.kind);
+  else if (what === "tool" && names.length === 2 && !values.help) await newTool(names[0], names[1]);
   else {
     process.stderr.write(USAGE);
-    process.exitCode = kind === "--help" ? 0 : 2;
+    process.exitCode = values.help ? 0 : 2;
   }
 } catch (error) {
-  // A name that cannot be used is the caller's to correct; everything else is a fault with its stack.
-  if (!(error instanceof NameError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  // What was typed is the caller's to correct; everything else is a fault with its stack.
+  const isTyped = error instanceof NameError || String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (!isTyped) throw error;
+  process.stderr.write(`${error.message}\n${error instanceof NameError ? "" : USAGE}`);
   process.exitCode = 2;
 }

@@ -1,4 +1,4 @@
-// What a server and a tool may be called, and where they lie.
+// What a server and a tool may be called, and where they are.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,8 +20,8 @@ export function checkServerName(name) {
     throw new NameError(
       `"${name}" cannot name a server: use 2 to 20 letters a to z, as in "weather" (hosts make tool names of it).`,
     );
-  if (["sample", "core"].includes(name))
-    throw new NameError(`"${name}" is a name of ours; choose another one.`);
+  if (["sample", "core", "tools", "resources", "prompts"].includes(name))
+    throw new NameError(`"${name}" has a meaning here; choose another name.`);
   if (existsSync(join(SERVERS, name)) && !serverNames().includes(name))
     throw new NameError(
       `servers/${name} has no package.json: another branch left it behind. Delete the folder, then try again.`,
@@ -35,7 +35,7 @@ export function checkServerName(name) {
  *
  * @param {string} server
  * @param {string} tool
- * @throws {NameError} where the server is not there, or the tool's name has another form or is taken.
+ * @throws {NameError} where the server does not exist, or the tool's name is not valid or taken.
  */
 export async function checkToolName(server, tool) {
   const servers = serverNames();

@@ -1,24 +1,49 @@
-// Makes a server from scripts/templates/server, a whole server by the name of "sample".
+// Makes a server from scripts/templates/server and what differs by its kind, scripts/templates/kinds: together a whole
+// server by the name of "sample".
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { indexRooms } from "../generate/rooms.mjs";
 import { install, ROOT } from "../lib/setup.mjs";
 import { bundle, format, generate, test, typecheck } from "./gate.mjs";
-import { checkServerName, SERVERS, titleOf } from "./names.mjs";
+import { checkServerName, NameError, SERVERS, titleOf } from "./names.mjs";
 
-const TEMPLATE = join(ROOT, "scripts", "templates", "server");
+const TEMPLATES = join(ROOT, "scripts", "templates");
+const DEFAULT_KIND = "files";
+
+export const KINDS = {
+  files: "reads files, in the directories that the user allows (the default)",
+  web: "reads a web API, over core's HTTP client, which refuses private addresses",
+  database: "reads a SQLite file",
+};
+
+const TO_REPLACE = [
+  ["package.json", '"description": what the server is for, in one sentence'],
+  ["src/sample/", "what it does (source.ts, page.ts)"],
+  ["src/options.ts", "what the user can set"],
+  ["src/server.ts", "instructions: what the model should know about all tools together"],
+  ["src/tools/sample-find.ts", "the tool, and its test next to it"],
+  ["test/fixture.ts", "the data of the tests, and one good call of each tool"],
+  ["evals/tasks.ts", "three tasks that a person would give"],
+  ["demo.mjs, README.md", "two calls to show; the first lines and Safety"],
+];
 
 /**
  * Makes `servers/<name>` and a changeset, installs, and runs the server's tests.
  *
  * @param {string} name
- * @throws {import("./names.mjs").NameError} for a name that cannot be used; nothing is written then.
+ * @param {string} [given] one of `KINDS`
+ * @throws {NameError} for a name or kind that cannot be used; nothing is written then.
  */
-export async function newServer(name) {
+export async function newServer(name, given) {
   checkServerName(name);
+  const kind = given ?? DEFAULT_KIND;
+  const kinds = Object.keys(KINDS);
+  if (!kinds.includes(kind)) throw new NameError(`There is no kind "${kind}". Kinds: ${kinds.join(", ")}.`);
+  if (given === undefined)
+    process.stderr.write(`--kind ${kind}; the others are ${kinds.slice(1).join(" and ")}.\n`);
   await install();
   const folder = join(SERVERS, name);
-  await writeRooms(name, folder);
+  await writeServer(name, kind, folder);
   await mkdir(join(ROOT, ".changeset"), { recursive: true });
   const changeset = `---\n"@refmcp/server-${name}": minor\n---\n\nNew server: ${name}.\n`;
   await writeFile(join(ROOT, ".changeset", `new-server-${name}.md`), changeset);
@@ -28,32 +53,40 @@ export async function newServer(name) {
   await typecheck(folder);
   await test(folder);
   await generate();
-  process.stderr.write(
-    [
-      `\nservers/${name} is there, with the tool ${name}_find and its tests, all green.`,
-      `  the domain      servers/${name}/src/notes       rename it and make it yours`,
-      `  a tool          pnpm new tool ${name} ${name}_NAME`,
-      `  its tests       cd servers/${name} && npx vitest run`,
-      `  what to change  docs/add-a-server.md\n`,
-    ].join("\n"),
-  );
+  process.stderr.write(`
+servers/${name} works: the tool ${name}_find looks for notes, and all tests pass. Replace the example, in this order:
+${TO_REPLACE.map(([file, what]) => `  ${file.replaceAll("sample", name).padEnd(24 + name.length)} ${what}\n`).join("")}
+The rest needs no change. test/attacks.test.ts covers the tools that you add; add the attacks that only your server has.
+
+In servers/${name}, after each change:
+  node ../../scripts/bundle.mjs && npx vitest run
+At the root, to add a tool, and for the server's whole check:
+  npx -y pnpm@10.34.9 new tool ${name} ${name}_NAME
+  npm test -- --filter=@refmcp/server-${name}
+docs/add-a-server.md explains each step, and what CI asks for.
+`);
 }
 
-/** Writes all rooms at once: a folder that is there is whole. */
-async function writeRooms(name, folder) {
+/** Writes all files at once: a folder that exists is complete. */
+async function writeServer(name, kind, folder) {
   const { version } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
   const draft = join(SERVERS, `.${name}.new`);
+  const replaced = (text) =>
+    text
+      .replaceAll("sample", name)
+      .replaceAll("Sample", titleOf(name))
+      .replaceAll("SAMPLE", name.toUpperCase());
   try {
-    for (const entry of await readdir(TEMPLATE, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
-      const source = join(entry.parentPath, entry.name);
-      const target = join(draft, relative(TEMPLATE, source).replaceAll("sample", name));
-      const text = (await readFile(source, "utf8"))
-        .replaceAll("sample", name)
-        .replaceAll("Sample", titleOf(name));
-      await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, entry.name === "package.json" ? withVersion(text, version) : text);
-    }
+    // What the kind has takes the place of what all have.
+    for (const template of [join(TEMPLATES, "server"), join(TEMPLATES, "kinds", kind)])
+      for (const entry of await readdir(template, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const source = join(entry.parentPath, entry.name);
+        const target = join(draft, replaced(relative(template, source)));
+        const text = replaced(await readFile(source, "utf8"));
+        await mkdir(dirname(target), { recursive: true });
+        await writeFile(target, entry.name === "package.json" ? await manifest(target, text, version) : text);
+      }
     await indexRooms(draft, (file, text) => writeFile(file, text));
     await rename(draft, folder);
   } finally {
@@ -61,7 +94,15 @@ async function writeRooms(name, folder) {
   }
 }
 
-/** All packages have one version. */
-function withVersion(manifest, version) {
-  return manifest.replace(/"version": "[^"]*"/, () => `"version": "${version}"`);
+/** The manifest of all servers with what the kind adds to it. All packages have one version. */
+async function manifest(target, text, version) {
+  const before = JSON.parse(await readFile(target, "utf8").catch(() => "{}"));
+  const { devDependencies, ...own } = JSON.parse(text);
+  const all = {
+    ...before,
+    ...own,
+    version,
+    devDependencies: { ...before.devDependencies, ...devDependencies },
+  };
+  return `${JSON.stringify(all, undefined, 2)}\n`;
 }

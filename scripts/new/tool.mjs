@@ -35,9 +35,11 @@ export async function newTool(server, tool) {
   await generate();
   process.stderr.write(
     [
-      `\n${tool} is there, with its test and its snapshots, all green. Make it yours:`,
-      `  servers/${server}/src/tools/${fileName(tool)}.ts        what it takes, gives and does`,
+      `\n${tool} works: it counts the words of a text, and all tests pass. Replace the example:`,
+      `  servers/${server}/src/tools/${fileName(tool)}.ts    what it takes, returns and does; its test next to it`,
       `  servers/${server}/test/fixture.ts    one good call of it (calls), one that fails as it should (failures)`,
+      `  servers/${server}/evals/tasks.ts     a task that needs it`,
+      `  cd servers/${server} && node ../../scripts/bundle.mjs && npx vitest run    after each change`,
       "  docs/add-a-tool.md says how.\n",
     ].join("\n"),
   );

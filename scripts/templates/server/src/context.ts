@@ -1,6 +1,6 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
-import type { Notes } from "./notes/notes.ts";
+import type { SampleSource } from "./sample/source.ts";
 
-export const tool = toolFor<Notes>();
-export const resource = resourceFor<Notes>();
-export const prompt = promptFor<Notes>();
+export const tool = toolFor<SampleSource>();
+export const resource = resourceFor<SampleSource>();
+export const prompt = promptFor<SampleSource>();

@@ -6,8 +6,8 @@ import type { World } from "@refmcp/core/testing";
 
 const SECRET = "the-secret-outside-of-the-notes";
 
-/** A few notes, a long one, and a link that leads out. */
-export async function world(): Promise<World> {
+/** A few notes, a long list, and a symlink that leads out. */
+export async function world(): Promise<World & { readonly folder: string }> {
   const top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sample-")));
   const folder = join(top, "notes");
   await mkdir(folder);
@@ -21,6 +21,7 @@ export async function world(): Promise<World> {
   const long = Array.from({ length: 3_000 }, (_, index) => `entry ${index + 1} of a long list`);
   await writeFile(join(folder, "long.md"), long.join("\n"));
   return {
+    folder,
     args: [folder],
     calls: {
       sample_find: { query: "tea" },
