@@ -1,59 +1,8 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import Anthropic from "@anthropic-ai/sdk";
 import type { Task } from "@refmcp/core/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import * as z from "zod";
+import { describe, expect, it } from "vitest";
 import { serverBin, serverWorld } from "../servers.ts";
 import { solve } from "./model.ts";
-
-const request = z.object({
-  system: z.string(),
-  tools: z.array(z.object({ name: z.string(), input_schema: z.object({ type: z.literal("object") }) })),
-  messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
-});
-type Request = z.output<typeof request>;
-/** What a scripted model does in one turn: calls a tool, or says something. */
-type Turn = { tool: string; input: object } | { say: string };
-
-let server: Server | undefined;
-afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
-});
-
-/** The Messages API on loopback with a model that follows a script; the requests it got. */
-async function scripted(turns: readonly Turn[]): Promise<{ api: Anthropic; requests: Request[] }> {
-  const requests: Request[] = [];
-  const answering = createServer(async (incoming, outgoing) => {
-    const body = request.parse(JSON.parse((await incoming.toArray()).join("")));
-    const turn = turns[requests.length] ?? { say: "" };
-    requests.push(body);
-    const content =
-      "say" in turn
-        ? [{ type: "text", text: turn.say }]
-        : [{ type: "tool_use", id: `call-${requests.length}`, name: turn.tool, input: turn.input }];
-    outgoing.setHeader("content-type", "application/json");
-    outgoing.end(
-      JSON.stringify({
-        id: "message",
-        type: "message",
-        role: "assistant",
-        model: "scripted",
-        content,
-        stop_reason: "say" in turn ? "end_turn" : "tool_use",
-        stop_sequence: null,
-        usage: { input_tokens: 10, output_tokens: 1 },
-      }),
-    );
-  }).listen(0, "127.0.0.1");
-  server = answering;
-  await once(answering, "listening");
-  const address = answering.address();
-  if (address === null || typeof address === "string") throw new Error("it listens on no port");
-  const api = new Anthropic({ apiKey: "none", baseURL: `http://127.0.0.1:${address.port}`, maxRetries: 0 });
-  return { api, requests };
-}
+import { scripted, type Turn } from "./scripted.ts";
 
 const task: Task = {
   name: "find a definition",
@@ -64,10 +13,11 @@ const task: Task = {
 
 async function play(turns: readonly Turn[]) {
   const world = await serverWorld("filesystem");
-  const { api, requests } = await scripted(turns);
+  const { api, requests, close } = await scripted(turns);
   try {
     return { verdict: await solve(api, "scripted", serverBin("filesystem"), task, world), requests };
   } finally {
+    await close();
     await world.dispose();
   }
 }
