@@ -17,14 +17,12 @@ export interface Verdict {
   readonly tokens: number;
 }
 
-/** Turns after which a model has lost its way. */
-const MAX_TURNS = 30;
-
 /**
  * Lets a model do a task with a server's tools, as a host would: the tools and the instructions as the server gives
  * them, questions to the user answered with yes.
  *
  * @param bin the built server, `dist/bin.js`
+ * @param maxTurns after which it has lost its way
  */
 export async function solve(
   api: Anthropic,
@@ -32,6 +30,7 @@ export async function solve(
   bin: string,
   task: Task,
   world: World,
+  maxTurns = 30,
 ): Promise<Verdict> {
   const { client, close } = await connectStdio(bin, {
     args: [...world.args, ...(task.args ?? [])],
@@ -52,7 +51,7 @@ export async function solve(
     let errors = 0;
     let tokens = 0;
     let answer = "";
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
+    for (let turn = 0; turn < maxTurns; turn++) {
       const reply = await api.messages.create({
         model,
         max_tokens: 4_096,

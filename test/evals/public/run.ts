@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly model?: { readonly api: Anthropic; readonly name: string };
 }
 
+/** As many as the benchmark itself allows a model. */
+const MAX_TURNS = 100;
 type Effort = Pick<Outcome, "calls" | "errors" | "tokens"> & { readonly verified: ScriptResult };
 
 /** Runs tasks of a checkout one by one. */
@@ -143,6 +145,7 @@ export class PublicRun {
         },
       },
       world,
+      MAX_TURNS,
     );
     return { calls: calls.length, errors, tokens, verified };
   }

@@ -16,7 +16,7 @@ async function fileWith(call: CallTool, pattern: string): Promise<string> {
   return relative(root, path);
 }
 
-export const filesystem: Readonly<Record<string, Solution>> = {
+export const codebases: Readonly<Record<string, Solution>> = {
   "filesystem/standard/threestudio/code_locating": async (call) => {
     const path = await fileWith(call, 'register\\("zero123-guidance"\\)');
     await call("write_file", { path: "answer.txt", content: path });
