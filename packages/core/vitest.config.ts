@@ -9,7 +9,7 @@ export default mergeConfig(shared, {
     onConsoleLog: (log: string) => !log.includes("oidc-provider "),
     projects: [
       { extends: true, test: { name: "core", exclude: [permissions] } },
-      // It gives up the role of root for good, so it has a process of its own.
+      // It permanently drops root privileges, so it runs in a separate process.
       { ...shared, test: { ...shared.test, name: "permissions", include: [permissions], isolate: true } },
     ],
   },

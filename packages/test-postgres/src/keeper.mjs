@@ -15,7 +15,7 @@ const data = join(folder, "data");
 const password = randomBytes(18).toString("base64url");
 const options = {
   cwd: folder,
-  // Not the test's environment: PGDATA, PGHOST and the like would mean another server.
+  // Not the test's environment: PGDATA, PGHOST and similar would mean another server.
   env: { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot, TMPDIR: folder, TZ: "UTC", LC_ALL: "C" },
   ...user,
 };

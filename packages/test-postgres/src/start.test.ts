@@ -49,7 +49,7 @@ describe("startPostgres", () => {
   });
 
   it("ends when its parent is killed", async () => {
-    const keeper = fileURLToPath(new URL("./keeper.mjs", import.meta.url));
+    const supervisor = fileURLToPath(new URL("./keeper.mjs", import.meta.url));
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
     const argument = JSON.stringify(JSON.stringify({ bin: findBinaries(), user }));
     // A parent in between, that dies without a word.
@@ -57,7 +57,7 @@ describe("startPostgres", () => {
       process.execPath,
       [
         "-e",
-        `const child = require("node:child_process").spawn(process.execPath, [${JSON.stringify(keeper)}, ${argument}], { stdio: ["pipe", "inherit", "inherit"] });
+        `const child = require("node:child_process").spawn(process.execPath, [${JSON.stringify(supervisor)}, ${argument}], { stdio: ["pipe", "inherit", "inherit"] });
          setInterval(() => child.pid, 1000);`,
       ],
       { stdio: ["ignore", "pipe", "inherit"] },

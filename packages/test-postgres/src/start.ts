@@ -25,7 +25,9 @@ export interface TestPostgres {
 export interface StartOptions {
   /** The folder with `initdb` and `postgres`; default: see `findBinaries`. */
   readonly binaries?: string;
-  /** Settings of the server, for example `shared_preload_libraries`; a server of its own is started for them. */
+  /**
+   * Settings of the server, for example `shared_preload_libraries`; a separate server is started for them.
+   */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +44,7 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
   if (given !== undefined && given !== "" && !isOwn) return databasesOn(given, []);
   const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   const bin = options.binaries ?? findBinaries();
-  const keeper = spawn(
+  const supervisor = spawn(
     process.execPath,
     [
       fileURLToPath(new URL("./keeper.mjs", import.meta.url)),
@@ -50,32 +52,32 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
     ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
-  const url = await urlOf(keeper);
-  const postgres = await databasesOn(url, [() => endOf(keeper)]);
-  return { ...postgres, restart: () => restarted(keeper) };
+  const url = await urlOf(supervisor);
+  const postgres = await databasesOn(url, [() => endOf(supervisor)]);
+  return { ...postgres, restart: () => restarted(supervisor) };
 }
 
-async function urlOf(keeper: ChildProcess): Promise<string> {
-  if (keeper.stdout === null) throw new Error("The keeper of PostgreSQL has no stdout.");
-  for await (const line of createInterface({ input: keeper.stdout })) {
+async function urlOf(supervisor: ChildProcess): Promise<string> {
+  if (supervisor.stdout === null) throw new Error("The PostgreSQL supervisor has no stdout.");
+  for await (const line of createInterface({ input: supervisor.stdout })) {
     if (line.startsWith("ready ")) return line.slice("ready ".length);
     if (line.startsWith("failed ")) throw new Error(`PostgreSQL: ${line.slice("failed ".length)}`);
   }
-  throw new Error("The keeper of PostgreSQL ended without a word.");
+  throw new Error("The PostgreSQL supervisor exited without output.");
 }
 
-async function restarted(keeper: ChildProcess): Promise<void> {
-  const { stdin, stdout } = keeper;
-  if (stdin === null || stdout === null) throw new Error("The keeper of PostgreSQL has no pipes.");
+async function restarted(supervisor: ChildProcess): Promise<void> {
+  const { stdin, stdout } = supervisor;
+  if (stdin === null || stdout === null) throw new Error("The PostgreSQL supervisor has no pipes.");
   const done = once(stdout, "data");
   stdin.write("restart\n");
   await done;
 }
 
-async function endOf(keeper: ChildProcess): Promise<void> {
-  if (keeper.exitCode !== null || keeper.signalCode !== null) return;
-  const gone = once(keeper, "close");
-  keeper.stdin?.end();
+async function endOf(supervisor: ChildProcess): Promise<void> {
+  if (supervisor.exitCode !== null || supervisor.signalCode !== null) return;
+  const gone = once(supervisor, "close");
+  supervisor.stdin?.end();
   await gone;
 }
 
@@ -100,7 +102,7 @@ async function databasesOn(url: string, ending: readonly (() => Promise<void>)[]
     async stop() {
       if (stopped) return;
       stopped = true;
-      // A server of ours goes with its data directory.
+      // Our server is removed with its data directory.
       if (ending.length === 0)
         for (const name of created) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       for (const end of ending) await end();

@@ -39,13 +39,13 @@ export function cursorsOf<State>(list: string, query: unknown, state: StateCheck
       const [owner, value] = parsePair(cursor);
       if (owner === undefined) {
         throw new ToolError("invalid", `The cursor ${JSON.stringify(cursor.slice(0, 60))} is damaged.`, {
-          hint: `Pass the next_cursor of ${list} unchanged, or leave cursor out to start again.`,
+          hint: `Pass the next_cursor of ${list} unchanged, or omit cursor to start again.`,
         });
       }
       const parsed = state.safeParse(value);
       if (owner !== key || !parsed.success) {
-        throw new ToolError("invalid", `The cursor belongs to another call than this ${list}.`, {
-          hint: "Repeat the call with the arguments that the cursor came from, or leave cursor out to start again.",
+        throw new ToolError("invalid", `The cursor is from a different call, not this ${list}.`, {
+          hint: "Repeat the call with the arguments that produced the cursor, or omit cursor to start again.",
         });
       }
       return parsed.data;
@@ -53,7 +53,7 @@ export function cursorsOf<State>(list: string, query: unknown, state: StateCheck
   };
 }
 
-/** The owner's key and the state in a cursor's text; an undefined owner where the text is no cursor at all. */
+/** The owner's key and the state in a cursor's text; an undefined owner if the text is not a cursor. */
 function parsePair(cursor: string): [owner: string | undefined, state: unknown] {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));

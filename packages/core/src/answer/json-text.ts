@@ -8,7 +8,8 @@ export class JsonText {
   readonly picture: Uint8Array | undefined;
 
   constructor(text: string, picture?: Uint8Array) {
-    // A message over stdio is one line. Between JSON's tokens any white space will do; within its strings there is no line break.
+    // A message over stdio is one line. Between JSON's tokens any whitespace is fine; within its strings
+    // there is no line break.
     this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
     this.picture = picture;
   }

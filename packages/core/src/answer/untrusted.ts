@@ -9,8 +9,8 @@ const UNSAFE =
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * Foreign text (a file's name, a branch, a title) on one line of ours: whatever could forge another line or
- * hide is shown as an escape, `\n` or `\u{202e}`. Text without such characters comes back as it is.
+ * Foreign text (a file's name, a branch, a title) on one of our lines: whatever could forge another line or
+ * hide is shown as an escape, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
  */
 export function oneLine(text: string): string {
   return text

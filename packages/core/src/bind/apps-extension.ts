@@ -31,7 +31,7 @@ export function hasApps(tools: readonly ToolFacts[], cards: boolean): boolean {
 }
 
 /**
- * Adds MCP Apps to the methods, for clients that show views; for any other client they stay as they are.
+ * Adds MCP Apps to the methods, for clients that show views; for any other client they stay unchanged.
  *
  * @param call runs a tool, which may show a card.
  */

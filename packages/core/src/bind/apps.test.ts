@@ -77,8 +77,8 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     expect(cardOf(second).message).toBe("Lose the count of 1?");
     // The tool's second question is a form, which this client does not have.
     const third = await ask("tools/call", answer(cardOf(second).token, true));
-    expect(text(third)).toContain("this client cannot ask for it: Why?");
-    expect(text(await ask("tools/call", answer(cardOf(second).token, true)))).toContain("answered before");
+    expect(text(third)).toContain("this client cannot ask the user: Why?");
+    expect(text(await ask("tools/call", answer(cardOf(second).token, true)))).toContain("already answered");
     await peer.handle.close();
   });
 
@@ -88,7 +88,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     expect(text(await ask("tools/call", answer(token, accept)))).toBe(
       "The user declined. Nothing was changed.",
     );
-    expect(text(await ask("tools/call", answer(token, true)))).toContain("answered before");
+    expect(text(await ask("tools/call", answer(token, true)))).toContain("already answered");
     await peer.handle.close();
   });
 
@@ -96,7 +96,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     const { peer, ask } = await ERAS[era](APPS);
     const tokens: string[] = [];
     for (let index = 0; index < 51; index++) tokens.push(cardOf(await ask("tools/call", wipe)).token);
-    expect(text(await ask("tools/call", answer(tokens[0], false)))).toContain("answered before");
+    expect(text(await ask("tools/call", answer(tokens[0], false)))).toContain("already answered");
     expect(text(await ask("tools/call", answer(tokens[1], false)))).toContain("declined");
     await peer.handle.close();
   });
@@ -118,7 +118,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
 
   it("is not asked with --confirm never", async () => {
     const { peer, ask } = await ERAS[era](APPS, ["--confirm", "never"]);
-    expect(text(await ask("tools/call", wipe))).toContain("cannot ask for it: Why?");
+    expect(text(await ask("tools/call", wipe))).toContain("cannot ask the user: Why?");
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });

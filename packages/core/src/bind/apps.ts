@@ -120,7 +120,7 @@ export class Apps<Context> {
     const token = crypto().randomBytes(24).toString("base64url");
     const principal = request.client.principal?.key;
     this.#waiting.set(token, { ...call, principal, until: now + WAITING_MS });
-    const text = `A card below asks the user whether to go on: ${message}\nNothing has been done yet. Do not call again and do not say that it is done; the user's click decides.`;
+    const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     return {
       content: [{ type: "text", text }],
       _meta: { [CONFIRMATION_META]: { token, message, title: call.tool.title, tool: this.confirmName } },
@@ -137,8 +137,8 @@ export class Apps<Context> {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
     const waiting = this.#waiting.get(String(token));
     if (waiting === undefined || waiting.until < Date.now() || waiting.principal !== client.principal?.key)
-      throw new ToolError("not_found", "This question was answered before, or is too old.", {
-        hint: "Ask for the action again; a new card is shown.",
+      throw new ToolError("not_found", "This question was already answered or has expired.", {
+        hint: "Request the action again to show a new card.",
       });
     this.#waiting.delete(String(token));
     return accept === true ? waiting : undefined;

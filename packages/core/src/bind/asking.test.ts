@@ -156,9 +156,9 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     const client = await connect({ era });
     const result = await client.callTool({ name: "ask_visit", arguments: {} });
     expect(result.isError).toBe(true);
-    expect(JSON.stringify(result.content)).toContain("this client cannot ask for it");
+    expect(JSON.stringify(result.content)).toContain("this client does not support URL questions");
     const call = client.callTool({ name: "ask_think", arguments: {} });
-    const reason = "this client does not offer it";
+    const reason = "which this client does not support";
     if (era === "legacy") {
       expect(await call).toMatchObject({
         isError: true,

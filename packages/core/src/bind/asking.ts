@@ -53,7 +53,7 @@ const AGREEMENT = {
     confirm: {
       type: "boolean",
       title: "Yes, do this",
-      description: "Tick to agree; nothing is done otherwise.",
+      description: "Tick to confirm; otherwise nothing is done.",
     },
   },
   required: ["confirm"],
@@ -62,9 +62,9 @@ const AGREEMENT = {
 type Answers = Readonly<Record<string, unknown>>;
 
 /**
- * Questions to the client within one call. Each question has a key made of its own content, so that a changed
- * question (another loss than the one the user agreed to) is asked again, unless the tool names it. In the modern era,
- * answers of earlier rounds travel in the sealed `requestState`.
+ * Questions to the client within one call. Each question has a key derived from its content, so that a
+ * changed question (another loss than the one the user agreed to) is asked again, unless the tool names it.
+ * In the modern era, answers of earlier rounds travel in the sealed `requestState`.
  */
 export class Asking {
   readonly #request: ClientRequest;
@@ -111,12 +111,9 @@ export class Asking {
       const state = this.#seal.open(requestState, this.#owner);
       if (!isObject(state))
         throw new ProtocolError(
-          invalidParams(
-            "The requestState is not valid here, or has expired. Send the request again without it.",
-            {
-              reason: "invalid_request_state",
-            },
-          ),
+          invalidParams("The requestState is invalid or has expired. Send the request again without it.", {
+            reason: "invalid_request_state",
+          }),
         );
       if (state.subject === this.#digest) earlier = state.answers;
     }
@@ -141,7 +138,7 @@ export class Asking {
     return this.#needed !== undefined;
   }
 
-  /** The result that asks the open questions and carries what was answered before. */
+  /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
     const state = { subject: this.#digest, answers: this.#given() };
     return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#seal.seal(state, this.#owner));
@@ -158,7 +155,7 @@ export class Asking {
     if (this.#rounds > MAX_ROUNDS)
       throw new ToolError(
         "unavailable",
-        `The client's answers did not fit after ${MAX_ROUNDS} rounds of questions.`,
+        `The client's answers were still invalid after ${MAX_ROUNDS} rounds of questions.`,
       );
     const open = [...(this.#needed ?? [])];
     this.#needed = undefined;
@@ -173,7 +170,7 @@ export class Asking {
       this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new ToolError("unavailable", `The client did not answer a question: ${why}`);
+      throw new ToolError("unavailable", `The client did not answer: ${why}`);
     }
   }
 
@@ -201,11 +198,11 @@ export class Asking {
   }
 
   async ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
-    const hint = "Pass what it asks for as arguments, or use a client with elicitation.";
+    const hint = "Pass the requested values as arguments, or use a client that supports elicitation.";
     const parsed = form.safeParse(this.#elicit(message, formSchema(form), hint, key));
     if (parsed.success) return parsed.data;
     const problems = parsed.error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
-    throw new ToolError("invalid", `The user's answer does not fit the question: ${problems.join("; ")}`);
+    throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
   /** What the user filled in. */
@@ -213,7 +210,7 @@ export class Asking {
     if (!hasForms(this.#capabilities)) {
       throw new ToolError(
         "denied",
-        `This needs the user's confirmation, and this client cannot ask for it: ${message}`,
+        `This needs the user's confirmation, but this client cannot ask the user: ${message}`,
         { hint },
       );
     }
@@ -227,7 +224,7 @@ export class Asking {
     if (this.#capabilities?.elicitation?.url === undefined) {
       throw new ToolError(
         "denied",
-        `This needs the user to visit ${url}, and this client cannot ask for it.`,
+        `The user needs to visit ${url}, but this client does not support URL questions.`,
       );
     }
     const params = { mode: "url", message, url };
@@ -238,7 +235,7 @@ export class Asking {
   async sample(request: SampleRequest): Promise<SampleResult> {
     const capabilities = this.#capabilities;
     if (capabilities?.sampling === undefined) {
-      const message = "This needs the client's model, and this client does not offer it (sampling).";
+      const message = "This needs sampling, which this client does not support.";
       // MCP 2026-07-28, "Missing required capabilities": MUST be this error.
       if (this.#request.revision.era === "modern")
         throw new ProtocolError({
@@ -252,7 +249,7 @@ export class Asking {
     if ((tools ?? toolChoice) !== undefined && capabilities.sampling.tools === undefined) {
       throw new ToolError(
         "denied",
-        "This needs the client's model to use tools, and this client does not offer that (sampling.tools).",
+        "This needs sampling with tools, which this client does not support (sampling.tools).",
       );
     }
     return this.#answerTo("sample", { method: "sampling/createMessage", params: request }, isSample);
@@ -338,7 +335,7 @@ export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
 
 function declined(): ToolError {
   return new ToolError("denied", "The user declined. Nothing was changed.", {
-    hint: "Do not try it another way; ask the user what they want instead.",
+    hint: "Do not try another way; ask the user what they want instead.",
   });
 }
 

@@ -57,7 +57,7 @@ function run<Context, Value>(
   return Promise.resolve(settling)
     .then(() => runtime.open())
     .then((context) => {
-      // The call may have ended meanwhile: the client has its answer, so the handler must not run.
+      // The call may have ended since: the client has its answer, so the handler must not run.
       call.check();
       return handler(context, call);
     });
@@ -131,8 +131,8 @@ class RunningCall implements Call {
 
   readonly #timedOut = (): void => {
     const seconds = this.#limitMs / 1000;
-    const hint = "Ask for less, or raise --timeout-ms where the host allows longer calls.";
-    this.#end(new ToolError("timeout", `Stopped after ${seconds} s, the time limit of a call.`, { hint }));
+    const hint = "Request less, or raise --timeout-ms if the host allows longer calls.";
+    this.#end(new ToolError("timeout", `Timed out after ${seconds} s, the time limit of a call.`, { hint }));
   };
 
   /** @throws ToolError where it ended early. */

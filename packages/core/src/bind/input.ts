@@ -25,9 +25,9 @@ export function parseArguments<Input extends z.ZodObject>(
   const lines = hasProto ? [unknownArgument("__proto__", "", known)] : [];
   let count = lines.length;
   for (const issue of parsed.error?.issues ?? []) {
-    const room = MAX_PROBLEMS - lines.length;
+    const remaining = MAX_PROBLEMS - lines.length;
     count += issue.code === "unrecognized_keys" ? issue.keys.length : 1;
-    if (room > 0) lines.push(...describeIssue(issue, known, room));
+    if (remaining > 0) lines.push(...describeIssue(issue, known, remaining));
   }
   const more = count > lines.length ? `\n- and ${count - lines.length} more` : "";
   throw new ToolError(
@@ -55,13 +55,13 @@ function accepts(field: z.core.$ZodType, value: unknown): boolean {
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], room: number): string[] {
+function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], remaining: number): string[] {
   const where = issue.path.length === 0 ? "arguments" : issue.path.map(String).join(".");
   const value = issue.input === undefined ? "nothing" : shown(issue.input);
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys
-        .slice(0, room)
+        .slice(0, remaining)
         .map((key) => unknownArgument(key, issue.path.length === 0 ? "" : where, known));
     case "invalid_type":
       return [`${where}: expected ${article(issue.expected)}, got ${value}.`];
@@ -83,7 +83,7 @@ function unknownArgument(key: string, below: string, known: readonly string[]): 
   const [near] = nearest(key, known);
   const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
   if (below !== "") return `${below}: unknown argument ${shown(key)}.${suggestion}`;
-  const expected = known.length === 0 ? "It takes none." : `Expected: ${known.join(", ")}.`;
+  const expected = known.length === 0 ? "It takes no arguments." : `Expected: ${known.join(", ")}.`;
   return `unknown argument ${shown(key)}.${suggestion} ${expected}`;
 }
 

@@ -41,6 +41,6 @@ it.each(["legacy", "modern"] as const)("sends JSON text unchanged in both places
   expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
   const large = await client.callTool({ name: "ready_text", arguments: { size: 90_000 } });
   expect(large.isError).toBe(true);
-  expect(large.content).toEqual([{ type: "text", text: expect.stringContaining("at most 80,000 are sent") }]);
+  expect(large.content).toEqual([{ type: "text", text: expect.stringContaining("the limit is 80,000") }]);
   await close();
 });

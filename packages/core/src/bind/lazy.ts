@@ -83,7 +83,7 @@ function lazyResource<Context, Table extends OptionTable>(
   const family = async () => {
     const resource = await real();
     if ("uriTemplate" in resource) return resource;
-    throw new TypeError(`${facts.name} is no template`);
+    throw new TypeError(`${facts.name} is not a template`);
   };
   if (uri !== undefined) {
     const lazy: FixedResource<Context> = {
@@ -136,6 +136,6 @@ function nothing(): void {}
 
 function named<Entry extends { readonly name: string }>(entries: readonly Entry[], name: string): Entry {
   const found = entries.find((entry) => entry.name === name);
-  if (found === undefined) throw new TypeError(`the outline has ${name}, and the server does not`);
+  if (found === undefined) throw new TypeError(`the outline has ${name}, but the server does not`);
   return found;
 }

@@ -4,7 +4,7 @@ import type { Skill } from "../define/skill.ts";
 import { packageFolder } from "./package-folder.ts";
 
 /**
- * Reads the skills of a package: the folders of `skills/` beside its package.json.
+ * Reads the skills of a package: the folders in `skills/` next to its package.json.
  *
  * @param module the `import.meta.url` of one of its modules.
  */

@@ -202,7 +202,8 @@ export async function runAlone<Context, Value>(
   handler: (context: Context, call: Call) => Awaitable<Value>,
 ): Promise<Value> {
   const value = await runHandler(runtime, request, () => "", handler);
-  if (value instanceof InputRequired) throw new TypeError(`${request.method} cannot ask the client`);
+  if (value instanceof InputRequired)
+    throw new TypeError(`${request.method} cannot send requests to the client`);
   return value;
 }
 

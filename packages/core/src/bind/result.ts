@@ -14,7 +14,7 @@ export const ERROR_META = "io.github.refmcp/error";
 /**
  * What a tool returned → what the client gets. Data is checked against `output`, stripped of unknown keys
  * (a client rejects an answer that has any) and sent both as `structuredContent` and as the same JSON in text,
- * since some hosts show one and some the other. `JsonText` is sent as it is.
+ * since some hosts show one and some the other. `JsonText` is sent unchanged.
  *
  * @throws ToolError `too_large` where the answer exceeds the hard limit of 80,000 characters.
  * @throws TypeError where the tool broke its own contract: a fault of the server.
@@ -29,13 +29,13 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
   const parsed = tool.output.safeParse(answer.value);
   if (!parsed.success) {
     throw new TypeError(
-      `${tool.name} returned what its output schema does not allow: ${parsed.error.message}`,
+      `The result of ${tool.name} does not match its output schema: ${parsed.error.message}`,
     );
   }
   const text = answer.text ?? JSON.stringify(parsed.data);
   if (answer.text !== undefined) checkLength(tool, JSON.stringify(parsed.data).length);
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
-  // An answer with evidence says that it is no error: a failed verdict is a finished run.
+  // A result with evidence states that it is not an error: a failed verdict is a finished run.
   return { content, structuredContent: parsed.data, ...(returned === answer ? { isError: false } : {}) };
 }
 
@@ -64,8 +64,8 @@ function checkLength(tool: Tool<unknown>, length: number): void {
   if (length <= HARD_ANSWER_CHARS) return;
   throw new ToolError(
     "too_large",
-    `The answer of ${tool.name} has ${grouped(length)} characters; at most ${grouped(HARD_ANSWER_CHARS)} are sent.`,
-    { hint: "Ask for less: a narrower path or query, or a smaller limit." },
+    `The response of ${tool.name} has ${grouped(length)} characters; the limit is ${grouped(HARD_ANSWER_CHARS)}.`,
+    { hint: "Request less: a narrower path or query, or a smaller limit." },
   );
 }
 

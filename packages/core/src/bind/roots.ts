@@ -39,7 +39,7 @@ export class ClientRoots {
       this.#set(answer.roots);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#log.warning(`The client did not name its roots: ${why}`);
+      this.#log.warning(`The client did not list its roots: ${why}`);
     }
   }
 

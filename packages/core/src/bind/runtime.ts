@@ -44,7 +44,7 @@ export class Runtime<Context, Table extends OptionTable> {
       options: OptionValues<Table> & CommonOptionValues;
       bound: DirectoryBound;
       log: Log;
-      /** Seals what travels through clients; processes that share clients share it. Default: a key of its own. */
+      /** Seals what travels through clients; processes that share clients share it. Default: a new key. */
       stateKey?: Uint8Array | undefined;
       /** Tools in addition to the definition's. */
       moreTools?: readonly Tool<Context>[];
@@ -68,7 +68,7 @@ export class Runtime<Context, Table extends OptionTable> {
   /** The context, opened on the first call; a failed opening is tried again by the next call. */
   open(): Promise<Context> {
     if (this.#closing.signal.aborted)
-      return Promise.reject(new ToolError("cancelled", "The server is closing."));
+      return Promise.reject(new ToolError("cancelled", "The server is shutting down."));
     this.#context ??= this.#open();
     return this.#context;
   }

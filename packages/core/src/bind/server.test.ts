@@ -211,7 +211,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
   it("refuses an answer over the hard limit", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({ name: "probe_fail", arguments: { how: "huge" } });
-    expect(JSON.stringify(result.content)).toContain("at most 80,000 are sent");
+    expect(JSON.stringify(result.content)).toContain("the limit is 80,000");
     expect(result.isError).toBe(true);
   });
 

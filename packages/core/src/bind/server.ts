@@ -197,7 +197,7 @@ function textOf(value: unknown): string | undefined {
 /** Lists of one page give out no cursor, so any that comes in is made up. */
 function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
-  throw new ProtocolError(invalidParams("Unknown cursor. This list has one page; leave cursor out."));
+  throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
 }
 
 function hasValue(option: unknown): boolean {

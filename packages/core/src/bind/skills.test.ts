@@ -82,8 +82,8 @@ describe("the skills of a package", () => {
   });
 
   it.each([
-    ["skills/get", { uri: "skill://count-things" }, "No skill is served at"],
-    ["skills/get", { uri: "skill://other/SKILL.md" }, "No skill is served at"],
+    ["skills/get", { uri: "skill://count-things" }, "There is no skill at"],
+    ["skills/get", { uri: "skill://other/SKILL.md" }, "There is no skill at"],
     ["skills/get", {}, "params.uri is missing"],
     ["skills/list", { cursor: "x" }, "Unknown cursor"],
     ["resources/read", { uri: "skill://count-things/../../package.json" }, "not found"],
@@ -144,7 +144,7 @@ describe("the skills of a package", () => {
     await peer.handle.close();
   });
 
-  it("leave every list as it is", async () => {
+  it("leave every list unchanged", async () => {
     const [plain, skilled] = [await wire(undefined), await wire(module)];
     for (const [id, method] of [
       "tools/list",

@@ -33,7 +33,7 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
   const readOthers = methods.get("resources/read");
   methods.set("skills/list", async ({ params }) => {
     if (params.cursor !== undefined && params.cursor !== null)
-      throw new ProtocolError(invalidParams("Unknown cursor. This list has one page; leave cursor out."));
+      throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
     return (await loaded()).list();
   });
   methods.set("skills/get", async ({ params }) => (await loaded()).get(String(params.uri)));
@@ -67,14 +67,14 @@ export class Skills {
     return { skills: this.#entries };
   }
 
-  /** @throws ProtocolError -32602 for a URI that is no skill's. */
+  /** @throws ProtocolError -32602 for a URI without a skill. */
   get(uri: string): { skill: SkillEntry } {
     const { skills } = this.list();
     const skill = skills.find((entry) => entry.uri === uri);
     if (skill !== undefined) return { skill };
     throw new ProtocolError(
       invalidParams(
-        `No skill is served at ${show(uri)}; there are ${skills.map((entry) => entry.uri).join(", ")}.`,
+        `There is no skill at ${show(uri)}. Available: ${skills.map((entry) => entry.uri).join(", ")}.`,
       ),
     );
   }
@@ -118,7 +118,7 @@ function frontmatterOf(name: string, text: string): Record<string, string> {
   );
   if (fields.name !== name || !fields.description || "" in fields)
     throw new TypeError(
-      `${name}/${MAIN_FILE} must begin with frontmatter: name: ${name}, and description, one plain line each.`,
+      `${name}/${MAIN_FILE} must start with frontmatter: name: ${name} and description, each on one line.`,
     );
   return fields;
 }

@@ -107,7 +107,9 @@ async function runTool<Context>(
   }
 }
 
-/** Arguments under their listed names; one that is given under both is left as it is, and refused as unknown. */
+/**
+ * Arguments under their listed names; one that is given under both is left unchanged, and refused as unknown.
+ */
 function withListedNames(
   { argumentAliases }: Pick<ToolFacts, "argumentAliases">,
   given: Readonly<Record<string, unknown>>,

@@ -40,7 +40,7 @@ export const directoryOptions = under("Directories", {
     flag: "root",
     ask: true,
     title: "Allowed directories",
-    description: "A directory that the server may touch, with all below it.",
+    description: "A directory that the server may access, including subdirectories.",
   },
   clientRoots: {
     type: "enum",
@@ -48,20 +48,20 @@ export const directoryOptions = under("Directories", {
     values: ["narrow", "replace", "off"],
     default: "narrow",
     description:
-      "Whether the client's roots narrow these directories (and are used where none is given), replace them, or are ignored. MCP 2026-07-28 deprecates roots.",
+      "Whether the client's roots narrow these directories (and are used if none is given), replace them, or are ignored. MCP 2026-07-28 deprecates roots.",
   },
 });
 
 /** Of every server. */
 export const commonOptions = {
   ...under("Safety", {
-    readOnly: { type: "flag", title: "Read-only", description: "Offer only the tools that change nothing." },
+    readOnly: { type: "flag", title: "Read-only", description: "Offer only read-only tools." },
     confirm: {
       type: "enum",
       values: ["ask", "never"],
       default: "ask",
       description:
-        "Whether the user is asked before something is lost for good; where the client cannot ask, ask refuses.",
+        "Ask before permanently losing data. If the client can't ask the user, the call is refused.",
     },
   }),
   ...under("Tools", {
@@ -74,7 +74,7 @@ export const commonOptions = {
     excludeTools: { type: "string", list: true, valueName: "LIST", description: "Do not offer these tools." },
     slim: {
       type: "flag",
-      description: "Offer only the few tools that do most of the work, to save the model's context.",
+      description: "Offer only the most used tools, to save the model's context.",
     },
   }),
   ...under("Limits", {
@@ -84,21 +84,21 @@ export const commonOptions = {
       max: 3_600_000,
       default: 50_000,
       valueName: "MS",
-      description: "Longest time of one call, in milliseconds; many hosts give up after 60,000.",
+      description: "Time limit of one call in milliseconds. Many hosts give up after 60,000.",
     },
     maxAnswerChars: {
       type: "integer",
       min: 1_000,
       max: 80_000,
       default: 20_000,
-      description: "Most characters of one answer; what is cut says how to get the rest.",
+      description: "Maximum characters of one response. Truncated responses say how to get the rest.",
     },
     maxMessageBytes: {
       type: "integer",
       min: 65_536,
       max: 1_073_741_824,
       default: 16 * 1_048_576,
-      description: "Largest message that is read from the client, in bytes.",
+      description: "Maximum size of a client message, in bytes.",
     },
   }),
   ...under("HTTP", {
@@ -106,7 +106,7 @@ export const commonOptions = {
       type: "string",
       valueName: "ADDRESS",
       description:
-        "Serve over Streamable HTTP at /mcp instead of over stdio, on [HOST:]PORT (host 127.0.0.1 by default) or on a Unix socket, unix:PATH.",
+        "Serve over Streamable HTTP at /mcp instead of stdio, on [HOST:]PORT (host 127.0.0.1 by default) or on a Unix socket, unix:PATH.",
     },
     sse: {
       type: "flag",
@@ -118,7 +118,7 @@ export const commonOptions = {
     },
     tlsCert: {
       type: "file",
-      description: "Serve HTTPS with this certificate chain (PEM); it is read again when it changes.",
+      description: "Serve HTTPS with this certificate chain (PEM). It is reloaded when it changes.",
     },
     tlsKey: { type: "file", description: "The private key of the certificate (PEM)." },
     allowPlainHttp: {
@@ -129,7 +129,7 @@ export const commonOptions = {
     authTokenEnv: {
       type: "string",
       valueName: "NAME",
-      description: "Environment variable that holds the bearer token that every request must carry.",
+      description: "Environment variable with the bearer token that every request must send.",
     },
     oauthIssuer: {
       type: "url",
@@ -150,19 +150,19 @@ export const commonOptions = {
       type: "string",
       list: true,
       valueName: "LIST",
-      description: "Further host names that requests may name, for example behind a proxy.",
+      description: "Additional host names allowed in requests, for example behind a proxy.",
     },
     httpAllowOrigin: {
       type: "string",
       list: true,
       valueName: "LIST",
-      description: "Host names of web pages that may call this server, besides those of this machine.",
+      description: "Host names of web pages that may call this server, in addition to those of this machine.",
     },
     httpStateKeyEnv: {
       type: "string",
       valueName: "NAME",
       description:
-        "Environment variable with a secret that processes behind one balancer share, for questions to the user.",
+        "Environment variable with a secret shared by the processes behind a load balancer, for questions to the user.",
     },
   }),
   ...under("Information", {
@@ -170,26 +170,26 @@ export const commonOptions = {
       type: "enum",
       values: LOG_LEVELS,
       default: "warning",
-      description: "How much is written to stderr.",
+      description: "How much to write to stderr.",
     },
     listTools: {
       type: "flag",
       env: false,
-      description: "List the tools that these options offer, and exit.",
+      description: "List the tools offered with these options, and exit.",
     },
     describe: {
       type: "flag",
       env: false,
       hidden: true,
       description:
-        "Print all that this server offers as JSON, for generators of pages and manifests, and exit.",
+        "Print everything this server offers as JSON, for documentation and manifest generators, and exit.",
     },
     printConfig: {
       type: "enum",
       values: HOST_NAMES,
       env: false,
       valueName: "HOST",
-      description: `Print the entry for a host's configuration, with the other options given, and exit; one of ${HOST_NAMES.join(", ")}.`,
+      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.join(", ")}.`,
     },
     version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
     help: { type: "flag", env: false, description: "Print this help, and exit; also -h." },

@@ -4,26 +4,26 @@ import * as z from "zod";
 
 /** How many items at most. */
 export const limit = (standard: number, most: number) =>
-  z.int().min(1).max(most).default(standard).describe(`How many at most, 1 to ${most}.`);
+  z.int().min(1).max(most).default(standard).describe(`Maximum results, 1 to ${most}.`);
 
 /** Where to go on. */
 export const cursor = z
   .string()
   .max(8192)
   .optional()
-  .describe("The next_cursor of the call before; leave out to start.");
+  .describe("next_cursor of the previous call; omit to start.");
 
 /** The cursor of the next page in an answer. */
 export const nextCursor = z
   .string()
   .optional()
-  .describe("Pass as cursor for the next page; absent on the last.");
+  .describe("Pass as cursor for the next page; absent on the last page.");
 
 /** How much to tell. */
 export const detail = z
   .enum(["concise", "full"])
   .default("concise")
-  .describe("concise: what most next steps need; full: everything.");
+  .describe("concise: the essentials; full: everything.");
 
 /** A time limit of one call. */
 export const timeoutMs = (standard: number, most: number) =>

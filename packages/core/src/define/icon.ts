@@ -8,7 +8,7 @@ export interface ServerIcon {
   readonly glyph: string;
 }
 
-/** Of a server that has none of its own: a plug. */
+/** For a server without an icon: a plug. */
 const DEFAULT: ServerIcon = {
   colors: ["#adb5bd", "#495057"],
   glyph: '<path d="M9 4v4.5M15 4v4.5M6.5 8.5h11V12a5.5 5.5 0 0 1-11 0zM12 17.5V20.5"/>',

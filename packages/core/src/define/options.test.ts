@@ -68,11 +68,11 @@ describe("defineOptions", () => {
     defineOptions({ depth: { type: "integer", default: "3", description } });
     // @ts-expect-error a secret has no default
     defineOptions({ token: { type: "secret", default: "x", description } });
-    // @ts-expect-error a flag is no list
+    // @ts-expect-error a flag cannot be a list
     defineOptions({ quiet: { type: "flag", list: true, description } });
   });
 
-  it("does not compile without a description or with a type of its own", () => {
+  it("does not compile without a description or with an unknown type", () => {
     // @ts-expect-error no description
     defineOptions({ depth: { type: "integer" } });
     // @ts-expect-error there is no such type

@@ -62,11 +62,14 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Extensions of the protocol that it speaks, with their settings (`capabilities.extensions`), by their identifiers. */
   readonly extensions?: Record<string, Record<string, unknown>>;
   /**
-   * The skills of its package, folders below `skills/` beside package.json: the `import.meta.url` of the module that defines the
-   * server, or, in a bundle, the skills themselves.
+   * The skills of its package, folders in `skills/` next to package.json: the `import.meta.url` of the module
+   * that defines the server, or, in a bundle, the skills themselves.
    */
   readonly skills?: string | readonly Skill[];
-  /** Where the views of its tools are, folders below `views/` beside package.json: `import.meta.url`, as for skills. */
+  /**
+   * Where the views of its tools are, folders in `views/` next to package.json: `import.meta.url`, as for
+   * skills.
+   */
   readonly views?: string;
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;

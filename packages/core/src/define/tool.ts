@@ -11,7 +11,7 @@ export type Link = ResourceLink;
 
 export type Awaitable<Value> = Value | Promise<Value>;
 
-/** A data tool's value with links and, where the JSON is not for people, a text of its own. */
+/** A data tool's value with links and, where the JSON is not for people, a separate text. */
 export class DataAnswer<Value> {
   readonly value: Value;
   readonly links: readonly Link[];

@@ -78,8 +78,8 @@ describe("parseCommandLine", () => {
     expect(parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" })).toMatchObject({
       kind: "serve",
       warnings: [
-        "Environment variable REFMCP_FILESYSTEM_HELP belongs to no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
-        "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG belongs to no option and is ignored.",
+        "Environment variable REFMCP_FILESYSTEM_HELP matches no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
+        "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG matches no option and is ignored.",
       ],
     });
   });

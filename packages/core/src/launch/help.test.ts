@@ -55,10 +55,10 @@ describe("renderHelp", () => {
       Usage: refmcp-server-filesystem [options] [DIR...] [command]
 
       Directories
-        DIR, --root DIR             A directory that the server may touch, with all
-                                    below it. (repeatable)
+        DIR, --root DIR             A directory that the server may access, including
+                                    subdirectories. (repeatable)
         --roots narrow|replace|off  Whether the client's roots narrow these
-                                    directories (and are used where none is given),
+                                    directories (and are used if none is given),
                                     replace them, or are ignored. MCP 2026-07-28
                                     deprecates roots. (default narrow)
 
@@ -72,68 +72,69 @@ describe("renderHelp", () => {
         --hooks off|run             Whether hooks run. (default off)
 
       Safety
-        --read-only                 Offer only the tools that change nothing.
-        --confirm ask|never         Whether the user is asked before something is lost
-                                    for good; where the client cannot ask, ask
-                                    refuses. (default ask)
+        --read-only                 Offer only read-only tools.
+        --confirm ask|never         Ask before permanently losing data. If the client
+                                    can't ask the user, the call is refused. (default
+                                    ask)
 
       Tools
-        --toolsets LIST             Offer the tools of these sets instead of the
+        --toolsets LIST             Offer the tools of these toolsets instead of the
                                     default ones: all, default (read), read, danger.
                                     (comma-separated)
         --tools LIST                Offer only these tools, or, with --toolsets or
                                     --slim, these in addition. (comma-separated)
         --exclude-tools LIST        Do not offer these tools. (comma-separated)
-        --slim                      Offer only the few tools that do most of the work,
-                                    to save the model's context.
+        --slim                      Offer only the most used tools, to save the
+                                    model's context.
 
       Limits
-        --timeout-ms MS             Longest time of one call, in milliseconds; many
-                                    hosts give up after 60,000. (100 to 3,600,000;
-                                    default 50,000)
-        --max-answer-chars N        Most characters of one answer; what is cut says
-                                    how to get the rest. (1,000 to 80,000; default
-                                    20,000)
-        --max-message-bytes N       Largest message that is read from the client, in
-                                    bytes. (65,536 to 1,073,741,824; default
-                                    16,777,216)
+        --timeout-ms MS             Time limit of one call in milliseconds. Many hosts
+                                    give up after 60,000. (100 to 3,600,000; default
+                                    50,000)
+        --max-answer-chars N        Maximum characters of one response. Truncated
+                                    responses say how to get the rest. (1,000 to
+                                    80,000; default 20,000)
+        --max-message-bytes N       Maximum size of a client message, in bytes.
+                                    (65,536 to 1,073,741,824; default 16,777,216)
 
       HTTP
-        --http ADDRESS              Serve over Streamable HTTP at /mcp instead of over
+        --http ADDRESS              Serve over Streamable HTTP at /mcp instead of
                                     stdio, on [HOST:]PORT (host 127.0.0.1 by default)
                                     or on a Unix socket, unix:PATH.
         --sse                       With --http, also serve the older HTTP+SSE
                                     transport of 2024-11-05, at /sse.
         --websocket                 With --http, also serve WebSocket connections
                                     (subprotocol mcp), at /mcp.
-        --tls-cert FILE             Serve HTTPS with this certificate chain (PEM); it
-                                    is read again when it changes.
+        --tls-cert FILE             Serve HTTPS with this certificate chain (PEM). It
+                                    is reloaded when it changes.
         --tls-key FILE              The private key of the certificate (PEM).
         --allow-plain-http          Serve plain HTTP on an address that other machines
                                     can reach, for example behind a proxy that adds
                                     TLS.
-        --auth-token-env NAME       Environment variable that holds the bearer token
-                                    that every request must carry.
+        --auth-token-env NAME       Environment variable with the bearer token that
+                                    every request must send.
         --oauth-issuer URL          Authorization server whose access tokens are
                                     accepted (OAuth 2.1, JWT).
         --oauth-audience URL        This server's own URL as clients know it, which
                                     access tokens must be issued for.
         --oauth-scope LIST          Scopes that an access token must have.
                                     (comma-separated)
-        --http-allow-host LIST      Further host names that requests may name, for
+        --http-allow-host LIST      Additional host names allowed in requests, for
                                     example behind a proxy. (comma-separated)
         --http-allow-origin LIST    Host names of web pages that may call this server,
-                                    besides those of this machine. (comma-separated)
-        --http-state-key-env NAME   Environment variable with a secret that processes
-                                    behind one balancer share, for questions to the
-                                    user.
+                                    in addition to those of this machine.
+                                    (comma-separated)
+        --http-state-key-env NAME   Environment variable with a secret shared by the
+                                    processes behind a load balancer, for questions to
+                                    the user.
 
       Information
         --log-level debug|info|warning|error
-                                    How much is written to stderr. (default warning)
-        --list-tools                List the tools that these options offer, and exit.
-        --print-config HOST         Print the entry for a host's configuration, with
-                                    the other options given, and exit; one of
+                                    How much to write to stderr. (default warning)
+        --list-tools                List the tools offered with these options, and
+                                    exit.
+        --print-config HOST         Print the configuration entry for a host, with the
+                                    other options given, and exit; one of
                                     claude-desktop, claude-code, vscode, cursor,
                                     codex, gemini, antigravity, copilot-cli, zed,
                                     junie, opencode, cline, goose, lm-studio, kiro,
@@ -149,15 +150,15 @@ describe("renderHelp", () => {
         call TOOL [arguments]       Call a tool; call TOOL --help shows its arguments.
         tools [TOOL]                List the tools, or show the arguments of one.
         read URI                    Print a resource.
-        completion SHELL            Print the completions of bash, zsh or fish.
+        completion SHELL            Print shell completions for bash, zsh or fish.
 
-      Every option that takes effect while serving can also be set in the environment,
-      as REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories
-      are separated there as in PATH. The command line wins.
+      Every option that affects serving can also be set as an environment variable:
+      REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories are
+      separated as in PATH. The command line takes precedence.
 
       Examples
         npx -y @refmcp/server-filesystem ~/work --read-only
-            Offer what only reads.
+            Offer only read-only tools.
         npx -y @refmcp/server-filesystem ~/work --print-config vscode
             Print the entry for VS Code.
 
@@ -237,7 +238,7 @@ describe("renderToolTable", () => {
 
   it("counts one tool, and says that there is none", () => {
     expect(renderToolTable(tools.slice(0, 1))).toContain("\n1 tool: 1 read.\n");
-    expect(renderToolTable([])).toBe("No tools: the options leave none.\n");
+    expect(renderToolTable([])).toBe("These options leave no tools.\n");
   });
 });
 

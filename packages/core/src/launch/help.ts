@@ -61,7 +61,7 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     "",
     "Examples",
     `${example}--read-only`,
-    "      Offer what only reads.",
+    "      Offer only read-only tools.",
     `${example}--print-config vscode`,
     "      Print the entry for VS Code.",
     ...(facts.bin === undefined ? ["", `Read more: https://www.npmjs.com/package/${facts.packageName}`] : []),
@@ -74,7 +74,7 @@ const COMMANDS = [
   ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
   ["tools [TOOL]", "List the tools, or show the arguments of one."],
   ["read URI", "Print a resource."],
-  ["completion SHELL", "Print the completions of bash, zsh or fish."],
+  ["completion SHELL", "Print shell completions for bash, zsh or fish."],
 ] as const;
 
 function optionSections(entries: readonly OptionEntry[], width: number): string[] {
@@ -129,7 +129,7 @@ function environmentNote(server: string, entries: readonly OptionEntry[]): strin
   )?.variables[0];
   const shown = example === undefined ? "" : `: ${example}=1`;
   const paths = entries.some(({ option }) => option.list === true && option.type === "directory");
-  return `Every option that takes effect while serving can also be set in the environment, as ${prefix} and its name${shown}.${paths ? " Directories are separated there as in PATH." : ""} The command line wins.`;
+  return `Every option that affects serving can also be set as an environment variable: ${prefix} and its name${shown}.${paths ? " Directories are separated as in PATH." : ""} The command line takes precedence.`;
 }
 
 /** What a tool table shows of a tool. */
@@ -141,7 +141,7 @@ export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
  * @param columns the width of the terminal, where there is one
  */
 export function renderToolTable(tools: readonly ToolRow[], columns?: number): string {
-  if (tools.length === 0) return "No tools: the options leave none.\n";
+  if (tools.length === 0) return "These options leave no tools.\n";
   const names = Math.max(...tools.map(({ name }) => name.length));
   const effects = Math.max(...tools.map(({ effect }) => effect.length));
   const rows = tools.map(

@@ -176,7 +176,7 @@ describe("hostEntry", () => {
       "Gemini CLI replaces variables in arguments; check '/srv/$HOME'.",
     );
     expect(hostEntry("gemini", odd).windowsNotes).toEqual([
-      `cmd gives & | < > ^ % " ! a meaning; pass '/srv/a&b' through env instead.`,
+      `In cmd, & | < > ^ % " ! are special; pass '/srv/a&b' through env instead.`,
     ]);
     expect(hostEntry("zed", { ...odd, args: ["/srv/$HOME"] }).notes).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe("vscodeLink", () => {
     expect(link, "ends where Markdown ends it").not.toMatch(/[()]/);
   });
 
-  it("has no inputs where there is no secret", () => {
+  it("has no inputs without a secret", () => {
     expect(new URL(vscodeLink({ ...launch, env: [] })).searchParams.has("inputs")).toBe(false);
   });
 });

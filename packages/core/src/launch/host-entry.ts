@@ -45,7 +45,7 @@ export interface HostEntry {
   readonly format: "json" | "toml" | "yaml";
   /** A whole file with this server only; its end is a line break. */
   readonly text: string;
-  /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent where it is no different. */
+  /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent if it is the same. */
   readonly windowsText: string | undefined;
   /** A shell command that does the same, where the host has one that can. */
   readonly shellCommand: string | undefined;
@@ -69,7 +69,7 @@ export interface HostEntry {
 export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(launch.serverKey))
     throw new TypeError(
-      `The server key "${launch.serverKey}" is not of lower-case letters, digits and dashes, at most 20.`,
+      `The server key "${launch.serverKey}" must consist of at most 20 lowercase letters, digits and dashes.`,
     );
   const facts = HOSTS[host];
   const { title, documentation, checked, locations, format = "json" } = facts;
@@ -203,11 +203,11 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
   const found: string[] = [];
   if (secrets !== "" && host === "vscode")
     found.push(
-      `${title} asks for ${secrets} and keeps it encrypted. It does not pass servers that ask on to Copilot sessions.`,
+      `${title} asks for ${secrets} and stores it encrypted. It does not pass servers that prompt for input on to Copilot sessions.`,
     );
   else if (secrets !== "" && secret !== undefined)
     found.push(`Set ${secrets} in the environment that ${title} starts in.`);
-  else if (secrets !== "") found.push(`Replace the placeholder of ${secrets} by the value.`);
+  else if (secrets !== "") found.push(`Replace the placeholder for ${secrets} with the value.`);
   if (replaced.length > 0)
     found.push(`${title} replaces variables in arguments; check ${replaced.map(shellWord).join(" and ")}.`);
   return [...found, ...notes];
@@ -218,6 +218,6 @@ function windowsNotesOf(launch: ServerLaunch): string[] {
   const special = launch.command === undefined ? args.filter((arg) => /[&|<>^%"!]/.test(arg)) : [];
   if (special.length === 0) return [];
   return [
-    `cmd gives & | < > ^ % " ! a meaning; pass ${special.map(shellWord).join(" and ")} through env instead.`,
+    `In cmd, & | < > ^ % " ! are special; pass ${special.map(shellWord).join(" and ")} through env instead.`,
   ];
 }

@@ -19,7 +19,7 @@ export interface Launch {
 export interface EntryVariables {
   /** All of them; the value of a secret says where the host gets it. */
   readonly all: Readonly<Record<string, string>>;
-  /** Those that are no secrets. */
+  /** Those that are not secrets. */
   readonly plain: Readonly<Record<string, string>>;
   /** The names of the secrets. */
   readonly secrets: readonly string[];
@@ -41,7 +41,7 @@ export interface HostFacts {
   readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => { [key: string]: Json };
   /** How an entry names a secret that the host gets elsewhere; absent: the user pastes it into the file. */
   readonly secret?: (name: string) => string;
-  /** What in an argument the host takes for a variable of its own. */
+  /** What the host treats as a variable in an argument. */
   readonly replaces?: RegExp;
   /** The host's own command that adds a server, up to `--`; undefined where it does not take variables. */
   readonly adds?: (serverKey: string, variables: readonly string[]) => readonly string[] | undefined;
@@ -171,7 +171,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     checked: "2026-09",
     locations: [project(".junie/mcp/mcp.json"), user("~/.junie/mcp/mcp.json")],
     notes: [
-      "JetBrains AI Assistant has no such file: paste the entry under Settings > Tools > AI Assistant > Model Context Protocol.",
+      "JetBrains AI Assistant has no configuration file: paste the entry under Settings > Tools > AI Assistant > Model Context Protocol.",
     ],
   },
   opencode: {
@@ -197,7 +197,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [user("~/.cline/data/settings/cline_mcp_settings.json")],
     replaces: /\$\{env:/,
     adds: (name, { length }) => (length > 0 ? undefined : ["cline", "mcp", "install", name, "--yes"]),
-    notes: ["In VS Code, MCP Servers > Configure opens the file, which older versions keep elsewhere."],
+    notes: ["In VS Code, MCP Servers > Configure opens the file; older versions keep it elsewhere."],
   },
   goose: {
     title: "Goose",
@@ -224,7 +224,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     documentation: "https://lmstudio.ai/docs/app/mcp",
     checked: "2026-04",
     locations: [user("~/.lmstudio/mcp.json")],
-    notes: ["Program > Install > Edit mcp.json opens the file, wherever your version keeps it."],
+    notes: ["Program > Install > Edit mcp.json opens the file; its location depends on the version."],
   },
   kiro: {
     title: "Kiro",
@@ -244,8 +244,8 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     replaces: /\$\{|\{\{/,
     findsNpxOnWindows: true,
     notes: [
-      "Servers of a project do not start by themselves: start them under Settings > Agents > MCP servers.",
-      "If a variable that the file names is not set, Warp loads no server of the file.",
+      "A project's servers do not start automatically: start them under Settings > Agents > MCP servers.",
+      "If a variable used in the file is not set, Warp loads none of its servers.",
     ],
   },
   amp: {
@@ -280,7 +280,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     secret: (name) => `\${env:${name}}`,
     replaces: /\$\{/,
     notes: [
-      "Windsurf became Devin Desktop in June 2026, which still reads this file; for newer versions use devin.",
+      "Windsurf became Devin Desktop in June 2026, which still reads this file. For newer versions use devin.",
     ],
   },
 };

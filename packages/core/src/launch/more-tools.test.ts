@@ -45,11 +45,8 @@ const server = defineServer({
 });
 
 it.each([
-  ["as it is written", server],
-  [
-    "as it is bundled",
-    lazyServer(JSON.parse(JSON.stringify(outlineOf(server))), options, async () => server),
-  ],
+  ["from source", server],
+  ["bundled", lazyServer(JSON.parse(JSON.stringify(outlineOf(server))), options, async () => server)],
 ])("offers the tools that an option adds, %s", async (_, one) => {
   const { client, close } = await connectInMemory(one, {
     args: ["--from", "here", "--more", "say_a,say_b", "--exclude-tools", "say_b"],

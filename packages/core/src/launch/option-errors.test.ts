@@ -77,11 +77,11 @@ describe("mistakes", () => {
     [["-x"], "Unknown option -x. Options begin with two dashes; see --help."],
     [["--bad\u001b[31m"], "Unknown option --bad\\u001b[31m. See --help for all options."],
     [["--timeout-ms"], "Option --timeout-ms needs a value: --timeout-ms N."],
-    [["--timeout-ms="], "Option --timeout-ms needs a value; it was given an empty one."],
-    [["--tools", ","], "Option --tools needs a value; it was given an empty one."],
+    [["--timeout-ms="], "Option --timeout-ms needs a value, but is empty."],
+    [["--tools", ","], "Option --tools needs a value, but is empty."],
     [
       ["--root", "--read-only"],
-      "Option --root needs a value, but what follows begins with a dash. A value that does is written --root=DIR.",
+      "Option --root needs a value, but the next argument starts with a dash. Write such a value as --root=DIR.",
     ],
     [["--timeout-ms", "5"], 'Option --timeout-ms is "5"; it takes an integer from 100 to 5000.'],
     [["--timeout-ms", "1e3"], 'Option --timeout-ms is "1e3"; it takes an integer from 100 to 5000.'],
@@ -101,11 +101,11 @@ describe("mistakes", () => {
     [["--user-agent", "a\nb"], 'Option --user-agent is "a\\nb"; it takes text without line breaks.'],
     [
       ["--timeout-ms=200", "--timeout-ms=300"],
-      'Option --timeout-ms takes one value, but was given 2 that differ: "200" and "300".',
+      'Option --timeout-ms takes one value, but got 2 different ones: "200" and "300".',
     ],
     [
       ["--read-only", "--no-read-only"],
-      "Option --read-only is both on and off; give --read-only or --no-read-only.",
+      "Option --read-only is both on and off; use either --read-only or --no-read-only.",
     ],
     [["--db", "a=1", "--db", "a=2"], 'Option --db has the name "a" twice.'],
   ])("%j", (argv, expected) => {
@@ -132,7 +132,7 @@ describe("mistakes", () => {
     const own = defineOptions({ file: { type: "file", positional: true, description: "D." } });
     expect(parseOptions("x", own, { ...place, argv: ["/a", "/b"], env: {} })).toEqual({
       ok: false,
-      message: 'Option --file takes one value, but was given 2 that differ: "/a" and "/b".',
+      message: 'Option --file takes one value, but got 2 different ones: "/a" and "/b".',
     });
   });
 
@@ -167,12 +167,12 @@ describe("secrets", () => {
     [
       ["--token", "-hunter2"],
       {},
-      "Option --token needs a value, but what follows begins with a dash. A value that does is written --token=SECRET.",
+      "Option --token needs a value, but the next argument starts with a dash. Write such a value as --token=SECRET.",
     ],
     [
       ["--token=hunter2", "--token=hunter22"],
       {},
-      "Option --token takes one value, but was given 2 that differ.",
+      "Option --token takes one value, but got 2 different ones.",
     ],
     [["--tokn=hunter2"], {}, "Unknown option --tokn. Did you mean --token?"],
     [["-phunter2"], {}, "Unknown option -p. Options begin with two dashes; see --help."],
@@ -210,7 +210,7 @@ describe("secrets", () => {
     expect(parseOptions("fetch", own, { ...place, argv, env: {} })).toEqual({
       ok: false,
       message:
-        "Unexpected argument after --header, not shown because it may belong to the secret. Quote a value that has spaces.",
+        "Unexpected argument after --header, not shown because it may be part of the secret. Quote values that contain spaces.",
     });
   });
 });
@@ -225,7 +225,7 @@ describe("unknownNames", () => {
 
   it("names each unknown one with the nearest known one and what lists all", () => {
     expect(unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools")).toBe(
-      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. --list-tools lists all.',
+      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see --list-tools.',
     );
   });
 });

@@ -54,7 +54,7 @@ export function unexpectedArgument(
   entries: readonly OptionEntry[],
 ): string {
   if (last?.option.type === "secret")
-    return `Unexpected argument after --${last.flag}, not shown because it may belong to the secret. Quote a value that has spaces.`;
+    return `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`;
   const meant = entries.some(({ flag }) => flag === text);
   return `Unexpected argument ${shown(text)}. ${meant ? `Did you mean --${text}?` : "This server takes options only; see --help."}`;
 }
@@ -76,7 +76,7 @@ export function strangeVariables(
     .sort()
     .map((name) => {
       const near = suggestion(name.slice(prefix.length), words, prefix);
-      return `Environment variable ${quiet(name)} belongs to no option and is ignored.${near}`;
+      return `Environment variable ${quiet(name)} matches no option and is ignored.${near}`;
     });
 }
 
@@ -97,5 +97,5 @@ export function unknownNames(
   const sentences = given
     .filter((name) => !known.includes(name))
     .map((name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`);
-  return sentences.length === 0 ? undefined : `${sentences.join(" ")} ${see} lists all.`;
+  return sentences.length === 0 ? undefined : `${sentences.join(" ")} For all of them, see ${see}.`;
 }

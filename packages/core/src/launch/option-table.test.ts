@@ -97,7 +97,7 @@ describe("serverOptions", () => {
       list: true,
       values: ["all", "default", "read", "danger"],
       description:
-        "Offer the tools of these sets instead of the default ones: all, default (read), read, danger.",
+        "Offer the tools of these toolsets instead of the default ones: all, default (read), read, danger.",
     });
     expect(serverOptions({ name: "fetch", options: {} }).table.toolsets).toMatchObject({
       values: ["all", "default"],
@@ -107,7 +107,7 @@ describe("serverOptions", () => {
   it("refuses a table that takes a common option or is badly made", () => {
     const flag = { type: "flag", description: "D." } as const;
     const clash = () => serverOptions({ name: "x", options: { readOnly: flag } });
-    expect(clash).toThrow("Option table of x: readOnly is a common option already.");
+    expect(clash).toThrow("Option table of x: readOnly is already a common option.");
     const sameFlag = () => checkOptions({ name: "x", options: { quick: { ...flag, flag: "tools" } } });
     expect(sameFlag).toThrow("the flag --tools is taken by quick");
     const twoPositionals = () =>

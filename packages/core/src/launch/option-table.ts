@@ -28,7 +28,7 @@ export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Tab
   const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(toolsets), tools, ...rest };
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
-    throw new TypeError(`Option table of ${name}: ${clash} is a common option already.`);
+    throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
   return { server: name, table: { ...before, ...options, ...after }, own: options };
 }
 
@@ -42,7 +42,7 @@ function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets
     values: ["all", "default", ...names],
     valueName: "LIST",
     heading: "Tools",
-    description: `Offer the tools of these sets instead of the default ones: ${known.join(", ")}.`,
+    description: `Offer the tools of these toolsets instead of the default ones: ${known.join(", ")}.`,
   };
 }
 

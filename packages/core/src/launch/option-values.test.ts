@@ -96,17 +96,17 @@ describe("paths", () => {
   it.each([
     [
       "~bob/x",
-      'Option --root is "~bob/x"; it takes ~ only for your own home directory (a name that begins with ~ is written ./~name).',
+      'Option --root is "~bob/x"; it takes ~ only for your own home directory (write a name that starts with ~ as ./~name).',
     ],
     ["a\0b", 'Option --root is "a\\u0000b"; it takes a path without NUL bytes.'],
     [
       "file://server/x",
-      'Option --root is "file://server/x"; it takes a path, or a file URI of this machine such as file:///home/me/work.',
+      'Option --root is "file://server/x"; it takes a path, or a file URI on this machine such as file:///home/me/work.',
     ],
-    ["", "Option --root needs a value; it was given an empty one."],
+    ["", "Option --root needs a value, but is empty."],
     [
       `\${workspaceFolder}/x`,
-      `Option --root is the placeholder "\${workspaceFolder}/x", which the host was to replace by a value.`,
+      `Option --root is the placeholder "\${workspaceFolder}/x", which the host should have replaced with a value.`,
     ],
   ])("refuses %j", (text, expected) => {
     expect(() => directories([text])).toThrow(new Error(expected));

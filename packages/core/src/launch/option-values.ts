@@ -127,13 +127,13 @@ function readPath(text: string, { cwd, home, platform }: Surroundings): string {
     try {
       return resolve(fileURLToPath(text, { windows: platform === "win32" }));
     } catch {
-      throw new BadValue("takes a path, or a file URI of this machine such as file:///home/me/work");
+      throw new BadValue("takes a path, or a file URI on this machine such as file:///home/me/work");
     }
   }
   if (!text.startsWith("~")) return resolve(cwd, text);
   if (!(platform === "win32" ? /^~([\\/]|$)/ : /^~(\/|$)/).test(text))
     throw new BadValue(
-      "takes ~ only for your own home directory (a name that begins with ~ is written ./~name)",
+      "takes ~ only for your own home directory (write a name that starts with ~ as ./~name)",
     );
   try {
     return resolve(cwd, join(home ?? homedir(), text.slice(1)));

@@ -221,7 +221,7 @@ describe("environment", () => {
     ],
     [
       { DB_FILE: "~x" },
-      'Environment variable DB_FILE is "~x"; it takes ~ only for your own home directory (a name that begins with ~ is written ./~name).',
+      'Environment variable DB_FILE is "~x"; it takes ~ only for your own home directory (write a name that starts with ~ as ./~name).',
     ],
   ])("names the variable of a bad value: %j", (env, expected) => {
     expect(message([], env)).toBe(expected);
@@ -245,10 +245,10 @@ describe("environment", () => {
     expect(values([], { API_TOKEN: "$OTHER" }).token).toBe("$OTHER");
   });
 
-  it("warns of a misspelt variable", () => {
+  it("warns of a misspelled variable", () => {
     const parsed = parse([], { REFMCP_FILE_SYSTEM_REDONLY: "1", REFMCP_GIT_READ_ONLY: "1", PATH: "/bin" });
     expect(parsed.ok && parsed.warnings).toEqual([
-      "Environment variable REFMCP_FILE_SYSTEM_REDONLY belongs to no option and is ignored. Did you mean REFMCP_FILE_SYSTEM_READ_ONLY?",
+      "Environment variable REFMCP_FILE_SYSTEM_REDONLY matches no option and is ignored. Did you mean REFMCP_FILE_SYSTEM_READ_ONLY?",
     ]);
   });
 });

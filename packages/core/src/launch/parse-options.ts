@@ -151,7 +151,7 @@ function argumentValue(
     throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
   if (token.inlineValue === false && /^-\D/.test(token.value))
     throw new BadOption(
-      `Option --${flag} needs a value, but what follows begins with a dash. A value that does is written --${flag}=${valueName}.`,
+      `Option --${flag} needs a value, but the next argument starts with a dash. Write such a value as --${flag}=${valueName}.`,
     );
   return token.value;
 }
@@ -209,17 +209,17 @@ function readAll(
   const different = new Map(values.map((value) => [String(value), value]));
   if (different.size <= 1) return [...different.values()];
   if (option.type === "flag")
-    throw new BadOption(`${where} is both on and off; give --${flag} or --no-${flag}.`);
+    throw new BadOption(`${where} is both on and off; use either --${flag} or --no-${flag}.`);
   const both = option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
-  throw new BadOption(`${where} takes one value, but was given ${different.size} that differ${both}.`);
+  throw new BadOption(`${where} takes one value, but got ${different.size} different ones${both}.`);
 }
 
 function readOne(where: string, entry: OptionEntry, text: string, surroundings: Surroundings) {
   const { option } = entry;
-  if (text === "") throw new BadOption(`${where} needs a value; it was given an empty one.`);
+  if (text === "") throw new BadOption(`${where} needs a value, but is empty.`);
   if (isPlaceholder(entry, text))
     throw new BadOption(
-      `${where} is the placeholder ${shown(text)}, which the host was to replace by a value.`,
+      `${where} is the placeholder ${shown(text)}, which the host should have replaced with a value.`,
     );
   try {
     return readValue(option, text, surroundings);

@@ -62,7 +62,7 @@ export async function prepare<Context, Table extends OptionTable>(
   const http = await httpSettings(command.options, env);
   if (typeof http === "string") return refuse(http);
   if (http !== undefined && inShell)
-    return refuse("--http serves until it is stopped; leave it out for a single command.");
+    return refuse("--http runs until stopped; omit it for a single command.");
   // A remote client's directories are not ours.
   const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
@@ -119,7 +119,7 @@ async function httpSettings(
   if (http === undefined) {
     const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some((given) => given !== undefined);
     return alone || sse || websocket
-      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse and --websocket need --http ADDRESS; over stdio nobody else can call."
+      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse and --websocket need --http ADDRESS; stdio serves only the host that started it."
       : undefined;
   }
   const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");

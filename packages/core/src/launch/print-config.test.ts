@@ -125,7 +125,7 @@ describe("renderHostEntry", () => {
     });
     expect(guidance.replace(/https:\/\/insiders\S+/, "LINK")).toBe(
       [
-        "VS Code: put this into .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
+        "VS Code: add this to .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
         "If the file already exists, keep its content and add this server.",
         "Or open: LINK",
         "More: https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
@@ -144,13 +144,13 @@ describe("renderHostEntry", () => {
       "Or run:",
     );
     expect(renderHostEntry("claude-desktop", owner, given, { platform: "win32" }).guidance).toContain(
-      "put this into %APPDATA%\\Claude\\claude_desktop_config.json (all your projects)",
+      "add this to %APPDATA%\\Claude\\claude_desktop_config.json (all your projects)",
     );
   });
 
   it("warns of what cmd would change on Windows only", () => {
     const odd = { args: ["/work/a&b"], env: [] };
-    expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("cmd gives &");
+    expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("In cmd, &");
     for (const platform of ["linux", "darwin"] as const)
       expect(renderHostEntry("zed", owner, odd, { platform }).guidance).not.toMatch(/Windows|cmd/);
   });

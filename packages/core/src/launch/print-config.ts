@@ -85,7 +85,7 @@ export function localCommand(bin: string | undefined): Launch | undefined {
 
 /**
  * The answer to `--print-config`, for the platform that the user is on: the entry of this server with the options it was
- * started with, exactly as it is to be pasted, and for stderr where it goes and what to look out for.
+ * started with, exactly as it has to be pasted, and for stderr where it goes and what to watch out for.
  *
  * @param origin `bin` is the file that node runs, with links resolved; outside `node_modules` the entry runs it instead
  *   of npx
@@ -110,7 +110,7 @@ export function renderHostEntry(
     return `${file} (${scope === "project" ? "this project" : "all your projects"})`;
   });
   const lines = [
-    `${entry.title}: put this into ${places.join(" or ")}.`,
+    `${entry.title}: add this to ${places.join(" or ")}.`,
     "If the file already exists, keep its content and add this server.",
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),

@@ -36,10 +36,12 @@ function placeOf({ address }: HttpSettings): string {
 /** Why listening failed, and what to do. */
 function whyNot(error: unknown): string {
   const known: Readonly<Record<string, string>> = {
-    EADDRINUSE: "another process listens there. Choose another port, or 0 for any free one.",
-    EACCES: "this user may not use that port. Choose one above 1023.",
-    EADDRNOTAVAIL: "this machine has no such address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
-    ENOTFOUND: "no address is known for that name. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    EADDRINUSE: "the port is in use. Choose another port, or 0 for any free one.",
+    EACCES: "permission denied. Choose a port above 1023.",
+    EADDRNOTAVAIL:
+      "this machine does not have that address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    ENOTFOUND:
+      "that name does not resolve to an address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
   };
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return known[code] ?? (error instanceof Error ? error.message : String(error));

@@ -23,7 +23,7 @@ export interface Shutdown {
 /** What is left for closing where the grace has used the time up. */
 const MIN_CLOSE_MS = 250;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** Errors of a connection whose other side went away. Nothing of ours is half done by them. */
+/** Errors of a connection whose other side went away. They leave no work half done. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
   "EPIPE",
   "ECONNRESET",

@@ -26,7 +26,7 @@ describe("usableColumns", () => {
 });
 
 describe("twoColumns", () => {
-  it("aligns the right column, and gives a long left a line of its own", () => {
+  it("aligns the right column, and puts a long left column on a separate line", () => {
     const rows = [
       ["-a", "first thing to say here"],
       ["--much-too-long", "second"],

@@ -16,7 +16,7 @@ export function usableColumns(columns: number | undefined): number {
 
 /**
  * Lines with a short left and a wrapped right column, indented by two. A left that is longer than `left` stands
- * on a line of its own.
+ * on a separate line.
  */
 export function twoColumns(
   rows: readonly (readonly [left: string, right: string])[],

@@ -71,7 +71,7 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("has no entry for a request that is cancelled meanwhile", async () => {
+  it("has no entry for a request that is cancelled before it is done", async () => {
     const wire = await Wire.legacy(VERSION);
     const cancel = (requestId: unknown) => notification("notifications/cancelled", { requestId });
     wire.send([call(1, "sleep", { ms: 10_000 }), call(2, "echo", { text: "b" })]);

@@ -131,7 +131,7 @@ describe("the limit of unanswered requests", () => {
     wire.send(call(3, "echo", { text: "x" }));
     expect(await wire.next()).toMatchObject({
       id: 3,
-      error: { code: -32603, message: expect.stringContaining("again") },
+      error: { code: -32603, message: expect.stringContaining("retry") },
     });
     for (const { id } of questions)
       wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: `file:///${id}` }] } });
@@ -169,7 +169,7 @@ describe("responses of the client", () => {
     wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///a" }] }, extra: 1 });
     expect(await wire.next()).toMatchObject({ id: 1, result: said("file:///a") });
     // The first had the id as a string, and was nobody's.
-    expect(wire.notes).toEqual([expect.stringContaining("nothing was asked with it")]);
+    expect(wire.notes).toEqual([expect.stringContaining("no request was sent with it")]);
     await wire.handle.close();
   });
 

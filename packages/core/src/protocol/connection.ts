@@ -34,7 +34,10 @@ export interface ConnectionOptions {
   readonly outlet: Outlet;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
-  /** What the process has taken on: where it has no room, new requests are refused. Default: one of its own, without limits. */
+  /**
+   * What the process has taken on: when it is full, new requests are refused. Default: a new one, without
+   * limits.
+   */
   readonly load?: Load;
   readonly principal?: Principal | undefined;
   /** Takes what was dropped without an answer, as the rest of a sentence. */
@@ -151,7 +154,7 @@ export class Connection implements Client {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      // An empty line separates nothing and is no message.
+      // An empty line is not a message.
       if (/\S/.test(text)) this.refuse(undefined, notJson(error));
       return;
     }
@@ -178,11 +181,11 @@ export class Connection implements Client {
     if (revision?.batches !== true) {
       const now =
         revision === undefined
-          ? "before initialize agreed on a version"
+          ? "before initialize has negotiated a version"
           : `in protocol version ${revision.version}`;
       this.refuse(undefined, invalidRequest(`Batches are not allowed ${now}; send one message per line.`));
     } else if (values.length === 0 || values.length > MAX_BATCH) {
-      const size = `A batch must have from 1 to ${MAX_BATCH} messages, not ${values.length}.`;
+      const size = `A batch must have 1 to ${MAX_BATCH} messages, not ${values.length}.`;
       this.refuse(undefined, invalidRequest(size));
     } else {
       const batch = new Batch(values.length, this.#outlet);
@@ -260,11 +263,11 @@ export class Connection implements Client {
 
   #problem({ id, method }: RequestMessage, bytes: number, inBatch: boolean): RpcError | undefined {
     if (this.isPending(id))
-      return invalidRequest(`The id ${show(id)} belongs to a request that is not answered yet.`);
+      return invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`);
     if (inBatch && method === "initialize") return invalidRequest("initialize must not be part of a batch.");
     if (this.#unanswered < this.#maxInFlight && this.#load.hasRoomFor(1) && this.#load.hasRoomForBytes(bytes))
       return undefined;
-    return internalError("Too many requests are unanswered; send this one again after an answer.");
+    return internalError("Too many requests are pending; retry after a response.");
   }
 
   readonly #settled = (request: ClientRequest): void => {
@@ -277,7 +280,7 @@ export class Connection implements Client {
     const named = method === "notifications/cancelled" ? params?.requestId : undefined;
     const request = isRequestId(named) ? this.#requests.get(named) : undefined;
     if (!this.#gate.admitsNotification(message, request !== undefined)) {
-      this.#dropped(`notification ${show(method)}, because no request has opened the connection for it`);
+      this.#dropped(`notification ${show(method)}, because no request has opened the connection`);
       return;
     }
     request?.cancel();
@@ -348,7 +351,8 @@ export class Connection implements Client {
       this.#nextQuestion += 1;
       const fail = (why: string) => new ProtocolError(internalError(why));
       if (this.#silence !== undefined) return reject(fail(this.#silence));
-      if (request?.isOver === true) return reject(fail("The request that this question belongs to is over."));
+      if (request?.isOver === true)
+        return reject(fail("The request that this question belongs to has ended."));
       const outlet = request?.outlet ?? this.#outlet;
       const takeBack = (why: string) => {
         if (!this.#questions.delete(id)) return;
@@ -357,7 +361,7 @@ export class Connection implements Client {
         reject(fail(why));
       };
       const timer = setTimeout(
-        () => takeBack(`The client gave no answer within ${timeoutMs / 1000} s.`),
+        () => takeBack(`The client did not answer within ${timeoutMs / 1000} s.`),
         timeoutMs,
       );
       const settle =
@@ -367,7 +371,7 @@ export class Connection implements Client {
           end(value);
         };
       this.#questions.set(id, { resolve: settle(resolve), reject: settle(reject) });
-      request?.whenAborted(() => takeBack("The request that this question belongs to is over."));
+      request?.whenAborted(() => takeBack("The request that this question belongs to has ended."));
       outlet.ask(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }));
     });
   }
@@ -375,7 +379,7 @@ export class Connection implements Client {
   #answered(message: ResponseMessage): void {
     const question = this.#questions.get(message.id);
     if (question === undefined) {
-      this.#dropped(`a response with id ${show(message.id)}, because nothing was asked with it`);
+      this.#dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
       return;
     }
     this.#questions.delete(message.id);
@@ -385,7 +389,7 @@ export class Connection implements Client {
 
   /** The client's end is closed: no question will be answered any more, and calls that asked go on without. */
   clientLeft(): void {
-    this.#silence = "The client closed its end before it answered.";
+    this.#silence = "The client closed the connection before it answered.";
     const error = new ProtocolError(internalError(this.#silence));
     for (const question of this.#questions.values()) question.reject(error);
     this.#questions.clear();

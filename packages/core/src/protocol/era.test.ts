@@ -119,7 +119,7 @@ describe("a legacy connection", () => {
     await wire.handle.close();
   });
 
-  it("bears a client that repeats the negotiated version in _meta", async () => {
+  it("accepts a client that repeats the negotiated version in _meta", async () => {
     const wire = await Wire.legacy("2025-06-18");
     expect(await wire.answer(modern(1, "tools/list", {}, "2025-06-18"))).toHaveProperty("result");
     await wire.handle.close();
@@ -186,7 +186,7 @@ describe("notifications", () => {
       modern(2, "tools/list"),
     );
     let reply = await wire.next();
-    // The probe may have been answered before it was cancelled.
+    // The probe may have been already answered it was cancelled.
     if (reply.id === 1) reply = await wire.next();
     expect(reply).toMatchObject({ id: 2, result: { resultType: "complete" } });
     await wire.handle.close();

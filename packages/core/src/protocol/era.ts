@@ -68,7 +68,7 @@ export class EraGate {
           ? "without a protocol version"
           : `with initialize, for ${this.#revision.version}`;
       return invalidRequest(
-        `This connection was opened ${opened}. Leave out _meta["${META.version}"], or restart the server for ${claim}.`,
+        `This connection was opened ${opened}. Omit _meta["${META.version}"], or restart the server for ${claim}.`,
       );
     }
     if (method === "initialize") {
@@ -130,7 +130,7 @@ function missingClaim(method: string): RpcError {
 export function unsupported(requested: unknown): RpcError {
   const named =
     requested === undefined
-      ? "The request names no protocol version"
+      ? "The request has no protocol version"
       : `Protocol version ${show(requested)} is not supported`;
   return {
     code: CODES.unsupportedVersion,

@@ -50,14 +50,14 @@ export function faultError(where: string, error: unknown, log: Log): ToolError {
   const id = crypto().randomBytes(4).toString("hex");
   log.error(`fault ${id} in ${where}: ${describeError(error)}`);
   return new ToolError("unavailable", `${where}: internal error (id ${id}).`, {
-    hint: "The arguments are not the cause. The server's stderr log has the details under this id; another way to the same goal may work.",
+    hint: "The arguments are not the cause. The server's stderr log has the details under this id. Another approach may work.",
   });
 }
 
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.stack ?? error.message;
   // An object without a prototype has no text.
-  return typeof error === "object" ? "an object that is no Error" : String(error);
+  return typeof error === "object" ? "an object that is not an Error" : String(error);
 }
 
 /** Whatever a handler threw, as the error of the response. @param uri the resource that was asked for. */

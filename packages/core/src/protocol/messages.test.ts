@@ -85,10 +85,10 @@ describe("readMessage", () => {
   it.each([
     ["without an id", { result: {} }],
     ["with id null", { id: null, result: {} }],
-    ["with a result that is no object", { id: 1, result: 5 }],
-    ["with a result whose _meta is no object", { id: 1, result: { _meta: 1 } }],
-    ["with an error that is no object", { id: 1, error: "x" }],
-    ["with an error code that is no integer", { id: 1, error: { code: "x", message: "x" } }],
+    ["with a result that is not an object", { id: 1, result: 5 }],
+    ["with a result whose _meta is not an object", { id: 1, result: { _meta: 1 } }],
+    ["with an error that is not an object", { id: 1, error: "x" }],
+    ["with an error code that is not an integer", { id: 1, error: { code: "x", message: "x" } }],
     ["with an error without a message", { id: 1, error: { code: 1 } }],
     ["with both result and error", { id: 1, result: {}, error: { code: 1, message: "x" } }],
   ])("drops a response %s", (_name, rest) => {

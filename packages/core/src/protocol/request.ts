@@ -159,7 +159,7 @@ export class ClientRequest {
     } catch (error) {
       // For example a value that is nested too deeply, a BigInt or a cycle.
       this.#service.log.debug(`${this.method}: ${String(error)}`);
-      this.fail(new ProtocolError(internalError("The answer cannot be written as JSON.")));
+      this.fail(new ProtocolError(internalError("The result cannot be serialized as JSON.")));
       return;
     }
     this.#finish(json);

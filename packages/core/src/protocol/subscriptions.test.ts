@@ -40,7 +40,7 @@ describe("subscriptions", () => {
     expect(events).toEqual(["start a:1", "stop a:1"]);
   });
 
-  it("are bounded, and there is room again when one ends", async () => {
+  it("are limited, and one that ends frees a slot", async () => {
     let watched = 0;
     const start = () => {
       watched += 1;
@@ -59,7 +59,7 @@ describe("subscriptions", () => {
     expect(watched).toBe(1_001);
   });
 
-  it("leave room for another caller, and give back what fails or ends", async () => {
+  it("leave capacity for another caller, and release what fails or ends", async () => {
     const shares = new Shares(8);
     const broken = new Set(["a:broken"]);
     const start = (uri: string) => (broken.has(uri) ? Promise.reject(new Error("broken")) : () => undefined);

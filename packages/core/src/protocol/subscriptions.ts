@@ -47,7 +47,7 @@ export class Watches {
     if (!this.#shares.take(caller))
       throw new ToolError(
         "too_large",
-        `At most ${this.#shares.each} resources can be watched at once, fewer while other clients watch some.`,
+        `At most ${this.#shares.each} resources can be watched at once, or fewer while other clients watch some.`,
         { hint: "Unsubscribe from some, or subscribe to a resource that covers several." },
       );
     const started = Promise.resolve(this.#service.watch(uri, () => this.#changed(uri), request));
@@ -207,7 +207,7 @@ export class Streams {
     request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
   }
 
-  /** Ends a stream with a result; one that is not open stays as it is. */
+  /** Ends a stream with a result; one that is not open stays unchanged. */
   end(request: ClientRequest): void {
     const honoured = this.#open.get(request);
     if (honoured === undefined) return;

@@ -121,7 +121,7 @@ export interface ReadResourceResult {
   contents: ResourceContents[];
 }
 
-/** A question to the client: a request of its own in the legacy era, part of a result in the modern one. */
+/** A question to the client: a separate request in the legacy era, part of a result in the modern one. */
 export type InputRequest =
   | { readonly method: "elicitation/create"; readonly params: Readonly<Record<string, unknown>> }
   | { readonly method: "sampling/createMessage"; readonly params: object }

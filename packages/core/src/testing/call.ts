@@ -23,7 +23,7 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
   const questions: string[] = [];
   const unanswerable = (message: string): never => {
     questions.push(message);
-    throw new ToolError("denied", `Nobody can be asked: ${message}`, { hint: "--confirm never" });
+    throw new ToolError("denied", `There is no user to ask: ${message}`, { hint: "--confirm never" });
   };
   return {
     signal: controller.signal,

@@ -47,7 +47,7 @@ export async function startHttp(
       const found = /listens on (\S+)\n/.exec(stderr)?.[1];
       if (found !== undefined) resolve(new URL(found));
     });
-    void ended.then(() => reject(new Error(`${bin} ended before it listened:\n${stderr}`)), reject);
+    void ended.then(() => reject(new Error(`${bin} exited before it listened:\n${stderr}`)), reject);
   });
   return {
     url,

@@ -49,7 +49,7 @@ export interface World {
   readonly large?: Readonly<Record<string, Arguments>>;
   /** A text planted where an answer or a log must never show it. */
   readonly secret?: string;
-  /** A digest of everything that reading tools must leave as it is. */
+  /** A digest of everything that reading tools must leave unchanged. */
   fingerprint(): Promise<string>;
   /** Replaces what differs between two worlds (paths, times, ids) by fixed names, for snapshots. */
   stable(text: string): string;
@@ -236,8 +236,8 @@ export function contract(options: ContractOptions): void {
       });
 
       const changing = server.tools.filter((candidate) => candidate.effect !== "read");
-      // Each in a world and, over stdio, a process of its own. Over stdio one era is enough for each: the eras differ above
-      // the transport, and in memory both are gone through.
+      // Each in its own world and, over stdio, its own process. Over stdio one era is enough for each: the
+      // eras differ above the transport, and in memory both are gone through.
       const asked = changing.filter((_, index) => via === "memory" || ERAS[index % ERAS.length] === era);
       for (const tool of asked) {
         it(`answers ${tool.name}`, async () => {

@@ -16,7 +16,7 @@ export interface Task {
   readonly name: string;
   /** What the person says; of the world where it names something of it, for example an address. */
   readonly prompt: string | ((world: World) => string);
-  /** Options of the server beside the world's own, for example `--read-only`. */
+  /** Options of the server in addition to those of the test world, for example `--read-only`. */
   readonly args?: readonly string[];
   /** Solves the task with tool calls only; the answer to the person. */
   reference(call: CallTool, world: World): Promise<string>;
@@ -34,7 +34,7 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
   describe(`${server.name}: tasks`, () => {
     const { length } = server.tools;
     const enough = Math.min(MIN_TASKS + length - 1, MAX_ASKED);
-    it(`are ${enough} to ${MAX_TASKS}, each with a name of its own`, () => {
+    it(`are ${enough} to ${MAX_TASKS}, each with a unique name`, () => {
       expect(
         tasks.length,
         `evals/tasks.ts has too few tasks. ${MIN_TASKS} are enough for one tool, and each further tool asks for one more, up to ${MAX_ASKED}`,

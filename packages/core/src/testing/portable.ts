@@ -52,7 +52,7 @@ export function problemsOf(tool: Tool): string[] {
     if (typeof annotations?.[hint] !== "boolean") say(`the annotation ${hint} is missing`);
   }
   if (annotations?.readOnlyHint === true && annotations.destructiveHint === true)
-    say("it reads only and destroys");
+    say("it is both read-only and destructive");
   return [...problems, ...inputProblems(tool).map((problem) => `${tool.name}: ${problem}`)];
 }
 

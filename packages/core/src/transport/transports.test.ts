@@ -327,7 +327,7 @@ it.each(["--sse", "--websocket"])(
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(2), LONG);
     await expect(client.listTools()).rejects.toMatchObject({
       code: -32603,
-      message: expect.stringContaining("Too many requests are unanswered"),
+      message: expect.stringContaining("Too many requests are pending"),
     });
   },
 );
@@ -369,7 +369,7 @@ describe("a connection over HTTP", () => {
     await vi.waitFor(() => expect(serving.load).toMatchObject({ inFlight: 0, waiting: 0 }), LONG);
   });
 
-  it("that asks for HTTP/2 is answered as it is; one that asks for a WebSocket wrongly is ended", async () => {
+  it("that asks for HTTP/2 is answered in HTTP/1.1; one with an invalid WebSocket request is closed", async () => {
     const plain = await start();
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     const h2c = `POST /mcp HTTP/1.1\r\nhost: ${plain.url.host}\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -424,7 +424,7 @@ describe("a certificate", () => {
     const before = await fingerprint();
     writeFileSync(join(folder, "unrelated"), "x");
     writeFileSync(join(folder, "cert.pem"), "nonsense");
-    await vi.waitFor(() => expect(probe.log()).toContain("new TLS certificate is not used"), LONG);
+    await vi.waitFor(() => expect(probe.log()).toContain("new TLS certificate was rejected"), LONG);
     expect(probe.log()).not.toContain("was read again");
     expect(await fingerprint()).toBe(before);
     cert = await writeCertificate();

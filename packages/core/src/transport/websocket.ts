@@ -56,7 +56,7 @@ export class WebSocketEndpoint {
     const { headers } = node;
     const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
     if (!offered.includes(SUBPROTOCOL))
-      return refuse(400, `Ask for the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
+      return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
     if (socket.destroyed) return undefined;
     if (!this.#shares.take(principal.key))
       return refuse(503, "Too many connections are open; try again later.");
@@ -133,7 +133,7 @@ export class WebSocketEndpoint {
     clearInterval(this.#pinging);
     await Promise.all([...this.#open.values()].map((connection) => connection.close()));
     for (const socket of this.#open.keys()) {
-      socket.close(1001, "The server is ending.");
+      socket.close(1001, "The server is shutting down.");
       setTimeout(() => socket.terminate(), CLOSE_MS).unref();
     }
     this.#server.close();

@@ -9,7 +9,7 @@ export type Reserve =
   | "the unspecified address"
   | "an address of a shared network (carrier-grade NAT)"
   | "a reserved address"
-  | "no IP address";
+  | "not an IP address";
 
 const RESERVES: Readonly<Record<string, Reserve>> = {
   loopback: "a loopback address",
@@ -45,7 +45,7 @@ const CARRIERS: readonly { readonly prefix: [ipaddr.IPv6, number]; readonly at: 
  * @returns undefined for a public address.
  */
 export function reserveOf(text: string): Reserve | undefined {
-  if (!ipaddr.isValid(text)) return "no IP address";
+  if (!ipaddr.isValid(text)) return "not an IP address";
   // The parser takes the IPv4-compatible ::8.8.8.8 for the mapped ::ffff:8.8.8.8.
   const address = ipaddr.process(text.replace(/^::(?=\d+\.)/, "::0:"));
   if (address instanceof ipaddr.IPv4) return reserveOfRange(address.range());
@@ -71,7 +71,7 @@ function reserveOfRange(range: string): Reserve | undefined {
   return range === "unicast" ? undefined : (RESERVES[range] ?? "a reserved address");
 }
 
-/** Whether an address lies in a network such as `10.0.0.0/8` or `fd00::/8`; false where one of them is none. */
+/** Whether an address is in a network such as `10.0.0.0/8` or `fd00::/8`; false if either is invalid. */
 export function isInNetwork(address: string, network: string): boolean {
   if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(network)) return false;
   const judged = ipaddr.process(address);

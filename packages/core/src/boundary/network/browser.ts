@@ -104,8 +104,9 @@ async function entriesOf(folder: string): Promise<string[]> {
 export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";
 
 /**
- * What Chromium is told beside Playwright's own switches: nothing may go past the proxy. QUIC, WebRTC and the
- * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies advises.
+ * Switches for Chromium in addition to Playwright's: nothing may bypass the proxy. QUIC, WebRTC and the
+ * browser's own name resolution would; `--host-resolver-rules` is what Chromium's documentation on proxies
+ * advises.
  */
 const SWITCHES = [
   "--disable-quic",

@@ -134,7 +134,7 @@ export class ForwardProxy {
       // Whatever name led there.
       if (socket.remotePort === this.port && /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")) {
         socket.destroy();
-        throw new Error("it is this server's own proxy");
+        throw new Error("it is this server's proxy");
       }
       return socket;
     } catch (error) {

@@ -122,7 +122,7 @@ describe("an HTTP client behind a guard", () => {
     ["a private address", "http://10.0.0.1/", "a private address"],
     ["loopback", "http://127.0.0.1/", "a loopback address"],
     ["the metadata service", "http://169.254.169.254/", "a link-local address"],
-    ["a file", "file:///etc/passwd", "URLs with file: are refused"],
+    ["a file", "file:///etc/passwd", "file: URLs are not allowed"],
     ["credentials", "http://user:pw@example.org/", "user name or password"],
     ["another host by //", "//127.0.0.3/x", "a loopback address"],
     ["nothing that is a URL", "http://[::x/", "is not a URL"],
@@ -176,7 +176,7 @@ describe("an HTTP client behind a guard", () => {
   it.each([
     ["headers of 60 kB", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(60_000)}\r\n\r\n`, "headers are larger"],
     ["bad chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello", "could not be read"],
-    ["no HTTP at all", "hello there\r\n\r\n", "does not speak HTTP right"],
+    ["no HTTP at all", "hello there\r\n\r\n", "its HTTP response is invalid"],
     [
       "damaged gzip",
       "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\nhello",

@@ -29,7 +29,7 @@ export interface HttpBudgets {
 export interface HttpClientOptions {
   readonly guard: UrlGuard;
   readonly budgets: HttpBudgets;
-  /** Certificates to trust beside those of Node.js, in PEM. */
+  /** Certificates to trust in addition to those of Node.js, in PEM. */
   readonly ca?: readonly string[] | undefined;
   /** Headers that the user configured for a URL; they are not sent to where a redirect leads, unless it is configured too. */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
@@ -94,7 +94,8 @@ export class HttpClient {
    * Gets a URL.
    *
    * @throws ToolError `denied` and `invalid` by the guard; `timeout` over the budgets; `unavailable` where the network or
-   * the server fails; `too_large` for headers and encodings over their limits. A status is no error here.
+   * the server fails; `too_large` for headers and encodings over their limits. An error status does not throw
+   * here.
    */
   async get(url: string | URL, { headers = {}, signal, bytes }: HttpGet = {}): Promise<HttpAnswer> {
     const { guard, budgets } = this.#options;
@@ -105,8 +106,8 @@ export class HttpClient {
       budgets.totalMs,
       signal,
       () =>
-        new ToolError("timeout", `${shown(next)} was not there after ${budgets.totalMs / 1000} s.`, {
-          hint: "Try again later, or have --timeout raised.",
+        new ToolError("timeout", `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`, {
+          hint: "Try again later, or ask the user to raise --timeout.",
         }),
     );
     try {
@@ -150,7 +151,7 @@ export class HttpClient {
     this.#https.destroy();
   }
 
-  /** Through a proxy no lookup of ours takes place, so the name's addresses are checked before. */
+  /** Through a proxy we do no lookup, so the name's addresses are checked before. */
   async #checkBeforeProxy(url: URL, signal: AbortSignal): Promise<void> {
     const { guard, proxy } = this.#options;
     if (proxy === undefined) return;
@@ -252,7 +253,7 @@ async function bodyOf(
     response.destroy();
     throw new ToolError(
       "too_large",
-      `The answer is encoded ${encodings.length} times; ${MAX_ENCODINGS} are decoded.`,
+      `The response is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} encodings are supported.`,
     );
   }
   let stream: Readable = response;
@@ -262,7 +263,7 @@ async function bodyOf(
       response.destroy();
       throw new ToolError(
         "unavailable",
-        `The answer has the encoding "${oneLine(encoding.slice(0, 40))}", which is not decoded.`,
+        `The response uses the encoding "${oneLine(encoding.slice(0, 40))}", which is not supported.`,
       );
     }
     const source = stream;
@@ -311,15 +312,15 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
+  ECONNREFUSED: "connection refused",
   ECONNRESET: "the server closed the connection",
   EPIPE: "the server closed the connection",
-  ETIMEDOUT: "the server did not answer",
-  EHOSTUNREACH: "there is no way to the host",
-  ENETUNREACH: "there is no way to the network",
+  ETIMEDOUT: "the connection timed out",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the network is unreachable",
   HPE_HEADER_OVERFLOW: "its headers are larger than 32 KiB",
   Z_DATA_ERROR: "its compressed body is damaged",
-  Z_BUF_ERROR: "its compressed body ends too early",
+  Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
 /** What the network or Node.js said, in words. */
@@ -329,12 +330,12 @@ function explained(error: unknown, url: URL): unknown {
   const why =
     MEANINGS[code] ??
     (code.startsWith("HPE_")
-      ? `it does not speak HTTP right (${code})`
+      ? `its HTTP response is invalid (${code})`
       : /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
-        ? `its certificate was not accepted (${code})`
+        ? `its certificate is not trusted (${code})`
         : `the download failed (${code === "" ? oneLine(error.message.slice(0, 100)) : code})`);
   return new ToolError("unavailable", `${shown(url)} could not be read: ${why}.`, {
-    hint: "Check the URL; where it is right, try again later.",
+    hint: "Check the URL; if it is correct, try again later.",
     cause: error,
   });
 }

@@ -69,7 +69,7 @@ describe("addresses", () => {
     ["2a00:1450:4001:80b:0:5efe:a9fe:a9fe", "a link-local address"],
     ["2a00:1450:4001:80b:200:5efe:10.0.0.1", "a private address"],
     ["2002:808:808::200:5efe:192.168.0.1", "a private address"],
-    ["nonsense", "no IP address"],
+    ["nonsense", "not an IP address"],
   ])("%s is %s", (address, reserve) => expect(reserveOf(address)).toBe(reserve));
 
   it.each([
@@ -149,25 +149,25 @@ describe("a URL guard", () => {
         .catch((error) => Promise.reject(error)),
     );
     expect(kind).toBe("denied");
-    expect(hint).toBe(`If it is meant, the user starts the server with --allow-host ${host}.`);
+    expect(hint).toBe(`To allow it, the user can start the server with --allow-host ${host}.`);
   });
 
   it("refuses other schemes, credentials and what is no URL", async () => {
-    expect(await fate("file:///etc/passwd")).toContain("URLs with file: are refused");
-    expect(await fate("data:text/html,x")).toContain("URLs with data: are refused");
-    expect(await fate("ftp://example.org/")).toContain("URLs with ftp: are refused");
+    expect(await fate("file:///etc/passwd")).toContain("file: URLs are not allowed");
+    expect(await fate("data:text/html,x")).toContain("data: URLs are not allowed");
+    expect(await fate("ftp://example.org/")).toContain("ftp: URLs are not allowed");
     expect(await fate("htps://example.org/")).toContain("Did you mean https?");
     expect(await fate("http://user:secret@example.org/")).toBe(
-      "A URL with a user name or password in it is refused (host example.org).",
+      "URLs that contain a user name or password are not allowed (host example.org).",
     );
     expect(await fate("//example.org/")).toContain("is not a URL");
     expect(await fate("http://fe80::1%25eth0/")).toContain("is not a URL");
-    expect(await fate(`http://example.org/${"x".repeat(9_000)}`)).toContain("8192 are allowed");
+    expect(await fate(`http://example.org/${"x".repeat(9_000)}`)).toContain("the limit is 8192");
   });
 
   it("refuses a name as soon as one of its addresses is not public", async () => {
     expect(await fate("http://mixed.example/", {}, answering("93.184.215.14", "10.0.0.8"))).toBe(
-      'The host "mixed.example" has the address 10.0.0.8, a private address, and is not reached.',
+      'The host "mixed.example" resolves to 10.0.0.8, a private address, and is blocked.',
     );
     expect(await fate("http://empty.example/", {}, answering())).toContain("has no address");
     expect(await fate("http://good.example/", {}, answering("93.184.215.14", "2606:4700::1111"))).toBe(
@@ -196,7 +196,9 @@ describe("a URL guard", () => {
     const both = { allowPrivate: true, denyHosts: ["*.example", "10.0.0.0/8"] };
     expect(await fate("http://a.example/", both)).toContain("is denied by --deny-host");
     expect(await fate("http://10.0.0.1/", both)).toContain("is denied by --deny-host");
-    expect(await fate("http://b.test/", both, answering("10.2.3.4"))).toContain("which --deny-host denies");
+    expect(await fate("http://b.test/", both, answering("10.2.3.4"))).toContain(
+      "which is denied by --deny-host",
+    );
   });
 
   it("refuses a rule that nobody could mean", () => {

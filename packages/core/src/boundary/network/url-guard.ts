@@ -71,11 +71,11 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   const allowed = (rules.allowHosts ?? []).map(parseHostRule);
   const denied = (rules.denyHosts ?? []).map(parseHostRule);
 
-  /** The host in its one spelling. @throws ToolError where a rule about names refuses it. */
+  /** The host in canonical form. @throws ToolError where a rule about names refuses it. */
   function checkName(host: string, port: number): string {
     const name = plainHost(host);
     if (denied.some((rule) => rule.names(name, port)))
-      throw refused(name, "is denied by --deny-host", "Ask the user whether it is meant to be reachable.");
+      throw refused(name, "is denied by --deny-host", "Ask the user whether it should be allowed.");
     if (allowed.some((rule) => rule.names(name, port))) return name;
     if (isIP(name) !== 0) checkAddress(name, name, port);
     else {
@@ -87,14 +87,18 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
 
   function checkAddress(address: string, name: string, port: number): void {
     if (denied.some((rule) => rule.covers(address, port)))
-      throw refused(name, `has the address ${address}, which --deny-host denies`, "Ask the user about it.");
+      throw refused(
+        name,
+        `has the address ${address}, which is denied by --deny-host`,
+        "Ask the user about it.",
+      );
     if (allowed.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
     const reserve = reserveOf(address);
     if (reserve !== undefined && !permits(reserve)) throw reserved(name, reserve, address);
   }
 
   const permits = (reserve: Reserve): boolean =>
-    reserve !== "no IP address" &&
+    reserve !== "not an IP address" &&
     (rules.allowPrivate === true || (rules.allowLoopback === true && reserve === "a loopback address"));
 
   async function place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace> {
@@ -136,17 +140,17 @@ export function portOf(url: URL): number {
 }
 
 /**
- * Reads a URL of the web. WHATWG's parser brings every spelling of an IPv4 address (decimal, octal, hexadecimal, short,
- * full-width digits) into one form, so that no check of ours has to know them.
+ * Reads a URL of the web. WHATWG's parser brings every notation of an IPv4 address (decimal, octal,
+ * hexadecimal, short, full-width digits) into one form, so that our checks need not know them.
  *
  * @throws ToolError `invalid`; `denied` for another scheme or credentials.
  */
 export function parseWebUrl(given: string | URL): URL {
   const text = String(given);
   const shown = oneLine(text.slice(0, 200));
-  const hint = "Give an absolute URL such as https://example.org/page.";
+  const hint = "Use an absolute URL such as https://example.org/page.";
   if (text.length > MAX_URL_CHARS)
-    throw new ToolError("invalid", `The URL has ${text.length} characters; ${MAX_URL_CHARS} are allowed.`, {
+    throw new ToolError("invalid", `The URL has ${text.length} characters; the limit is ${MAX_URL_CHARS}.`, {
       hint,
     });
   if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });
@@ -156,16 +160,16 @@ export function parseWebUrl(given: string | URL): URL {
     const meant = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
     throw new ToolError(
       "denied",
-      `URLs with ${oneLine(url.protocol.slice(0, 40))} are refused; allowed are http: and https:.${meant}`,
+      `${oneLine(url.protocol.slice(0, 40))} URLs are not allowed; use http: or https:.${meant}`,
       { hint },
     );
   }
   if (url.username !== "" || url.password !== "") {
     throw new ToolError(
       "denied",
-      `A URL with a user name or password in it is refused (host ${oneLine(url.host)}).`,
+      `URLs that contain a user name or password are not allowed (host ${oneLine(url.host)}).`,
       {
-        hint: "Leave user@ out of the URL; the user can configure what a host needs.",
+        hint: "Remove user@ from the URL; the user can configure credentials for a host.",
       },
     );
   }
@@ -188,8 +192,8 @@ interface HostRule {
  */
 export function parseHostRule(text: string): HostRule {
   const rule = text.trim().toLowerCase();
-  const unreadable = new ToolError("invalid", `"${oneLine(text.slice(0, 200))}" is no host.`, {
-    hint: "Write a name (example.org), all below one (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
+  const unreadable = new ToolError("invalid", `"${oneLine(text.slice(0, 200))}" is not a valid host.`, {
+    hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
   });
   if (isNetwork(rule))
     return { names: (host) => isInNetwork(host, rule), covers: (address) => isInNetwork(address, rule) };
@@ -214,7 +218,9 @@ export function parseHostRule(text: string): HostRule {
   };
 }
 
-/** A host in the spelling that rules and checks compare: lower case, ASCII, no brackets, zone or dot at the end. */
+/**
+ * A host in the form that rules and checks compare: lower case, ASCII, no brackets, zone or dot at the end.
+ */
 function plainHost(host: string): string {
   const bare = host
     .replace(/^\[(.*)\]$/, "$1")
@@ -222,7 +228,8 @@ function plainHost(host: string): string {
     .replace(/\.$/, "")
     .toLowerCase();
   if (isIP(bare) !== 0) return bare;
-  // A host that comes from elsewhere than a parsed URL may still spell an IPv4 address in one of the old ways.
+  // A host that comes from elsewhere than a parsed URL may still contain an IPv4 address in one of the old
+  // notations.
   const parsed = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
   return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
@@ -234,7 +241,7 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
     throw new ToolError("unavailable", `The name "${oneLine(host)}" could not be resolved (${code}).`, {
-      hint: "The network or its name server does not answer; try again later.",
+      hint: "The network or its DNS server is not responding; try again later.",
       cause: error,
     });
   }
@@ -250,7 +257,7 @@ function open(address: string, port: number, signal: AbortSignal | undefined): P
     };
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(Object.assign(new Error(`${address}:${port} did not answer`), { code: "ETIMEDOUT" }));
+      reject(Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" }));
     }, CONNECT_MS);
     const settle = (): void => {
       clearTimeout(timer);
@@ -282,22 +289,22 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefi
 
 function reserved(name: string, reserve: Reserve, address?: string): ToolError {
   const what =
-    address === undefined || address === name ? `is ${reserve}` : `has the address ${address}, ${reserve}`;
+    address === undefined || address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
   return refused(
     name,
     what,
-    `If it is meant, the user starts the server with --allow-host ${oneLine(name)}.`,
+    `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`,
   );
 }
 
 function refused(name: string, why: string, hint: string): ToolError {
-  return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is not reached.`, {
+  return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`, {
     hint,
   });
 }
 
 function noAddress(name: string): ToolError {
   return new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
-    hint: "Check the spelling of the URL, and the network.",
+    hint: "Check the URL for typos, and check the network.",
   });
 }

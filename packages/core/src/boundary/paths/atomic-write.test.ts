@@ -15,29 +15,29 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Ground,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("writing a file, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   /** Everything below the root and what is outside: no attempt may leave anything else behind. */
   async function names(): Promise<string[]> {
-    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
-    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
+    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
     return namesBelow(root);
   }
 
@@ -63,7 +63,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
     });
 
     it("is made once in `create` mode, whoever else wants the name", async () => {
-      const guards = Array.from({ length: 20 }, () => ground.guard(verification));
+      const guards = Array.from({ length: 20 }, () => workspace.guard(verification));
       const results = await Promise.allSettled(
         guards.map((one, index) => one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" })),
       );
@@ -184,7 +184,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       await writeFile(path, contents[0] ?? "");
       let writing = true;
       const writers = contents.map(async (content) => {
-        const own = ground.guard(verification);
+        const own = workspace.guard(verification);
         for (let round = 0; round < 15; round++) await own.writeFile("old.txt", content);
       });
       const reading = (async () => {
@@ -229,10 +229,10 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
     });
 
     it("that leads outside is denied, to a file, a missing name or a directory", async () => {
-      await symlink(ground.secret, join(root, "file"));
+      await symlink(workspace.secret, join(root, "file"));
       await symlink("../outside/new.txt", join(root, "missing"));
       await symlink("missing", join(root, "chain"));
-      await symlink(ground.outside, join(root, "directory"));
+      await symlink(workspace.outside, join(root, "directory"));
       const before = await names();
       for (const mode of ["overwrite", "create"] as const) {
         for (const path of [

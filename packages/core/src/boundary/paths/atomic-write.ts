@@ -10,9 +10,9 @@ import { demandWritable, openPlace, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
 import { quote } from "./quote.ts";
 import { placeOf, reach } from "./reach.ts";
-import { changedMeanwhile, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
+import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
 import { errorCode, isMissing } from "./system-error.ts";
-import { createTemporaryFile, takeOver } from "./temporary-file.ts";
+import { copyAttributes, createTemporaryFile } from "./temporary-file.ts";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, WriteOptions } from "./types.ts";
 
 export interface Written {
@@ -22,8 +22,8 @@ export interface Written {
 }
 
 /**
- * Writes a whole file so that nobody ever sees a part of it: into a temporary file beside it, to the disk, then under
- * its name. A failure leaves everything as it was, made parents and the temporary file included.
+ * Writes a whole file so that nobody ever sees part of it: to a temporary file next to it, synced, then
+ * renamed to its name. A failure leaves everything as it was, made parents and the temporary file included.
  *
  * The name gets a new inode: a hard link elsewhere, perhaps outside the allowed directories, keeps the old content. Extended
  * attributes and access control lists are not carried over.
@@ -68,7 +68,7 @@ async function openTarget(path: string, options: WriteOptions, context: GuardCon
   const target = await openPlace(placeOf(reached), context, { write: true, createParents });
   if (target.stat?.isSymbolicLink() !== true) return target;
   await target.parent.close();
-  throw changedMeanwhile(path);
+  throw changedConcurrently(path);
 }
 
 async function writeInto(
@@ -81,7 +81,7 @@ async function writeInto(
   const present = await statEntry(parent, name);
   if (present?.isDirectory()) throw isDirectory(path);
   if (present !== undefined && !present.isFile()) {
-    throw present.isSymbolicLink() ? changedMeanwhile(path) : specialFile(path, present);
+    throw present.isSymbolicLink() ? changedConcurrently(path) : specialFile(path, present);
   }
   if (present !== undefined && options.mode === "create") throw exists(path);
   if (present !== undefined) await demandPermission(place);
@@ -92,7 +92,7 @@ async function writeInto(
     await temporary.handle.sync();
     const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
     const old = checked?.stat ?? present;
-    if (old !== undefined) await takeOver(temporary, old);
+    if (old !== undefined) await copyAttributes(temporary, old);
     // Windows gives no new name to a file that is open.
     await temporary.handle.close();
     await parent.verify();
@@ -136,11 +136,11 @@ async function runCheck(
 /** Nothing of this process runs between the two calls: what was checked is what is replaced. */
 function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
-  if (now === undefined || !isSame(now, checked)) throw changedMeanwhile(path);
+  if (now === undefined || !isSame(now, checked)) throw changedConcurrently(path);
   renameSync(temporary, entry);
 }
 
-/** Replacing needs no permission on the file itself, but who took it away means that it stays as it is. */
+/** Replacing needs no permission on the file itself, but removing it shows that it should stay unchanged. */
 async function demandPermission({ entry, path }: GuardedPlace): Promise<void> {
   try {
     await access(entry, constants.W_OK);

@@ -19,7 +19,7 @@ describe("narrow", () => {
   const cases: [string, AllowedDirectory[], string[], string[], string[]][] = [
     ["a root inside stands for the directory", [configured("/a")], ["/a/x"], ["/a/x"], []],
     ["the same directory", [configured("/a")], ["/a"], ["/a"], []],
-    ["a root around leaves the directory as it is", [configured("/a/b")], ["/a"], ["/a/b"], []],
+    ["a root around it leaves the directory unchanged", [configured("/a/b")], ["/a"], ["/a/b"], []],
     ["the whole disk does too", [configured("/a"), configured("/b")], ["/"], ["/a", "/b"], []],
     ["what no root covers is left out", [configured("/a"), configured("/b")], ["/b/x"], ["/b/x"], []],
     [

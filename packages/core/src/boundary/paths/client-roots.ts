@@ -1,7 +1,7 @@
 import { isFileSystemRoot, isInside, type Platform } from "./platform.ts";
 import type { AllowedDirectory } from "./types.ts";
 
-/** What becomes of the client's roots beside configured directories. */
+/** How the client's roots combine with configured directories. */
 export interface Applied {
   readonly directories: AllowedDirectory[];
   /** Roots that were left out because they are outside the configured directories. */
@@ -12,7 +12,8 @@ export interface Applied {
 
 /**
  * The part of `configured` that the client's `roots` cover: a root inside a configured directory stands for it, a
- * root around one leaves it as it is. Nothing comes out that was not inside before, and what was read-only stays so.
+ * root around one leaves it unchanged. Nothing comes out that was not inside before, and what was read-only
+ * stays so.
  */
 export function narrow(
   configured: readonly AllowedDirectory[],

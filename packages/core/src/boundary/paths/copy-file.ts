@@ -3,7 +3,7 @@ import { chmod, chown, type FileHandle, open, utimes } from "node:fs/promises";
 import { isSame } from "./identity.ts";
 import type { Opener } from "./opener.ts";
 import type { ReadHandle } from "./read-handle.ts";
-import { changedMeanwhile } from "./refusals.ts";
+import { changedConcurrently } from "./refusals.ts";
 import type { GuardedPlace } from "./types.ts";
 
 const chunkBytes = 1024 * 1024;
@@ -23,12 +23,12 @@ export async function copyContent(
 ): Promise<void> {
   const source = await opener.openFile(from.parent.entry(from.name), from.path);
   try {
-    if (!isSame(await source.handle.stat({ bigint: true }), seen)) throw changedMeanwhile(from.path);
+    if (!isSame(await source.handle.stat({ bigint: true }), seen)) throw changedConcurrently(from.path);
     const target = await open(to.parent.entry(to.name), "wx", 0o600);
     try {
       await pump(source.handle, target, signal);
       const after = await source.handle.stat({ bigint: true });
-      if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size) throw changedMeanwhile(from.path);
+      if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size) throw changedConcurrently(from.path);
       if (attributes) {
         await copyAttributes(target, seen);
         await target.sync();

@@ -3,16 +3,16 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { boundOf, type Ground, makeGround, refusal } from "../../../test/fixtures/boundary.ts";
+import { boundOf, makeWorkspace, refusal, type Workspace } from "../../../test/fixtures/boundary.ts";
 import { DirectoryBound, describeBound } from "./directories.ts";
 import { createPathGuard } from "./path-guard.ts";
 import type { Bound } from "./types.ts";
 
-let ground: Ground;
+let workspace: Workspace;
 beforeEach(async () => {
-  ground = await makeGround();
+  workspace = await makeWorkspace();
 });
-afterEach(() => ground.remove());
+afterEach(() => workspace.remove());
 
 function rootsAt(...paths: string[]) {
   return paths.map((path) => ({ uri: pathToFileURL(path).href }));
@@ -24,7 +24,7 @@ function pathsOf(bound: Bound): string[] {
 
 describe("configured directories", () => {
   it("are absolute, in their order, once each, with their source", () => {
-    const { root, outside } = ground;
+    const { root, outside } = workspace;
     const bound = boundOf(
       { path: relative(process.cwd(), outside), source: "argument" },
       { path: `${root}/x/..`, source: "environment", writable: false },
@@ -39,9 +39,9 @@ describe("configured directories", () => {
   it("may be given with ~ or as a file URI", () => {
     const bound = boundOf(
       { path: "~", source: "argument" },
-      { path: pathToFileURL(ground.root).href, source: "argument" },
+      { path: pathToFileURL(workspace.root).href, source: "argument" },
     );
-    expect(pathsOf(bound)).toEqual([homedir(), ground.root]);
+    expect(pathsOf(bound)).toEqual([homedir(), workspace.root]);
   });
 
   it.each(["", "a\0b", "file://host/x"])("%j is refused at once", (path) => {
@@ -49,21 +49,21 @@ describe("configured directories", () => {
   });
 
   it("may be a link: both names are known", async () => {
-    const link = join(ground.base, "link");
-    await symlink(ground.root, link);
+    const link = join(workspace.base, "link");
+    await symlink(workspace.root, link);
     const bound = boundOf({ path: link, source: "argument" });
-    expect(bound.directories()).toMatchObject([{ path: link, realPath: ground.root }]);
+    expect(bound.directories()).toMatchObject([{ path: link, realPath: workspace.root }]);
   });
 
   it("are found in the other Unicode form", async () => {
-    const stored = join(ground.base, "cafe\u0301");
+    const stored = join(workspace.base, "cafe\u0301");
     await mkdir(stored);
-    const bound = boundOf({ path: join(ground.base, "caf\u00e9"), source: "argument" });
+    const bound = boundOf({ path: join(workspace.base, "caf\u00e9"), source: "argument" });
     expect(bound.directories()).toMatchObject([{ realPath: stored }]);
   });
 
   it("may come, go and return while the server runs; listeners hear of it", async () => {
-    const path = join(ground.base, "later");
+    const path = join(workspace.base, "later");
     const bound = boundOf({ path, source: "argument" });
     let changes = 0;
     const stop = bound.onChange(() => {
@@ -88,7 +88,7 @@ describe("configured directories", () => {
   });
 
   it("are never /proc, whatever name leads there", async () => {
-    const link = join(ground.base, "link");
+    const link = join(workspace.base, "link");
     await symlink("/proc/self", link);
     const bound = boundOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
     for (const directory of bound.directories()) expect(directory.unavailable).toMatch(/never allowed/);
@@ -97,21 +97,21 @@ describe("configured directories", () => {
 
 describe("a configured link that is changed", () => {
   it("is followed where it is outside the directories that the server may change", async () => {
-    const link = join(ground.base, "current");
-    await symlink(ground.root, link);
+    const link = join(workspace.base, "current");
+    await symlink(workspace.root, link);
     const bound = boundOf({ path: link, source: "argument" });
     await rm(link);
-    await symlink(ground.outside, link);
+    await symlink(workspace.outside, link);
     bound.refresh();
-    expect(bound.directories()).toMatchObject([{ realPath: ground.outside }]);
+    expect(bound.directories()).toMatchObject([{ realPath: workspace.outside }]);
   });
 
   it("leads nowhere where a directory was replaced by it, until the directory is back", async () => {
-    const path = join(ground.base, "project");
+    const path = join(workspace.base, "project");
     await mkdir(path);
     const bound = boundOf({ path, source: "argument" });
-    await rename(path, join(ground.base, "away"));
-    await symlink(ground.outside, path);
+    await rename(path, join(workspace.base, "away"));
+    await symlink(workspace.outside, path);
     bound.refresh();
     expect(bound.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
     const secret = join(path, "secret.txt");
@@ -119,67 +119,67 @@ describe("a configured link that is changed", () => {
       code: "directory_unavailable",
     });
     await rm(path);
-    await rename(join(ground.base, "away"), path);
+    await rename(join(workspace.base, "away"), path);
     bound.refresh();
     expect(bound.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
   });
 
   it.each(["before", "after"])(
-    "is refused where it lies inside an allowed directory (first there %s the start)",
+    "is refused if it is inside an allowed directory (first there %s the start)",
     async (when) => {
-      const sub = join(ground.root, "sub");
+      const sub = join(workspace.root, "sub");
       if (when === "before") await mkdir(sub);
-      const bound = boundOf({ path: ground.root, source: "argument" }, { path: sub, source: "argument" });
-      if (when === "before") await rename(sub, join(ground.root, "old"));
-      await symlink(ground.outside, sub);
+      const bound = boundOf({ path: workspace.root, source: "argument" }, { path: sub, source: "argument" });
+      if (when === "before") await rename(sub, join(workspace.root, "old"));
+      await symlink(workspace.outside, sub);
       bound.refresh();
       expect(bound.directories()).toMatchObject([
-        { path: ground.root },
+        { path: workspace.root },
         { path: sub, unavailable: /restart/ },
       ]);
-      expect(bound.directories().map(({ realPath }) => realPath)).toEqual([ground.root, sub]);
+      expect(bound.directories().map(({ realPath }) => realPath)).toEqual([workspace.root, sub]);
     },
   );
 });
 
 describe("client roots", () => {
   it("narrow what is configured, and widen nothing", async () => {
-    const sub = join(ground.root, "sub");
+    const sub = join(workspace.root, "sub");
     await mkdir(sub);
-    const { bound } = ground;
+    const { bound } = workspace;
     expect(bound.setClientRoots(rootsAt(sub))).toEqual([]);
     expect(bound.directories()).toEqual([
       { path: sub, realPath: sub, source: "client root", writable: true },
     ]);
     expect(bound.setClientRoots(rootsAt("/"))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
     bound.setClientRoots(rootsAt(sub));
     bound.setClientRoots(undefined);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
   });
 
   it("outside are ignored with a note, and all outside leave the configured ones", async () => {
-    const { bound, outside, root } = ground;
+    const { bound, outside, root } = workspace;
     const sibling = `${root}-evil`;
     await mkdir(sibling);
     const notes = bound.setClientRoots(rootsAt(outside, sibling));
     expect(notes).toHaveLength(3);
     expect(notes[0]).toContain(outside);
-    expect(notes[2]).toContain(`the configured directories stay: "${root}"`);
+    expect(notes[2]).toContain(`the configured directories remain: "${root}"`);
     expect(pathsOf(bound)).toEqual([root]);
     expect(bound.setClientRoots(rootsAt(outside, root))).toHaveLength(1);
     expect(pathsOf(bound)).toEqual([root]);
   });
 
   it("that are links out of the bound are outside", async () => {
-    const link = join(ground.root, "link");
-    await symlink(ground.outside, link);
-    expect(ground.bound.setClientRoots(rootsAt(link))).toHaveLength(2);
-    expect(pathsOf(ground.bound)).toEqual([ground.root]);
+    const link = join(workspace.root, "link");
+    await symlink(workspace.outside, link);
+    expect(workspace.bound.setClientRoots(rootsAt(link))).toHaveLength(2);
+    expect(pathsOf(workspace.bound)).toEqual([workspace.root]);
   });
 
-  it("that are no file URIs are ignored with a note each", () => {
-    const notes = ground.bound.setClientRoots([
+  it("that are not file URIs are ignored, each with a note", () => {
+    const notes = workspace.bound.setClientRoots([
       { uri: "https://example.com/" },
       { uri: "file://server/share" },
       { uri: "file:///a\nb" },
@@ -192,8 +192,8 @@ describe("client roots", () => {
   it("are the bound where nothing is configured, but never a whole file system", () => {
     const bound = new DirectoryBound({ configured: [], mode: "narrow" });
     expect(bound.directories()).toEqual([]);
-    expect(bound.setClientRoots(rootsAt(ground.root))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(bound.setClientRoots(rootsAt(workspace.root))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
     expect(bound.setClientRoots(rootsAt("/"))).toEqual([
       expect.stringMatching(/"\/" is ignored: it is a whole file system/),
     ]);
@@ -202,42 +202,42 @@ describe("client roots", () => {
 
   it("replace what is configured where the user says so, without opening the disk", () => {
     const bound = new DirectoryBound({
-      configured: [{ path: ground.root, source: "argument" }],
+      configured: [{ path: workspace.root, source: "argument" }],
       mode: "replace",
     });
-    expect(bound.setClientRoots(rootsAt(ground.outside))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([ground.outside]);
+    expect(bound.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([workspace.outside]);
     expect(bound.setClientRoots(rootsAt("/"))).toHaveLength(2);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
   });
 
   it("do not count where they are turned off", () => {
     const bound = new DirectoryBound({
-      configured: [{ path: ground.root, source: "argument" }],
+      configured: [{ path: workspace.root, source: "argument" }],
       mode: "off",
     });
-    expect(bound.setClientRoots(rootsAt(ground.outside))).toEqual([]);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(bound.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
     const none = new DirectoryBound({ configured: [], mode: "off" });
-    none.setClientRoots(rootsAt(ground.outside));
+    none.setClientRoots(rootsAt(workspace.outside));
     expect(none.directories()).toEqual([]);
   });
 
   it("come before the fallback, which is never a whole file system", () => {
-    const bound = new DirectoryBound({ configured: [], mode: "narrow", fallback: ground.root });
-    expect(bound.directories()).toMatchObject([{ path: ground.root, source: "working directory" }]);
-    bound.setClientRoots(rootsAt(ground.outside));
-    expect(pathsOf(bound)).toEqual([ground.outside]);
+    const bound = new DirectoryBound({ configured: [], mode: "narrow", fallback: workspace.root });
+    expect(bound.directories()).toMatchObject([{ path: workspace.root, source: "working directory" }]);
+    bound.setClientRoots(rootsAt(workspace.outside));
+    expect(pathsOf(bound)).toEqual([workspace.outside]);
     bound.setClientRoots([]);
-    expect(pathsOf(bound)).toEqual([ground.root]);
+    expect(pathsOf(bound)).toEqual([workspace.root]);
     expect(new DirectoryBound({ configured: [], mode: "narrow", fallback: "/" }).directories()).toEqual([]);
   });
 });
 
 describe("describeBound", () => {
   it("names the directories and what is special about them, or the option that helps", async () => {
-    const { root, base } = ground;
-    expect(describeBound(ground.bound)).toBe(`the allowed directory is "${root}"`);
+    const { root, base } = workspace;
+    expect(describeBound(workspace.bound)).toBe(`the allowed directory is "${root}"`);
     const bound = boundOf(
       { path: root, source: "argument", writable: false },
       { path: join(base, "none"), source: "argument" },

@@ -42,9 +42,9 @@ const rememberedMs = 1000;
  *
  * A configured directory may be a link, may be missing at first, and may vanish and return: it is looked up again
  * while the server runs. A link that was on the way to it from the start may be pointed elsewhere. But where it leads
- * elsewhere because a directory was replaced by a link, or because of a link that itself lies inside an allowed
- * directory, it is out of use until the server is started again: otherwise whoever may write there could choose what
- * is allowed.
+ * elsewhere because a directory was replaced by a symlink, or because of a link that is itself inside an
+ * allowed directory, it is out of use until the server is started again: otherwise whoever may write there
+ * could choose what is allowed.
  */
 export class DirectoryBound implements Bound {
   readonly #configured: readonly AllowedDirectory[];
@@ -64,7 +64,7 @@ export class DirectoryBound implements Bound {
       this.#introduce(absolute(one.path), one.source, one.writable ?? true),
     );
     const fallback = options.fallback === undefined ? undefined : absolute(options.fallback);
-    // Some hosts start their servers in "/": that is no choice of the user's.
+    // Some hosts start their servers in "/": that is not the user's choice.
     this.#fallback =
       fallback === undefined || isFileSystemRoot(fallback, process.platform)
         ? []
@@ -132,18 +132,18 @@ export class DirectoryBound implements Bound {
   #notes({ outside, whole, directories }: Applied): string[] {
     const notes = whole.map(
       (root) =>
-        `The client's root ${quote(root.path)} is ignored: it is a whole file system, which only a directory argument or --root can open.`,
+        `The client's root ${quote(root.path)} is ignored: it is a whole file system, which only a directory argument or --root can allow.`,
     );
     for (const root of outside) {
       notes.push(
-        `The client's root ${quote(root.path)} is ignored: it lies outside the configured directories.`,
+        `The client's root ${quote(root.path)} is ignored: it is outside the configured directories.`,
       );
     }
     const ignored = outside.length + whole.length;
     if (ignored > 0 && ignored === this.#roots.length && this.#configured.length > 0) {
       const paths = directories.map((directory) => quote(directory.path));
       notes.push(
-        `None of the client's roots can be used, so the configured directories stay: ${listed(paths)}.`,
+        `None of the client's roots can be used, so the configured directories remain: ${listed(paths)}.`,
       );
     }
     return notes;
@@ -173,7 +173,9 @@ export class DirectoryBound implements Bound {
     for (const link of linksOnTheWay(path)) {
       const isNew = trusted !== undefined && !trusted.links.has(link);
       if (!isNew && !isChosenInside(link)) continue;
-      const change = isNew ? "was replaced by a link" : "was changed by a link inside an allowed directory";
+      const change = isNew
+        ? "was replaced by a symlink"
+        : "was changed by a symlink inside an allowed directory";
       const unavailable = `${change}; restart the server to accept it`;
       return { realPath: trusted?.realPath ?? path, unavailable };
     }

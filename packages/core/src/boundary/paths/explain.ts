@@ -26,7 +26,7 @@ export async function explain(error: unknown, path: string, context: GuardContex
   return isMissing(error) ? missing(path, reached, context) : systemError(error, path);
 }
 
-/** Whether the deepest existing place of a path lies inside; what is missing below it then does too. */
+/** Whether the deepest existing part of a path is inside; what is missing below it then is too. */
 export async function isReachInside({ real }: Reach, { opener, membership }: GuardContext): Promise<boolean> {
   if (membership.surelyAround(real) !== undefined) return true;
   try {
@@ -42,7 +42,7 @@ export async function isReachInside({ real }: Reach, { opener, membership }: Gua
 async function missing(path: string, reached: Reach, context: GuardContext): Promise<ToolError> {
   const [name] = reached.missing;
   if (name === undefined) {
-    return new ToolError("conflict", `${quote(path)} came or went in the middle of this operation.`, {
+    return new ToolError("conflict", `${quote(path)} appeared or disappeared during this operation.`, {
       code: "changed_meanwhile",
       hint: "Retry.",
     });
@@ -52,16 +52,16 @@ async function missing(path: string, reached: Reach, context: GuardContext): Pro
     new ToolError("not_found", `${quote(path)} does not exist${detail}.`, { code: "enoent", hint });
 
   if (!(await isDirectoryAt(reached.real))) {
-    return say(`: ${quote(ancestor)} is a file`, "Name the file itself, or something below a directory.");
+    return say(`: ${quote(ancestor)} is a file`, "Use the file itself, or a path inside a directory.");
   }
   const similar = nearest(name, await namesIn(reached.real, context));
-  const near = similar.length > 0 ? ` and holds ${listed(similar.map(quote))}` : "";
+  const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
   const nearestExisting = `; the nearest existing directory is ${quote(ancestor)}${near}`;
   return say(
     nearestExisting,
     similar.length > 0
       ? "Use one of these names, or list the directory."
-      : "List that directory to see what is there.",
+      : "List that directory to see its contents.",
   );
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { keyedLock } from "./keyed-lock.ts";
 
 describe("keyedLock", () => {
-  it("runs what has one key in turn, after a failure too, and other keys beside it", async () => {
+  it("runs work with the same key in sequence, even after a failure, and other keys in parallel", async () => {
     const lock = keyedLock();
     const events: string[] = [];
     const work = (name: string) => async () => {

@@ -12,8 +12,8 @@ const platform: Platform = process.platform;
 const rules: TextRules = { platform, home: homedir };
 
 /**
- * The text of an argument → an absolute, normalised path that lies inside an allowed directory by its text. Where it
- * leads is seen only when it is opened.
+ * The text of an argument → an absolute, normalised path that is inside an allowed directory by its text.
+ * Where it leads is seen only when it is opened.
  *
  * A relative path is taken below the directories in their order: the first in which it exists, else the first.
  *
@@ -79,7 +79,7 @@ async function belowDirectories(path: string, bound: Bound): Promise<string | un
   return inside.find((candidate) => candidate === candidates[0]);
 }
 
-/** What lies behind a link out of the bound does not count: which directory is chosen would tell of it. */
+/** What is behind a link out of the bound does not count: the choice of directory would reveal it. */
 async function isThere(path: string, bound: Bound): Promise<boolean> {
   try {
     if (innermost(await realpath(dirname(path)), bound) === undefined) return false;
@@ -91,9 +91,9 @@ async function isThere(path: string, bound: Bound): Promise<boolean> {
 }
 
 /**
- * An absolute path that names an allowed directory by another spelling: through a link above it (macOS's `/tmp`), in
- * another case or Unicode form, or as a Windows short name. Its ancestors are compared by device and inode; the
- * answer is the path below the directory as we know it.
+ * An absolute path that refers to an allowed directory by another name: through a link above it (macOS's
+ * `/tmp`), in another case or Unicode form, or as a Windows short name. Its ancestors are compared by device
+ * and inode; the answer is the path below the directory as we know it.
  *
  * A share is not looked at: asking a server of somebody's choice would hand it the user's credentials.
  */

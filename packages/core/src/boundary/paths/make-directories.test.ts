@@ -3,27 +3,27 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("creating directories, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
   });
   afterEach(async () => {
-    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
-    await ground.remove();
+    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
+    await workspace.remove();
   });
 
   it("answers those that were made, outermost first, and nothing the second time", async () => {
@@ -35,12 +35,12 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     expect(await guard.createDirectory("a/b/c")).toEqual([]);
     expect(await guard.createDirectory("a/b/d")).toEqual([join(root, "a/b/d")]);
     expect(await guard.createDirectory(root)).toEqual([]);
-    expect((await lstat(join(root, "a/b/c"))).mode).toBe((await lstat(ground.outside)).mode);
+    expect((await lstat(join(root, "a/b/c"))).mode).toBe((await lstat(workspace.outside)).mode);
   });
 
   it("may be done by many at once: each directory is answered to one of them", async () => {
     const made = await Promise.all(
-      Array.from({ length: 10 }, () => ground.guard(verification).createDirectory("a/b/c/d")),
+      Array.from({ length: 10 }, () => workspace.guard(verification).createDirectory("a/b/c/d")),
     );
     expect(made.flat().sort()).toEqual(["a", "a/b", "a/b/c", "a/b/c/d"].map((path) => join(root, path)));
   });
@@ -62,7 +62,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
   });
 
   it("is denied through links that lead outside", async () => {
-    await symlink(ground.outside, join(root, "link"));
+    await symlink(workspace.outside, join(root, "link"));
     await symlink("../outside/new", join(root, "dangling"));
     for (const path of ["link/x", "link/x/y", "dangling", "dangling/x", "../outside/x", `${root}-evil`]) {
       expect(await refusal(guard.createDirectory(path)), path).toMatchObject({
@@ -95,19 +95,19 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
 });
 
 describe.each(verifications)("a place, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    await symlink(ground.secret, join(ground.root, "link"));
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    await symlink(workspace.secret, join(workspace.root, "link"));
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   it("is an opened parent and a name, whatever is there; a link is not followed", async () => {
     for (const name of ["link", "nothing"]) {
       const place = await guard.place(name);
-      expect(place).toMatchObject({ name, path: join(ground.root, name), created: [] });
+      expect(place).toMatchObject({ name, path: join(workspace.root, name), created: [] });
       expect(place.entry).toBe(place.parent.entry(name));
       expect(place.stat?.isSymbolicLink()).toBe(name === "link" ? true : undefined);
       await place.parent.close();
@@ -116,14 +116,14 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
 
   it("answers the parents that were made for it", async () => {
     const place = await guard.place("x/y/z", { write: true, createParents: true });
-    expect(place.created).toEqual([join(ground.root, "x"), join(ground.root, "x/y")]);
+    expect(place.created).toEqual([join(workspace.root, "x"), join(workspace.root, "x/y")]);
     await writeFile(place.entry, "at its place");
     await place.parent.close();
-    expect(await readdir(join(ground.root, "x/y"))).toEqual(["z"]);
+    expect(await readdir(join(workspace.root, "x/y"))).toEqual(["z"]);
   });
 
   it("cannot be an allowed directory, nor, to be changed, what holds one", async () => {
-    const { root } = ground;
+    const { root } = workspace;
     await mkdir(join(root, "lib", "vendor"), { recursive: true });
     const nested = guardOf(
       boundOf(

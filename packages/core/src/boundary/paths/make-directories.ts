@@ -4,7 +4,7 @@ import { explain, isReachInside } from "./explain.ts";
 import type { GuardContext } from "./guard-context.ts";
 import { reach } from "./reach.ts";
 import { leadsOutside, readOnly } from "./refusals.ts";
-import { storedName } from "./spelling.ts";
+import { storedName } from "./stored-name.ts";
 import { errorCode } from "./system-error.ts";
 import type { GuardedDirectory } from "./types.ts";
 

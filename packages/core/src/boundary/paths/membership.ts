@@ -11,8 +11,8 @@ export interface Membership {
 }
 
 /**
- * Whether there is a directory that `realPath` may lie in under another spelling, so that its text alone does not say
- * which one it belongs to.
+ * Whether there is a directory that `realPath` may be in under another name, so that its text alone does not
+ * say which one it belongs to.
  */
 export function hasOtherSpelling(realPath: string, bound: Bound, platform: Platform): boolean {
   return bound

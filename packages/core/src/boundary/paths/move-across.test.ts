@@ -16,22 +16,22 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
   elsewhere,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("moving to another file system, verified by %s", (verification) => {
-  let here: Ground;
-  let there: Ground;
+  let here: Workspace;
+  let there: Workspace;
   let guard: PathGuard;
   beforeEach(async () => {
-    here = await makeGround();
-    there = await makeGround(elsewhere);
+    here = await makeWorkspace();
+    there = await makeWorkspace(elsewhere);
     expect((await stat(here.root)).dev).not.toBe((await stat(there.root)).dev);
     guard = guardOf(
       boundOf({ path: here.root, source: "argument" }, { path: there.root, source: "argument" }),
@@ -48,7 +48,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     await there.remove();
   });
 
-  async function names({ root }: Ground): Promise<string> {
+  async function names({ root }: Workspace): Promise<string> {
     return (await namesBelow(root)).join(" ");
   }
   const from = (name: string) => join(here.root, name);
@@ -81,7 +81,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect((await stat(to("moved"))).mode & 0o777).toBe(0o750);
   });
 
-  it("copies hard links as files of their own, and removes both", async () => {
+  it("copies hard links as separate files, and removes both", async () => {
     await mkdir(from("dir"));
     await link(from("a"), from("dir/x"));
     await link(from("a"), from("dir/y"));

@@ -4,23 +4,23 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("moving, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
     await writeFile(join(root, "a"), "A");
     await writeFile(join(root, "b"), "B");
     await mkdir(join(root, "dir"));
@@ -28,9 +28,9 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     await mkdir(join(root, "empty"));
   });
   afterEach(async () => {
-    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
-    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
-    await ground.remove();
+    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
+    await workspace.remove();
   });
 
   async function names(): Promise<string> {
@@ -58,7 +58,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
   });
 
   it("replaces nothing unless it is told to", async () => {
-    await symlink(ground.secret, join(root, "link"));
+    await symlink(workspace.secret, join(root, "link"));
     const before = await names();
     for (const [from, to] of [
       ["a", "b"],
@@ -77,7 +77,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
   });
 
   it("replaces a file by a file, a link itself, an empty directory by a directory", async () => {
-    await symlink(ground.secret, join(root, "link"));
+    await symlink(workspace.secret, join(root, "link"));
     await guard.move("a", "link", { overwrite: true });
     expect((await lstat(join(root, "link"))).isFile()).toBe(true);
     await guard.move("link", "b", { overwrite: true });
@@ -99,7 +99,9 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     const count = 30;
     for (let index = 0; index < count; index++) await writeFile(join(root, "dir", `f${index}`), `${index}`);
     const results = await Promise.allSettled(
-      Array.from({ length: count }, (_, index) => ground.guard(verification).move(`dir/f${index}`, "target")),
+      Array.from({ length: count }, (_, index) =>
+        workspace.guard(verification).move(`dir/f${index}`, "target"),
+      ),
     );
     const winners = results.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
     expect(winners).toHaveLength(1);
@@ -115,7 +117,9 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     const count = 20;
     for (let index = 0; index < count; index++) await mkdir(join(root, "dir", `d${index}`));
     const results = await Promise.allSettled(
-      Array.from({ length: count }, (_, index) => ground.guard(verification).move(`dir/d${index}`, "target")),
+      Array.from({ length: count }, (_, index) =>
+        workspace.guard(verification).move(`dir/d${index}`, "target"),
+      ),
     );
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await readdir(join(root, "dir"))).toHaveLength(count);
@@ -149,7 +153,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
   });
 
   it("stays inside, and out of read-only and allowed directories", async () => {
-    await symlink(ground.outside, join(root, "link"));
+    await symlink(workspace.outside, join(root, "link"));
     await mkdir(join(root, "lib", "vendor"), { recursive: true });
     const nested = guardOf(
       boundOf(
@@ -162,7 +166,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
       ["a", "../outside/a", "outside"],
       ["a", "link/a", "outside"],
       ["link/secret.txt", "stolen", "outside"],
-      [ground.secret, "stolen", "outside"],
+      [workspace.secret, "stolen", "outside"],
       ["a", "lib/vendor/a", "read_only"],
       ["lib/vendor", "vendor", "allowed_directory"],
       ["lib", "library", "allowed_directory"],

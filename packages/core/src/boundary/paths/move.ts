@@ -6,7 +6,7 @@ import type { GuardContext } from "./guard-context.ts";
 import { openPlace } from "./places.ts";
 import { isInside } from "./platform.ts";
 import { quote } from "./quote.ts";
-import { changedMeanwhile, specialFile } from "./refusals.ts";
+import { changedConcurrently, specialFile } from "./refusals.ts";
 import { type Moved, renameEntry } from "./rename.ts";
 import { errorCode } from "./system-error.ts";
 import { temporaryName } from "./temporary-file.ts";
@@ -33,7 +33,7 @@ export async function moveEntry(
     try {
       await moveTo({ place: source, stat }, target, overwrite, context);
     } catch (error) {
-      if (errorCode(error) === "ENOENT") throw changedMeanwhile(from);
+      if (errorCode(error) === "ENOENT") throw changedConcurrently(from);
       throw await explain(error, (await isAboutSource(error, source, target)) ? from : to, context);
     } finally {
       await target.parent.close();
@@ -68,10 +68,10 @@ function refuseIntoItself(source: Moved["place"], target: GuardedPlace, { platfo
   if (!isInside(target.parent.realPath, moved, platform)) return;
   throw new ToolError(
     "invalid",
-    `${quote(source.path)} cannot be moved to ${quote(target.path)}, which lies in it.`,
+    `${quote(source.path)} cannot be moved into itself (${quote(target.path)}).`,
     {
       code: "into_itself",
-      hint: "Choose a place outside of the directory that is moved.",
+      hint: "Choose a destination outside the directory being moved.",
     },
   );
 }
@@ -92,7 +92,7 @@ async function isAboutSource(error: unknown, source: GuardedPlace, target: Guard
   }
 }
 
-/** Between two file systems. The source goes last, and only as far as it is what was copied: nothing can get lost. */
+/** Between two file systems. The source is removed last, and only what was copied: nothing can get lost. */
 async function moveAcross(
   { place: source }: Moved,
   target: GuardedPlace,
@@ -115,8 +115,8 @@ async function moveAcross(
   } catch (error) {
     throw new ToolError(
       "conflict",
-      `${quote(source.path)} was copied to ${quote(path)}, but could not be removed, or only in part.`,
-      { code: "source_remains", hint: "Nothing is lost: compare the two, then delete one.", cause: error },
+      `${quote(source.path)} was copied to ${quote(path)}, but the original could not be fully removed.`,
+      { code: "source_remains", hint: "No data is lost: compare the two, then delete one.", cause: error },
     );
   }
 }

@@ -1,7 +1,7 @@
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import { link, open } from "node:fs/promises";
 import { type Identity, isSame } from "./identity.ts";
-import { changedMeanwhile } from "./refusals.ts";
+import { changedConcurrently } from "./refusals.ts";
 import { errorCode } from "./system-error.ts";
 
 /** What link(2) answers where a file system, or the kernel's hard link protection, has no link for us. */
@@ -37,10 +37,10 @@ export async function giveFreeName(
   // macOS follows a link that was put in the file's place, and would give an outside file a name inside.
   if (isSame(lstatSync(to, { bigint: true }), identity)) return "linked";
   unlinkSync(to);
-  throw changedMeanwhile(path);
+  throw changedConcurrently(path);
 }
 
-/** Where there are no hard links: an empty file of ours holds the name until the rename replaces it. */
+/** Without hard links: our empty file reserves the name until the rename replaces it. */
 async function renameOverHolder(entry: string, to: string, path: string): Promise<void> {
   const holder = await open(to, "wx");
   const held = await holder.stat({ bigint: true });
@@ -49,7 +49,7 @@ async function renameOverHolder(entry: string, to: string, path: string): Promis
     const now = lstatSync(to, { bigint: true, throwIfNoEntry: false });
     return now !== undefined && isSame(now, held);
   };
-  if (!isOurs()) throw changedMeanwhile(path);
+  if (!isOurs()) throw changedConcurrently(path);
   try {
     renameSync(entry, to);
   } catch (error) {

@@ -6,7 +6,7 @@ import { hasOtherSpelling, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener, openUnlinked } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import {
-  changedMeanwhile,
+  changedConcurrently,
   isDirectory,
   isNoDirectory,
   leadsOutside,
@@ -69,7 +69,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
         }
         await handle.close();
       }
-      throw changedMeanwhile(asked);
+      throw changedConcurrently(asked);
     },
 
     async openDirectory(path, asked) {
@@ -89,12 +89,12 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
             return join(realPath, name);
           },
           async verify() {
-            if (!isStill(realPath, identity)) throw changedMeanwhile(asked);
+            if (!isStill(realPath, identity)) throw changedConcurrently(asked);
           },
           async close() {},
         };
       }
-      throw changedMeanwhile(asked);
+      throw changedConcurrently(asked);
     },
   };
 }
@@ -115,7 +115,10 @@ function isStill(realPath: string, identity: Identity): boolean {
   }
 }
 
-/** For file systems on which one directory has several spellings: compares each ancestor with the allowed directories. */
+/**
+ * For file systems on which one directory has several names: compares each ancestor with the allowed
+ * directories.
+ */
 async function aroundByIdentity(realPath: string, bound: Bound): Promise<AllowedDirectory | undefined> {
   const candidates: { directory: AllowedDirectory; identity: BigIntStats }[] = [];
   for (const directory of bound.directories()) {

@@ -23,8 +23,8 @@ import type { AllowedDirectory, Bound, GuardedDirectory } from "./types.ts";
 
 /**
  * open(2), O_PATH: finds a file without opening it. So a FIFO does not block, a device does nothing, and of what
- * lies outside not even the access time changes. Node has no constant for it; the value holds on every architecture
- * that Node runs on.
+ * is outside not even the access time changes. Node has no constant for it; the value holds on every
+ * architecture that Node runs on.
  */
 const O_PATH = 0o10000000;
 const openDescriptor = promisify(open);
@@ -152,8 +152,9 @@ function kernelPath(fd: number, stat: Stats): string {
 }
 
 /**
- * For file systems on which one directory has several spellings (case, Unicode form), so that the kernel's text may
- * differ from ours: climbs from the file by `..`, which no link can divert, until it meets an allowed directory.
+ * For file systems on which one directory has several names (case, Unicode form), so that the kernel's text
+ * may differ from ours: climbs from the file by `..`, which no link can divert, until it meets an allowed
+ * directory.
  */
 function aroundByIdentity(
   fd: number,

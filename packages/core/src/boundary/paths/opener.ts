@@ -8,7 +8,7 @@ import type { GuardedDirectory, GuardedFile } from "./types.ts";
  * the system, `asked` for messages and for the result.
  *
  * Both throw `denied` (outside, device, FIFO, socket), `invalid` (of the other type), and errors of the operating
- * system as they are.
+ * system unchanged.
  */
 export interface Opener {
   openFile(path: string, asked: string): Promise<GuardedFile>;
@@ -23,7 +23,7 @@ export function checkEntryName(name: string): void {
     /[/\0]/.test(name) ||
     (process.platform === "win32" && name.includes("\\"))
   ) {
-    throw new TypeError(`Not the name of a directory's entry: ${JSON.stringify(name)}`);
+    throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
   }
 }
 

@@ -4,28 +4,28 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   readThrough,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("opening, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
     await writeFile(join(root, "a.txt"), "hello");
     await mkdir(join(root, "sub"));
     await writeFile(join(root, "sub", "b.txt"), "below");
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   describe("what is inside", () => {
     it("is opened and described", async () => {
@@ -55,7 +55,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     });
 
     it("is looked for below the directories in their order", async () => {
-      const second = join(ground.base, "second");
+      const second = join(workspace.base, "second");
       await mkdir(second);
       await writeFile(join(second, "only-here.txt"), "second");
       await writeFile(join(second, "a.txt"), "second");
@@ -98,7 +98,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     });
 
     it("may be a hard link, which the link count tells", async () => {
-      await link(ground.secret, join(root, "hard"));
+      await link(workspace.secret, join(root, "hard"));
       const file = await guard.openFile("hard");
       expect(file.stat.nlink).toBe(2);
       await file.handle.close();
@@ -108,22 +108,24 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       expect(guard.contains(root)).toBe(true);
       expect(guard.contains(join(root, "x", "y"))).toBe(true);
       expect(guard.contains(`${root}-evil`)).toBe(false);
-      expect(guard.contains(ground.base)).toBe(false);
+      expect(guard.contains(workspace.base)).toBe(false);
     });
   });
 
   it("knows an allowed directory by all its names", async () => {
-    const link = join(ground.base, "link");
+    const link = join(workspace.base, "link");
     await symlink(root, link);
-    await symlink(ground.base, join(ground.base, "above"));
+    await symlink(workspace.base, join(workspace.base, "above"));
     const linked = guardOf(boundOf({ path: link, source: "argument" }), verification);
-    const names = [join(link, "a.txt"), join(root, "a.txt"), join(ground.base, "above", "root", "a.txt")];
+    const names = [join(link, "a.txt"), join(root, "a.txt"), join(workspace.base, "above", "root", "a.txt")];
     for (const path of [...names, "a.txt"]) expect(await readThrough(linked, path)).toBe("hello");
-    expect(await linked.resolve(join(ground.base, "above", "link", "sub", "x"))).toBe(join(root, "sub", "x"));
-    expect(await refusal(linked.openFile(join(ground.base, "above", "outside", "secret.txt")))).toMatchObject(
-      {
-        code: "outside",
-      },
+    expect(await linked.resolve(join(workspace.base, "above", "link", "sub", "x"))).toBe(
+      join(root, "sub", "x"),
     );
+    expect(
+      await refusal(linked.openFile(join(workspace.base, "above", "outside", "secret.txt"))),
+    ).toMatchObject({
+      code: "outside",
+    });
   });
 });

@@ -58,7 +58,7 @@ export function createPathGuard(bound: Bound, verification?: Verification): Path
       const place = await openPlace(absolute, context);
       try {
         if (place.stat !== undefined && !place.stat.isSymbolicLink()) {
-          throw new ToolError("invalid", `${quote(absolute)} is not a link.`, {
+          throw new ToolError("invalid", `${quote(absolute)} is not a symlink.`, {
             code: "not_link",
             hint: "Read it as a file or list it as a directory.",
           });

@@ -86,8 +86,8 @@ describe("file URIs", () => {
     ["file:///a%ff", /percent-encoding/],
     ["file:///a?b", /query/],
     ["file:///a#b", /fragment/],
-    ["file:///a b", /white space/],
-    ["file:///a\nb", /white space/],
+    ["file:///a b", /whitespace/],
+    ["file:///a\nb", /whitespace/],
     ["file://[", /parsed/],
   ])("%j is invalid", (uri, message) => {
     expect(refused(uri)).toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
@@ -128,9 +128,9 @@ describe("Windows", () => {
     ["//?/C:/a", /device path/],
     ["//./pipe/x", /device path/],
     ["\\??\\C:\\a", /device path/],
-    ["C:a", /relative to the current directory of a drive/],
-    ["C:", /relative to the current directory of a drive/],
-    ["C:..\\x", /relative to the current directory of a drive/],
+    ["C:a", /relative to a drive's current directory/],
+    ["C:", /relative to a drive's current directory/],
+    ["C:..\\x", /relative to a drive's current directory/],
     ["\\Windows", /no drive/],
     ["/etc/passwd", /no drive/],
     ["C:\\a\\CON", /reserved/],

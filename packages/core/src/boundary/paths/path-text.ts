@@ -42,21 +42,21 @@ export function parsePath(text: string, rules: TextRules): PathText {
 function checkCharacters(text: string): void {
   if (text === "") {
     throw new ToolError("invalid", "The path is empty.", {
-      hint: 'Give an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
+      hint: 'Use an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
     });
   }
   if (text.includes("\0")) {
     throw new ToolError(
       "invalid",
-      `The path ${quote(text)} contains a NUL character, which no path can hold.`,
+      `The path ${quote(text)} contains a NUL character, which paths cannot contain.`,
       {
-        hint: "Give the path without it.",
+        hint: "Remove it.",
       },
     );
   }
   if (/\p{Surrogate}/u.test(text)) {
     throw new ToolError("invalid", `The path ${quote(text)} is not well-formed Unicode (a lone surrogate).`, {
-      hint: "Give the path as a listing shows it.",
+      hint: "Use the path exactly as listed.",
     });
   }
 }
@@ -67,21 +67,21 @@ function pathOfUri(uri: string, platform: Platform): string {
     new ToolError("invalid", `${quote(uri)} is not a usable file URI: ${why}.`, { hint });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u0020]/.test(uri)) {
-    throw refuse("it contains white space", "Write a space as %20, or give the plain path.");
+    throw refuse("it contains whitespace", "Write a space as %20, or use the plain path.");
   }
   if (/[?#]/.test(uri)) {
-    throw refuse("it has a query or a fragment", "Write ? as %3F and # as %23, or give the plain path.");
+    throw refuse("it has a query or a fragment", "Write ? as %3F and # as %23, or use the plain path.");
   }
   let url: URL;
   try {
     url = new URL(uri);
   } catch {
-    throw refuse("it cannot be parsed", "Write file:///absolute/path, or give the plain path.");
+    throw refuse("it cannot be parsed", "Write file:///absolute/path, or use the plain path.");
   }
   if (url.host !== "") {
     throw refuse(
       `it names the host ${quote(url.host)}`,
-      "Only files of this machine can be reached: write file:///absolute/path.",
+      "Only files on this machine can be used: write file:///absolute/path.",
     );
   }
   let decoded: string;
@@ -89,8 +89,8 @@ function pathOfUri(uri: string, platform: Platform): string {
     decoded = fileURLToPath(url, { windows: platform === "win32" });
   } catch {
     throw refuse(
-      "its percent-encoding or its drive is wrong",
-      "Encode as UTF-8, without %2F in names, or give the plain path.",
+      "its percent-encoding or drive is invalid",
+      "Encode as UTF-8, without %2F in names, or use the plain path.",
     );
   }
   checkCharacters(decoded);
@@ -100,8 +100,8 @@ function pathOfUri(uri: string, platform: Platform): string {
 function checkLengths(text: string, platform: Platform): void {
   const isWindows = platform === "win32";
   const refuse = (what: string, size: number, unit: string, most: number): ToolError =>
-    new ToolError("invalid", `${what} is ${size} ${unit} long; at most ${most} are possible.`, {
-      hint: "Give a shorter one.",
+    new ToolError("invalid", `${what} is ${size} ${unit} long; the limit is ${most}.`, {
+      hint: "Use a shorter one.",
     });
 
   const size = isWindows ? text.length : Buffer.byteLength(text);

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   boundOf,
   elsewhere,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 
 /** Root passes every permission bit; this file's process gives the role up, for good. */
@@ -18,10 +18,10 @@ const nobody = 65534;
 const privates = Array.from({ length: 10 }, (_, index) => "p".repeat(index + 1));
 
 describe.each(verifications)("permissions, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   beforeAll(async () => {
-    ground = await makeGround();
-    const { root, base, outside, secret } = ground;
+    workspace = await makeWorkspace();
+    const { root, base, outside, secret } = workspace;
     await writeFile(join(root, "foreign.txt"), "old");
     await chmod(join(root, "foreign.txt"), 0o4666);
     // fs.protected_hardlinks: nobody gets a link to what he may not read and write.
@@ -46,12 +46,12 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await chmod(join(root, "fixed"), 0o555);
   });
   afterAll(async () => {
-    for (const name of ["closed", "fixed"]) await chmod(join(ground.root, name), 0o700);
-    await ground.remove();
+    for (const name of ["closed", "fixed"]) await chmod(join(workspace.root, name), 0o700);
+    await workspace.remove();
   });
 
   it("that forbid reading are denied, and not mistaken for a missing file", async () => {
-    const guard = ground.guard(verification);
+    const guard = workspace.guard(verification);
     expect(await refusal(guard.openFile("unreadable.txt"))).toMatchObject({ kind: "denied", code: "eacces" });
     expect(await refusal(guard.openFile("closed/a.txt"))).toMatchObject({ kind: "denied", code: "eacces" });
     expect(await refusal(guard.openFile("closed/none.txt"))).toMatchObject({
@@ -61,57 +61,57 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   });
 
   it("that forbid reading do not forbid replacing, where nothing is checked", async () => {
-    const guard = ground.guard(verification);
+    const guard = workspace.guard(verification);
     await guard.writeFile("unreadable.txt", Buffer.from("new"));
-    await chmod(join(ground.root, "unreadable.txt"), 0o600);
-    expect(await readFile(join(ground.root, "unreadable.txt"), "utf8")).toBe("new");
-    await chmod(join(ground.root, "unreadable.txt"), 0o200);
+    await chmod(join(workspace.root, "unreadable.txt"), 0o600);
+    expect(await readFile(join(workspace.root, "unreadable.txt"), "utf8")).toBe("new");
+    await chmod(join(workspace.root, "unreadable.txt"), 0o200);
   });
 
   it("that protect a file from writing are kept, though its directory would allow the replacement", async () => {
-    const guard = ground.guard(verification);
+    const guard = workspace.guard(verification);
     expect(await refusal(guard.writeFile("protected.txt", Buffer.from("new")))).toMatchObject({
       kind: "denied",
       code: "not_writable",
     });
-    expect(await readFile(join(ground.root, "protected.txt"), "utf8")).toBe("old");
+    expect(await readFile(join(workspace.root, "protected.txt"), "utf8")).toBe("old");
   });
 
   it("of the directory that something is moved from are told as such", async () => {
-    const error = await refusal(ground.guard(verification).move("fixed/here.txt", "moved.txt"));
+    const error = await refusal(workspace.guard(verification).move("fixed/here.txt", "moved.txt"));
     expect(error).toMatchObject({ kind: "denied", code: "eacces" });
     expect(error.message).toContain("fixed/here.txt");
-    expect(await readdir(ground.root)).not.toContain("moved.txt");
+    expect(await readdir(workspace.root)).not.toContain("moved.txt");
   });
 
   it("that keep the source of a move to another file system leave both, and say so", async () => {
-    const there = await makeGround(elsewhere);
+    const there = await makeWorkspace(elsewhere);
     const guard = guardOf(
-      boundOf({ path: ground.root, source: "argument" }, { path: there.root, source: "argument" }),
+      boundOf({ path: workspace.root, source: "argument" }, { path: there.root, source: "argument" }),
       verification,
     );
     const error = await refusal(guard.move("fixed/here.txt", join(there.root, "moved.txt")));
     expect(error).toMatchObject({ kind: "conflict", code: "source_remains" });
     expect(await readFile(join(there.root, "moved.txt"), "utf8")).toBe("here");
-    expect(await readdir(join(ground.root, "fixed"))).toEqual(["here.txt"]);
+    expect(await readdir(join(workspace.root, "fixed"))).toEqual(["here.txt"]);
     await there.remove();
   });
 
   it("of a directory forbid new files, directories and moves", async () => {
-    const guard = ground.guard(verification);
+    const guard = workspace.guard(verification);
     const works = [
       () => guard.writeFile("fixed/new.txt", Buffer.from("new")),
       () => guard.createDirectory("fixed/sub"),
       () => guard.move("foreign.txt", "fixed/foreign.txt"),
     ];
     for (const work of works) expect(await refusal(work())).toMatchObject({ kind: "denied", code: "eacces" });
-    expect(await readdir(join(ground.root, "fixed"))).toEqual(["here.txt"]);
-    expect((await readdir(ground.root)).filter((name) => name.startsWith("."))).toEqual([]);
+    expect(await readdir(join(workspace.root, "fixed"))).toEqual(["here.txt"]);
+    expect((await readdir(workspace.root)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
   it("that let the kernel refuse a second name do not hinder a move, which still replaces nothing", async () => {
-    const { root } = ground;
-    const guard = ground.guard(verification);
+    const { root } = workspace;
+    const guard = workspace.guard(verification);
     await writeFile(join(root, "taken"), "taken");
     expect(await refusal(guard.move("private.txt", "taken"))).toMatchObject({ kind: "conflict" });
     await guard.move("private.txt", "renamed.txt");
@@ -120,8 +120,8 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   });
 
   it("that let the kernel refuse a second name do not let two moves win one name", async () => {
-    const { root } = ground;
-    const guard = ground.guard(verification);
+    const { root } = workspace;
+    const guard = workspace.guard(verification);
     const results = await Promise.allSettled(privates.map((name) => guard.move(name, "winner")));
     const winners = privates.filter((_, index) => results[index]?.status === "fulfilled");
     expect(winners).toHaveLength(1);
@@ -131,8 +131,8 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   });
 
   it("of somebody else's file stay, as far as they can; its set-user-ID bit goes", async () => {
-    const guard = ground.guard(verification);
+    const guard = workspace.guard(verification);
     await guard.writeFile("foreign.txt", Buffer.from("new"));
-    expect((await stat(join(ground.root, "foreign.txt"))).mode & 0o7777).toBe(0o666);
+    expect((await stat(join(workspace.root, "foreign.txt"))).mode & 0o7777).toBe(0o666);
   });
 });

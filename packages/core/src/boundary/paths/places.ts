@@ -7,7 +7,7 @@ import { isSame } from "./identity.ts";
 import { makeDirectories } from "./make-directories.ts";
 import { isInside, mayBeInside } from "./platform.ts";
 import { isAllowedDirectory, outside, readOnly } from "./refusals.ts";
-import { hasForms, storedName, storedPath } from "./spelling.ts";
+import { hasForms, storedName, storedPath } from "./stored-name.ts";
 import { errorCode, isMissing } from "./system-error.ts";
 import type { GuardedDirectory, GuardedFile, GuardedPlace } from "./types.ts";
 
@@ -17,29 +17,29 @@ export interface PlaceOptions {
   createParents?: boolean;
 }
 
-/** Opens the file at an absolute path that lies inside by its text. */
+/** Opens the file at an absolute path that is inside by its text. */
 export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
-  return spelt(path, context, (spelling) => context.opener.openFile(spelling, path));
+  return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
 }
 
-/** Opens the directory at an absolute path that lies inside by its text. */
+/** Opens the directory at an absolute path that is inside by its text. */
 export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
-  return spelt(path, context, (spelling) => context.opener.openDirectory(spelling, path));
+  return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
 }
 
-/** Tries the path as it is, then as it is stored where that differs only in Unicode form. */
-async function spelt<Opened>(
+/** Tries the path unchanged, then as stored if that differs only in Unicode form. */
+async function openStored<Opened>(
   path: string,
   context: GuardContext,
-  open: (spelling: string) => Promise<Opened>,
+  open: (candidate: string) => Promise<Opened>,
 ): Promise<Opened> {
-  let spelling: string | undefined = path;
+  let candidate: string | undefined = path;
   for (;;) {
     try {
-      return await open(spelling);
+      return await open(candidate);
     } catch (error) {
-      spelling = isMissing(error) ? await storedPath(spelling, context) : undefined;
-      if (spelling === undefined) throw await explain(error, path, context);
+      candidate = isMissing(error) ? await storedPath(candidate, context) : undefined;
+      if (candidate === undefined) throw await explain(error, path, context);
     }
   }
 }
@@ -85,7 +85,9 @@ async function findEntry(
   return { name, stat: await statEntry(parent, name) };
 }
 
-/** @throws ToolError `denied` where the place lies in a read-only directory, or is or holds an allowed directory */
+/**
+ * @throws ToolError `denied` if the path is in a read-only directory, or is or contains an allowed directory
+ */
 export function demandWritable(place: GuardedPlace, { bound, platform }: GuardContext): void {
   const { parent, name, path } = place;
   if (!parent.directory.writable) throw readOnly(path, parent.directory);
@@ -99,7 +101,7 @@ export function demandWritable(place: GuardedPlace, { bound, platform }: GuardCo
   }
 }
 
-/** Whether the place is an ancestor of `directory` that is only spelt in another way. */
+/** Whether the path is an ancestor of `directory` written differently. */
 function isAncestor({ entry }: GuardedPlace, real: string, directory: string): boolean {
   const depth = real.split(sep).length;
   const ancestor = directory.split(sep).slice(0, depth).join(sep);

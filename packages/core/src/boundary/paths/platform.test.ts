@@ -23,7 +23,7 @@ describe("isInside", () => {
     expect(isInside("\\\\server\\share\\x", "\\\\server\\share\\", "win32")).toBe(true);
   });
 
-  it("suspects other spellings, but no siblings", () => {
+  it("detects name variants, but not siblings", () => {
     expect(mayBeInside("/A/Proj/x", "/a/proj", "darwin")).toBe(true);
     expect(mayBeInside("/a/cafe\u0301/x", "/a/café", "darwin")).toBe(true);
     expect(mayBeInside("C:\\A\\x", "c:\\a", "win32")).toBe(true);

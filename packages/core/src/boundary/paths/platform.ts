@@ -13,13 +13,16 @@ export function foldsCase(platform: Platform): boolean {
   return platform === "win32" || platform === "darwin";
 }
 
-/** `text` in the form in which two spellings of one name are equal: composed (NFC), lower case. Never for opening. */
+/**
+ * `text` in the form in which two variants of one name are equal: composed (NFC), lower case. Never for
+ * opening.
+ */
 export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
 
 /**
- * Whether `target` is `directory` or lies below it, by text alone; both absolute and normalised. Compares whole
+ * Whether `target` is `directory` or is below it, by text alone; both absolute and normalised. Compares whole
  * components: `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
  */
 export function isInside(target: string, directory: string, platform: Platform): boolean {
@@ -28,7 +31,9 @@ export function isInside(target: string, directory: string, platform: Platform):
   return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** As `isInside`, for names that may be spelt in another case or Unicode form. A hint only: whoever uses it verifies. */
+/**
+ * As `isInside`, for names that may differ in case or Unicode form. A hint only: whoever uses it verifies.
+ */
 export function mayBeInside(target: string, directory: string, platform: Platform): boolean {
   return isInside(fold(target), fold(directory), platform);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, readThrough } from "../../../test/fixtures/boundary.ts";
+import { makeWorkspace, readThrough, type Workspace } from "../../../test/fixtures/boundary.ts";
 import { ToolError } from "../../answer/errors.ts";
 import type { PathGuard } from "./types.ts";
 
@@ -56,20 +56,20 @@ const LESS = process.env.REFMCP_LONG === "1" ? 1 : 10;
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 describe("while another process swaps links", () => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   const swappers: Swapper[] = [];
   beforeEach(async () => {
-    ground = await makeGround(place);
-    guard = ground.guard("proc");
+    workspace = await makeWorkspace(place);
+    guard = workspace.guard("proc");
   });
   afterEach(async () => {
     for (const swapper of swappers.splice(0)) swapper.kill();
-    await ground.remove();
+    await workspace.remove();
   });
 
   async function swapping(what: "file" | "directory", name: string, target: string): Promise<Swapper> {
-    const swapper = new Swapper(what, join(ground.root, name), target);
+    const swapper = new Swapper(what, join(workspace.root, name), target);
     swappers.push(swapper);
     await swapper.ready();
     return swapper;
@@ -79,7 +79,7 @@ describe("while another process swaps links", () => {
 
   /**
    * Runs `attempt` many times; it may only succeed or be refused in words. On a busy machine the other process may hardly
-   * run meanwhile: then it is tried on until both of its positions were met.
+   * run in the meantime: then it is retried until both positions occurred.
    */
   async function tries(count: number, attempt: (index: number) => Promise<unknown>): Promise<Outcome> {
     const outcome: Outcome = { done: 0, outside: 0, otherwise: 0 };
@@ -104,8 +104,8 @@ describe("while another process swaps links", () => {
   }
 
   async function expectNothingEscaped(): Promise<void> {
-    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
-    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
+    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
   }
 
   it.each([
@@ -114,13 +114,13 @@ describe("while another process swaps links", () => {
     ["file", 3000 / LESS, "portable"],
     ["directory", 3000 / LESS, "portable"],
   ] as const)(
-    "none of the reads through a swapped %s (%d, verified by %s) gets what lies outside (CVE-2025-53109)",
+    "none of the reads through a swapped %s (%d, verified by %s) gets content from outside (CVE-2025-53109)",
     async (what, count, verification) => {
-      const guard = ground.guard(verification);
-      await mkdir(join(ground.root, "directory"));
-      await writeFile(join(ground.root, "directory", "secret.txt"), "INSIDE");
-      await writeFile(join(ground.root, "file"), "INSIDE");
-      const swapper = await swapping(what, what, what === "file" ? ground.secret : ground.outside);
+      const guard = workspace.guard(verification);
+      await mkdir(join(workspace.root, "directory"));
+      await writeFile(join(workspace.root, "directory", "secret.txt"), "INSIDE");
+      await writeFile(join(workspace.root, "file"), "INSIDE");
+      const swapper = await swapping(what, what, what === "file" ? workspace.secret : workspace.outside);
       const path = what === "file" ? "file" : "directory/secret.txt";
       const seen = new Set<string>();
       const outcome = await tries(count, async () => seen.add(await readThrough(guard, path)));
@@ -132,8 +132,8 @@ describe("while another process swaps links", () => {
 
   it("no write below a swapped directory gets outside", async () => {
     const count = 10_000 / LESS;
-    await mkdir(join(ground.root, "directory"));
-    const swapper = await swapping("directory", "directory", ground.outside);
+    await mkdir(join(workspace.root, "directory"));
+    const swapper = await swapping("directory", "directory", workspace.outside);
     const outcome = await tries(count, (index) =>
       guard.writeFile(`directory/file-${index % 50}.txt`, Buffer.from("WRITTEN"), {
         ...(index % 2 === 0 ? { check: async () => {} } : {}),
@@ -142,33 +142,33 @@ describe("while another process swaps links", () => {
     );
     await expectRealRace(swapper, outcome, count);
     await expectNothingEscaped();
-    expect((await readdir(join(ground.root, "directory"))).filter((name) => name.endsWith(".tmp"))).toEqual(
-      [],
-    );
+    expect(
+      (await readdir(join(workspace.root, "directory"))).filter((name) => name.endsWith(".tmp")),
+    ).toEqual([]);
   }, 120_000);
 
   it("no write to a swapped file gets outside", async () => {
     const count = 5000 / LESS;
-    await writeFile(join(ground.root, "file"), "INSIDE");
-    const swapper = await swapping("file", "file", ground.secret);
+    await writeFile(join(workspace.root, "file"), "INSIDE");
+    const swapper = await swapping("file", "file", workspace.secret);
     const outcome = await tries(count, (index) =>
       guard.writeFile("file", Buffer.from("WRITTEN"), index % 2 === 0 ? { check: async () => {} } : {}),
     );
     await expectRealRace(swapper, outcome, count);
     await expectNothingEscaped();
-    expect((await readdir(ground.root)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect((await readdir(workspace.root)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   }, 120_000);
 
   it("no new directory, move or removal below a swapped directory gets outside", async () => {
     const count = 6000 / LESS;
-    await mkdir(join(ground.root, "directory"));
-    const swapper = await swapping("directory", "directory", ground.outside);
+    await mkdir(join(workspace.root, "directory"));
+    const swapper = await swapping("directory", "directory", workspace.outside);
     const outcome = await tries(count, async (index) => {
       const name = `directory/${index % 30}`;
       if (index % 3 === 0) {
         await guard.createDirectory(`${name}/deep`);
       } else if (index % 3 === 1) {
-        await writeFile(join(ground.root, "moved"), "MOVED");
+        await writeFile(join(workspace.root, "moved"), "MOVED");
         await guard.move("moved", name, { overwrite: true });
       } else {
         const doomed = await guard.place("directory/secret.txt", { write: true });

@@ -3,7 +3,7 @@ import { appendFile, mkdir, open, symlink, unlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ground, makeGround, readThrough, refusal } from "../../../test/fixtures/boundary.ts";
+import { makeWorkspace, readThrough, refusal, type Workspace } from "../../../test/fixtures/boundary.ts";
 import { hasProc } from "./opener-proc.ts";
 import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
 
@@ -11,14 +11,14 @@ import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
 const place = "/dev/shm";
 
 describe.runIf(hasProc() && existsSync(place))("a small file", () => {
-  let ground: Ground;
+  let workspace: Workspace;
   let path: string;
   beforeEach(async () => {
-    ground = await makeGround(place);
-    path = join(ground.root, "a.txt");
+    workspace = await makeWorkspace(place);
+    path = join(workspace.root, "a.txt");
     await writeFile(path, "hello");
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   it.each(["SmallFile", "FileHandle"])("is read the same way by %s", async (kind) => {
     const handle = kind === "SmallFile" ? SmallFile.open(path) : await open(path);
@@ -37,8 +37,8 @@ describe.runIf(hasProc() && existsSync(place))("a small file", () => {
     await expect(handle.stat({ bigint: true })).rejects.toThrow();
   });
 
-  it("is read to its end although it has grown meanwhile", async () => {
-    const file = await ground.guard("proc").openFile(path);
+  it("is read to its end even if it grows during the read", async () => {
+    const file = await workspace.guard("proc").openFile(path);
     expect(file.handle).toBeInstanceOf(SmallFile);
     await appendFile(path, "x".repeat(SMALL_BYTES));
     const bytes = Buffer.alloc(SMALL_BYTES + 10);
@@ -48,19 +48,19 @@ describe.runIf(hasProc() && existsSync(place))("a small file", () => {
 
   it("is no larger than 64 KiB", async () => {
     await writeFile(path, Buffer.alloc(SMALL_BYTES + 1));
-    const file = await ground.guard("proc").openFile(path);
+    const file = await workspace.guard("proc").openFile(path);
     expect(file.handle).not.toBeInstanceOf(SmallFile);
     await file.handle.close();
   });
 
   it("is verified as before once its directory is known", async () => {
-    const guard = ground.guard("proc");
-    await mkdir(join(ground.root, "sub"));
-    await writeFile(join(ground.root, "sub", "b.txt"), "below");
+    const guard = workspace.guard("proc");
+    await mkdir(join(workspace.root, "sub"));
+    await writeFile(join(workspace.root, "sub", "b.txt"), "below");
     for (let round = 0; round < 2; round++) expect(await readThrough(guard, path)).toBe("hello");
     await unlink(path);
     expect(await refusal(guard.openFile(path))).toMatchObject({ kind: "not_found" });
-    await symlink(ground.secret, path);
+    await symlink(workspace.secret, path);
     expect(await refusal(guard.openFile(path))).toMatchObject({ code: "outside" });
     await unlink(path);
     await symlink("sub/b.txt", path);

@@ -13,11 +13,11 @@ export interface RealDirectory {
 /** Looks up an absolute path on the disk. Also finds a name that is stored in the other Unicode form (NFC, NFD). */
 export function lookUp(path: string): RealDirectory {
   let failure: unknown;
-  for (const spelling of new Set([path, path.normalize("NFC"), path.normalize("NFD")])) {
+  for (const candidate of new Set([path, path.normalize("NFC"), path.normalize("NFD")])) {
     try {
-      const realPath = realpathSync.native(spelling);
+      const realPath = realpathSync.native(candidate);
       if (isSpecialPlace(realPath, process.platform) || fileSystemKind(realPath) === "special") {
-        return { realPath, unavailable: "shows devices or processes, not files, and is never allowed" };
+        return { realPath, unavailable: "contains devices or processes, not files, and is never allowed" };
       }
       if (realPath.includes("\uFFFD")) {
         // Node writes every byte that is not UTF-8 so: two such names would look alike.
@@ -36,9 +36,9 @@ export function lookUp(path: string): RealDirectory {
 function reason(error: unknown): string {
   const code = errorCode(error);
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
-  if (code === "EACCES" || code === "EPERM") return "cannot be reached for lack of permission";
-  if (code === "ELOOP") return "is a loop of links";
-  return `cannot be reached (${code ?? "unknown error"})`;
+  if (code === "EACCES" || code === "EPERM") return "cannot be accessed: permission denied";
+  if (code === "ELOOP") return "is a loop of symlinks";
+  return `cannot be accessed (${code ?? "unknown error"})`;
 }
 
 function nearestRealPath(path: string): string {

@@ -29,10 +29,10 @@ export function outside(path: string, bound: Bound): ToolError {
 export function leadsOutside(path: string, bound: Bound): ToolError {
   return new ToolError(
     "denied",
-    `${quote(path)} leads through a link to a place outside the allowed directories; ${describeBound(bound)}.`,
+    `${quote(path)} leads through a symlink to a path outside the allowed directories; ${describeBound(bound)}.`,
     {
       code: "outside",
-      hint: "Use a path that stays inside, or ask the user to allow the place that the link leads to.",
+      hint: "Use a path that stays inside, or ask the user to allow the symlink's target.",
     },
   );
 }
@@ -50,21 +50,17 @@ export function gone(path: string, directory: AllowedDirectory): ToolError {
 }
 
 export function readOnly(path: string, directory: AllowedDirectory): ToolError {
-  return new ToolError(
-    "denied",
-    `${quote(path)} cannot be changed: ${quote(directory.path)} is allowed for reading only.`,
-    {
-      code: "read_only",
-      hint: "Write in another allowed directory, or ask the user to allow changes in this one.",
-    },
-  );
+  return new ToolError("denied", `${quote(path)} cannot be changed: ${quote(directory.path)} is read-only.`, {
+    code: "read_only",
+    hint: "Write in another allowed directory, or ask the user to allow changes in this one.",
+  });
 }
 
 export function isAllowedDirectory(path: string, directory: AllowedDirectory): ToolError {
   return new ToolError(
     "denied",
-    `${quote(path)} is or holds the allowed directory ${quote(directory.path)}, which cannot be replaced, moved or deleted.`,
-    { code: "allowed_directory", hint: "Work on what lies inside the allowed directory." },
+    `${quote(path)} is or contains the allowed directory ${quote(directory.path)}, which cannot be replaced, moved or deleted.`,
+    { code: "allowed_directory", hint: "Change its contents instead." },
   );
 }
 
@@ -91,7 +87,7 @@ export function specialFile(
 export function specialPlace(path: string): ToolError {
   return new ToolError(
     "denied",
-    `${quote(path)} shows devices, processes or the kernel, not files; it is never allowed.`,
+    `${quote(path)} contains devices or kernel data, not files; it is never allowed.`,
     {
       code: "special_file",
       hint: "Choose a regular file.",
@@ -102,32 +98,28 @@ export function specialPlace(path: string): ToolError {
 export function isDirectory(path: string): ToolError {
   return new ToolError("invalid", `${quote(path)} is a directory, not a file.`, {
     code: "is_directory",
-    hint: "Name a file in it.",
+    hint: "Use the path of a file in it.",
   });
 }
 
 export function isNoDirectory(path: string): ToolError {
   return new ToolError("invalid", `${quote(path)} is a file, not a directory.`, {
     code: "not_directory",
-    hint: "Name the directory that holds it.",
+    hint: "Use the directory that contains it.",
   });
 }
 
 /** Somebody else changed the disk in the middle of an operation. */
-export function changedMeanwhile(path: string): ToolError {
-  return new ToolError(
-    "conflict",
-    `${quote(path)} was changed by another program in the middle of this operation.`,
-    {
-      code: "changed_meanwhile",
-      hint: "Look at it again, then retry.",
-    },
-  );
+export function changedConcurrently(path: string): ToolError {
+  return new ToolError("conflict", `${quote(path)} was changed by another program during this operation.`, {
+    code: "changed_meanwhile",
+    hint: "Check it, then retry.",
+  });
 }
 
 export function exists(path: string): ToolError {
-  return new ToolError("conflict", `${quote(path)} exists already.`, {
+  return new ToolError("conflict", `${quote(path)} already exists.`, {
     code: "eexist",
-    hint: "Choose another name, or say that it may be replaced.",
+    hint: "Choose another name, or allow it to be replaced.",
   });
 }

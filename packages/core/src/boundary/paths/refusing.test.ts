@@ -7,28 +7,28 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   readThrough,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("refusing, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
     await writeFile(join(root, "a.txt"), "hello");
     await mkdir(join(root, "sub"));
     await writeFile(join(root, "sub", "b.txt"), "below");
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   describe("what is outside", () => {
     /** The error without the path that was asked for: it must not tell whether anything is there. */
@@ -43,19 +43,19 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       const expected = await answer("/no/such/thing");
       expect(expected).toMatchObject({ kind: "denied", code: "outside" });
       for (const path of [
-        ground.secret,
-        `${ground.outside}/nothing`,
+        workspace.secret,
+        `${workspace.outside}/nothing`,
         `${root}/../outside/secret.txt`,
         `${root}/../outside/nothing`,
         "../outside/secret.txt",
         "../../../../../../etc/passwd",
         `${root}-evil/x`,
         `${root}-evil/y`,
-        ground.base,
+        workspace.base,
         "/",
         "~",
-        `~/${relative(homedir(), ground.secret)}`,
-        pathToFileURL(ground.secret).href,
+        `~/${relative(homedir(), workspace.secret)}`,
+        pathToFileURL(workspace.secret).href,
         `file://${root}/%2e%2e/outside/secret.txt`,
       ]) {
         expect(await answer(path), path).toEqual(expected);
@@ -64,19 +64,19 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
 
     it("is denied through links the same whether it exists or not", async () => {
       const links = {
-        file: ground.secret,
+        file: workspace.secret,
         relative: "../outside/secret.txt",
         chain: "relative",
         missing: "../outside/nothing",
-        missingDeep: join(ground.outside, "no", "thing"),
-        directory: ground.outside,
+        missingDeep: join(workspace.outside, "no", "thing"),
+        directory: workspace.outside,
         disk: "/",
         loopOutside: "../outside/loop",
         dotted: "sub/../../outside/secret.txt",
         unreadable: "/root/nothing",
       };
       for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name));
-      await symlink("loop", join(ground.outside, "loop"));
+      await symlink("loop", join(workspace.outside, "loop"));
       const expected = await answer("file");
       expect(expected).toMatchObject({ kind: "denied", code: "outside" });
       const through = [
@@ -104,9 +104,9 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
     });
 
     it("is told in three parts", async () => {
-      const error = await refusal(guard.openFile(ground.secret));
+      const error = await refusal(guard.openFile(workspace.secret));
       expect(error.message).toBe(
-        `"${ground.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
+        `"${workspace.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
       );
       expect(error.hint).toContain("--root");
     });
@@ -123,7 +123,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
     });
   });
 
-  describe("what is no file", () => {
+  describe("something that is not a file", () => {
     it.each(["openFile", "openDirectory"] as const)(
       "%s refuses a FIFO at once, without touching it",
       async (method) => {
@@ -153,7 +153,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       const whole = guardOf(boundOf({ path: "/", source: "argument" }), verification);
       await symlink("/dev/null", join(root, "null"));
       await symlink("/proc/self/environ", join(root, "environ"));
-      await symlink(`/proc/self/root${ground.secret}`, join(root, "round"));
+      await symlink(`/proc/self/root${workspace.secret}`, join(root, "round"));
       for (const path of [
         "/dev/null",
         "/dev/fd/0",
@@ -171,7 +171,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       expect(await refusal(guard.openFile("round"))).toMatchObject({ kind: "denied", code: "outside" });
       expect(await refusal(whole.openDirectory("/proc"))).toMatchObject({ kind: "denied" });
       expect(await refusal(whole.openDirectory("/dev/fd"))).toMatchObject({ kind: "denied" });
-      expect(await readThrough(whole, ground.secret)).toBe("SECRET");
+      expect(await readThrough(whole, workspace.secret)).toBe("SECRET");
     });
 
     it("tells a directory from a file", async () => {
@@ -188,7 +188,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       const error = await refusal(guard.openFile("sub/bb.txt"));
       expect(error.kind).toBe("not_found");
       expect(error.message).toBe(
-        `"${root}/sub/bb.txt" does not exist; the nearest existing directory is "${root}/sub" and holds "b.txt".`,
+        `"${root}/sub/bb.txt" does not exist; the nearest existing directory is "${root}/sub" and contains "b.txt".`,
       );
       expect((await refusal(guard.openFile("none/at/all"))).message).toContain(`directory is "${root}".`);
       expect((await refusal(guard.openFile("a.txt/x"))).message).toContain(`"${root}/a.txt" is a file`);
@@ -204,7 +204,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
     });
 
     it("is the allowed directory itself: the error names it and the option; it works again when it is back", async () => {
-      const aside = join(ground.base, "aside");
+      const aside = join(workspace.base, "aside");
       await rename(root, aside);
       const error = await refusal(guard.openFile(join(root, "a.txt")));
       expect(error).toMatchObject({ kind: "unavailable", code: "directory_unavailable" });

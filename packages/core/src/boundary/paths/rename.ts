@@ -34,8 +34,9 @@ export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite:
 }
 
 /**
- * Whether both places are one and the same entry: the same name, or two spellings of it on a file system that takes
- * them for one (then the rename changes the spelling). Two hard links in one directory are two entries.
+ * Whether both places are one and the same entry: the same name, or two variants of it on a file system that
+ * takes them for one (then the rename changes case or Unicode form). Two hard links in one directory are two
+ * entries.
  */
 async function isOneEntry(source: Moved["place"], target: GuardedPlace): Promise<boolean> {
   const [here, there] = await Promise.all([
@@ -61,7 +62,9 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   else await rename(place.entry, target.entry);
 }
 
-/** An empty directory of ours holds the name; the rename may replace that one, and only while it is empty. */
+/**
+ * Our empty directory reserves the name; the rename may replace only that one, and only while it is empty.
+ */
 async function moveDirectory(source: string, target: string): Promise<void> {
   // On Windows a rename of a directory replaces nothing anyway.
   if (process.platform === "win32") {

@@ -4,7 +4,7 @@ import { isInside, type Platform } from "./platform.ts";
 /** Trees that show processes, devices and kernel state as files. `/proc/self/root` alone would open the whole disk. */
 const places = ["/proc", "/sys", "/dev"];
 
-/** Whether an absolute real path lies where nothing is a plain file, whatever directory is allowed. */
+/** Whether an absolute real path is in a special file system, whatever directory is allowed. */
 export function isSpecialPlace(realPath: string, platform: Platform): boolean {
   if (platform === "win32" || isInside(realPath, "/dev/shm", platform)) return false;
   return places.some((place) => isInside(realPath, place, platform));

@@ -15,7 +15,7 @@ export function isMissing(error: unknown): boolean {
 
 /**
  * An error of the operating system in words, about the path as the caller wrote it. What is not one (a ToolError, a
- * fault of ours) comes back as it is.
+ * bug) is returned unchanged.
  */
 export function systemError(error: unknown, path: string): unknown {
   const code = errorCode(error);
@@ -25,21 +25,17 @@ export function systemError(error: unknown, path: string): unknown {
     new ToolError(kind, message, { hint, code: code.toLowerCase(), cause: error });
   switch (code) {
     case "ENOENT":
-      return say("not_found", `${name} does not exist.`, "List the directory to see what is there.");
+      return say("not_found", `${name} does not exist.`, "List the directory to see its contents.");
     case "ENOTDIR":
       return say(
         "invalid",
         `A part of ${name} is a file, not a directory.`,
-        "List its parent to see what is there.",
+        "List its parent to see its contents.",
       );
     case "EISDIR":
-      return say("invalid", `${name} is a directory, not a file.`, "Name a file in it.");
+      return say("invalid", `${name} is a directory, not a file.`, "Use the path of a file in it.");
     case "EEXIST":
-      return say(
-        "conflict",
-        `${name} exists already.`,
-        "Choose another name, or say that it may be replaced.",
-      );
+      return say("conflict", `${name} already exists.`, "Choose another name, or allow it to be replaced.");
     case "ENOTEMPTY":
       return say(
         "conflict",
@@ -50,15 +46,11 @@ export function systemError(error: unknown, path: string): unknown {
     case "EPERM":
       return say(
         "denied",
-        `The operating system does not let this server touch ${name} (${code}).`,
+        `The operating system denied access to ${name} (${code}).`,
         "Ask the user to change the permissions, or work on another file.",
       );
     case "EROFS":
-      return say(
-        "denied",
-        `${name} lies on a file system that is mounted read-only.`,
-        "Write somewhere else.",
-      );
+      return say("denied", `${name} is on a read-only file system.`, "Write somewhere else.");
     case "ELOOP":
       return say(
         "invalid",
@@ -68,11 +60,7 @@ export function systemError(error: unknown, path: string): unknown {
     case "ENAMETOOLONG":
       return say("invalid", `${name} is too long for the file system.`, "Give a shorter path.");
     case "EINVAL":
-      return say(
-        "invalid",
-        `${name} is not a name or place that the file system can use.`,
-        "Choose another one.",
-      );
+      return say("invalid", `${name} is not valid on this file system.`, "Choose another path.");
     case "ENOSPC":
     case "EDQUOT":
       return say(
@@ -86,17 +74,13 @@ export function systemError(error: unknown, path: string): unknown {
     case "ENFILE":
       return say(
         "unavailable",
-        `Too many files are open, so ${name} cannot be.`,
+        `Too many files are open, so ${name} cannot be opened.`,
         "Wait for other calls, then retry.",
       );
     case "EBUSY":
     case "ETXTBSY":
       return say("conflict", `${name} is in use (a mount point or a running program).`, "Retry later.");
     default:
-      return say(
-        "unavailable",
-        `The file system failed on ${name} (${code}).`,
-        "Retry; if it stays, tell the user.",
-      );
+      return say("unavailable", `I/O error on ${name} (${code}).`, "Retry; if it persists, tell the user.");
   }
 }

@@ -3,7 +3,7 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, readdir, unlink } from "node:fs/promises";
 import { isSame } from "./identity.ts";
 import { openUnlinked } from "./opener.ts";
-import { changedMeanwhile } from "./refusals.ts";
+import { changedConcurrently } from "./refusals.ts";
 import type { GuardedDirectory } from "./types.ts";
 
 /** A new file under a random name, written in full before it gets its own name. */
@@ -17,8 +17,8 @@ export interface TemporaryFile {
 }
 
 /**
- * A name that nobody else has or can guess, for a copy of ours that is not whole yet. Never for what is the user's:
- * what has such a name is removed when it is old.
+ * A name that nobody else has or can guess, for our incomplete copy. Never for the user's files: what has
+ * such a name is removed when it is old.
  */
 export function temporaryName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
@@ -61,7 +61,7 @@ export async function createTemporaryFile(
   try {
     const identity = await handle.stat({ bigint: true });
     await directory.verify();
-    if (!isSame(await lstat(entry, { bigint: true }), identity)) throw changedMeanwhile(path);
+    if (!isSame(await lstat(entry, { bigint: true }), identity)) throw changedConcurrently(path);
     return { handle, entry, identity, discard: () => discard(handle, entry) };
   } catch (error) {
     await discard(handle, entry);
@@ -79,7 +79,7 @@ async function discard(handle: FileHandle, entry: string): Promise<void> {
  * Gives the new file the old one's mode and owner (and birth time), as far as the system lets us. The set-user-ID and set-group-ID bits
  * go, as they do with every write(2) by somebody else than root.
  */
-export async function takeOver({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
+export async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {
     await handle.chown(old.uid, old.gid).catch(() => {});
   }

@@ -3,11 +3,11 @@ import { mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Ground,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import { membershipOf } from "./membership.ts";
 import { portableOpener } from "./opener-portable.ts";
@@ -18,22 +18,22 @@ import { copyTree, removeTree, type Spot } from "./tree.ts";
 const openers = { proc: procOpener, portable: portableOpener };
 
 describe.each(verifications)("trees, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   beforeEach(async () => {
-    ground = await makeGround();
-    await mkdir(join(ground.root, "tree", "sub"), { recursive: true });
-    await writeFile(join(ground.root, "tree", "sub", "x"), "X");
-    await symlink(ground.outside, join(ground.root, "tree", "link"));
+    workspace = await makeWorkspace();
+    await mkdir(join(workspace.root, "tree", "sub"), { recursive: true });
+    await writeFile(join(workspace.root, "tree", "sub", "x"), "X");
+    await symlink(workspace.outside, join(workspace.root, "tree", "link"));
   });
   afterEach(async () => {
-    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
-    await ground.remove();
+    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
+    await workspace.remove();
   });
 
   async function spots(...names: string[]) {
-    const opener = openers[verification](ground.bound, membershipOf(ground.bound, process.platform));
-    const parent = await opener.openDirectory(ground.root, ground.root);
-    const made = names.map((name): Spot => ({ parent, name, path: join(ground.root, name) }));
+    const opener = openers[verification](workspace.bound, membershipOf(workspace.bound, process.platform));
+    const parent = await opener.openDirectory(workspace.root, workspace.root);
+    const made = names.map((name): Spot => ({ parent, name, path: join(workspace.root, name) }));
     return { opener, parent, made };
   }
 
@@ -43,11 +43,11 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     if (tree === undefined || copy === undefined) throw new Error("No spots.");
     const inventory = await copyTree(tree, copy, opener);
     expect([...inventory.keys()].sort()).toEqual(["", "/link", "/sub", "/sub/x"]);
-    expect(await namesBelow(join(ground.root, "copy"))).toEqual(["link", "sub", "sub/x"]);
+    expect(await namesBelow(join(workspace.root, "copy"))).toEqual(["link", "sub", "sub/x"]);
     await removeTree(tree, opener, inventory);
-    expect(await namesBelow(ground.root)).toEqual(["copy", "copy/link", "copy/sub", "copy/sub/x"]);
+    expect(await namesBelow(workspace.root)).toEqual(["copy", "copy/link", "copy/sub", "copy/sub/x"]);
     await removeTree(copy, opener);
-    expect(await namesBelow(ground.root)).toEqual([]);
+    expect(await namesBelow(workspace.root)).toEqual([]);
     await parent.close();
   });
 
@@ -68,9 +68,9 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     const [tree, copy] = made;
     if (tree === undefined || copy === undefined) throw new Error("No spots.");
     const inventory = await copyTree(tree, copy, opener);
-    await change(ground.root);
+    await change(workspace.root);
     expect(await refusal(removeTree(tree, opener, inventory))).toMatchObject({ kind: "conflict" });
-    expect(await namesBelow(ground.root)).toContain(kept);
+    expect(await namesBelow(workspace.root)).toContain(kept);
     await parent.close();
   });
 
@@ -78,16 +78,16 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     const { opener, parent, made } = await spots("tree", "back");
     const [tree, back] = made;
     if (tree === undefined || back === undefined) throw new Error("No spots.");
-    const own = ownDirectory(ground.outside);
-    const image = { parent: own, name: "image", path: join(ground.outside, "image") };
-    execFileSync("mkfifo", [join(ground.root, "tree", "pipe")]);
+    const own = ownDirectory(workspace.outside);
+    const image = { parent: own, name: "image", path: join(workspace.outside, "image") };
+    execFileSync("mkfifo", [join(workspace.root, "tree", "pipe")]);
     expect(await refusal(copyTree(tree, image, opener))).toMatchObject({ code: "special_file" });
     await removeTree(image, opener);
     const skipped: string[] = [];
     await copyTree(tree, image, opener, { skipped: (key) => skipped.push(key) });
     expect(skipped).toEqual(["/pipe"]);
     await copyTree(image, back, opener);
-    expect(await namesBelow(join(ground.root, "back"))).toEqual(["link", "sub", "sub/x"]);
+    expect(await namesBelow(join(workspace.root, "back"))).toEqual(["link", "sub", "sub/x"]);
     await removeTree(image, opener);
     const signal = AbortSignal.abort(new Error("taken back"));
     await expect(copyTree(tree, image, opener, { signal })).rejects.toThrow("taken back");

@@ -5,7 +5,7 @@ import { copyAttributes, copyContent, directoryAttributes } from "./copy-file.ts
 import { isSame } from "./identity.ts";
 import type { Opener } from "./opener.ts";
 import { openerBelow } from "./own-directory.ts";
-import { changedMeanwhile, specialFile } from "./refusals.ts";
+import { changedConcurrently, specialFile } from "./refusals.ts";
 import type { GuardedDirectory, GuardedPlace } from "./types.ts";
 
 /** An entry of an opened directory. */
@@ -16,7 +16,10 @@ export type Inventory = Map<string, BigIntStats>;
 
 export interface CopyTreeOptions {
   readonly signal?: AbortSignal | undefined;
-  /** False for a copy beside the original: it gets the mode, but not owner and times, and is not synced file by file. */
+  /**
+   * False for a copy next to the original: it gets the mode, but not owner and times, and is not synced file
+   * by file.
+   */
   readonly attributes?: boolean;
   /** Leaves out devices, FIFOs and sockets, and tells their keys; without it they are refused. */
   skipped?(key: string): void;
@@ -30,8 +33,9 @@ interface CopyContext extends CopyTreeOptions {
 }
 
 /**
- * Copies an entry with all that lies below it to a place that must be free. Links are copied as links, never followed;
- * every directory is opened, and known to be the one that was listed, before anything in it is touched.
+ * Copies an entry with everything below it to a place that must be free. Links are copied as links, never
+ * followed; every directory is opened, and known to be the one that was listed, before anything in it is
+ * touched.
  *
  * @returns what was copied, as it was before it was read
  * @throws ToolError `denied` for a device, FIFO or socket, `conflict` where the source changes while it is read
@@ -49,7 +53,7 @@ export async function copyTree(
 }
 
 /**
- * Removes an entry with all that lies below it; links are removed, never followed.
+ * Removes an entry with everything below it; links are removed, never followed.
  *
  * @param expected left out: whatever is there. Else only what is in it and has not changed since: with anything else
  * the removal stops with `conflict`.
@@ -123,7 +127,7 @@ async function removeEntry(
   const entry = spot.parent.entry(spot.name);
   const stat = await lstat(entry, { bigint: true });
   if (context.expected !== undefined && !isUnchanged(stat, context.expected.get(key))) {
-    throw changedMeanwhile(spot.path);
+    throw changedConcurrently(spot.path);
   }
   if (!stat.isDirectory()) {
     await unlink(entry);
@@ -158,7 +162,8 @@ async function inside(
     spot.path,
   );
   try {
-    if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat)) throw changedMeanwhile(spot.path);
+    if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat))
+      throw changedConcurrently(spot.path);
     await work(directory);
     await directory.verify();
   } finally {

@@ -9,7 +9,9 @@ export type DirectorySource = "argument" | "environment" | "client root" | "work
 export interface AllowedDirectory {
   /** Absolute and normalised, as the user wrote it (links not resolved). */
   readonly path: string;
-  /** The same with every link resolved; where the directory is not there now, its place as far as it is known. */
+  /**
+   * The same with every link resolved; where the directory is not there now, its location as far as known.
+   */
   readonly realPath: string;
   readonly source: DirectorySource;
   /** False where it was configured as read-only. */
@@ -74,7 +76,7 @@ export interface GuardedPlace {
 export interface LinkTarget {
   /** The link's own text. */
   readonly target: string;
-  /** Whether the target, resolved, lies inside the bound; false also where it is broken. */
+  /** Whether the target, resolved, is inside the bound; false also where it is broken. */
   readonly inside: boolean;
 }
 
@@ -99,9 +101,9 @@ export interface WriteOptions {
 export interface PathGuard {
   readonly bound: Bound;
   /**
-   * Text from an argument → absolute normalised path that lies lexically inside the bound. Relative paths
-   * are taken below the directories in their order (the first in which it exists, else the first).
-   * `~` and `file://` URIs are understood, other spellings of an allowed directory translated. Nothing on the disk is
+   * Text from an argument → absolute normalised path that is lexically inside the bound. Relative paths are
+   * taken below the directories in their order (the first in which it exists, else the first).
+   * `~` and `file://` URIs are understood, other names of an allowed directory translated. Nothing on the disk is
    * opened.
    */
   resolve(path: string): Promise<string>;
@@ -115,7 +117,9 @@ export interface PathGuard {
    */
   place(path: string, options?: { write?: boolean; createParents?: boolean }): Promise<GuardedPlace>;
   readLink(path: string): Promise<LinkTarget>;
-  /** Whether an absolute real path lies inside the bound now (for watch events and walks), by its text alone. */
+  /**
+   * Whether an absolute real path is inside the bound now (for watch events and walks), by its text alone.
+   */
   contains(realPath: string): boolean;
   /**
    * Writes a whole file, atomically: a temporary file in the same directory, fsync, rename. Mode and ownership of an

@@ -25,12 +25,12 @@ export function checkWindowsText(text: string): string {
   const plain = bash === null ? text : `${(bash[1] ?? "").toUpperCase()}:\\${text.slice(3)}`;
   if (/^[a-z]:(?![\\/])/i.test(plain)) {
     throw refuse(
-      "is relative to the current directory of a drive",
-      `Write ${plain.slice(0, 2)}\\ and the whole path, or a path without a drive.`,
+      "is relative to a drive's current directory",
+      `Write ${plain.slice(0, 2)}\\ and the full path, or a path without a drive.`,
     );
   }
   if (/^[\\/](?![\\/])/.test(plain)) {
-    throw refuse("names no drive", "Write it with its drive letter: C:\\folder\\file.");
+    throw refuse("has no drive", "Write it with its drive letter: C:\\folder\\file.");
   }
 
   const names = plain
@@ -40,25 +40,25 @@ export function checkWindowsText(text: string): string {
   for (const name of names) {
     if (name.includes(":")) {
       throw refuse(
-        `names an alternate data stream (${quote(name)})`,
-        "Name the file itself, without a colon.",
+        `refers to an alternate data stream (${quote(name)})`,
+        "Use the file name without a colon.",
       );
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     if (/[<>"|?*\u0001-\u001f]/.test(name)) {
       throw refuse(
-        `holds a character that no name may have (${quote(name)})`,
-        'Leave out < > " | ? * and controls.',
+        `contains a character not allowed in names (${quote(name)})`,
+        'Remove < > " | ? * and control characters.',
       );
     }
     if (/[. ]$/.test(name)) {
       throw refuse(
         `has a name that ends in a dot or a space (${quote(name)})`,
-        "Windows would strip it: leave it out.",
+        "Windows would strip it: remove it.",
       );
     }
     if (reserved.test((name.split(".", 1)[0] ?? "").trimEnd())) {
-      throw refuse(`holds a reserved device name (${quote(name)})`, "Choose another name.");
+      throw refuse(`contains a reserved device name (${quote(name)})`, "Choose another name.");
     }
   }
   return plain;

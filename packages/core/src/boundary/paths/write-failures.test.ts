@@ -4,30 +4,30 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   boundOf,
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   namesBelow,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { PathGuard } from "./types.ts";
 
 describe.each(verifications)("failing to write a file, verified by %s", (verification) => {
-  let ground: Ground;
+  let workspace: Workspace;
   let guard: PathGuard;
   let root: string;
   beforeEach(async () => {
-    ground = await makeGround();
-    guard = ground.guard(verification);
-    root = ground.root;
+    workspace = await makeWorkspace();
+    guard = workspace.guard(verification);
+    root = workspace.root;
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   /** Everything below the root and what is outside: no attempt may leave anything else behind. */
   async function names(): Promise<string[]> {
-    expect(await readdir(ground.outside)).toEqual(["secret.txt"]);
-    expect(await readFile(ground.secret, "utf8")).toBe("SECRET");
+    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
+    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
     return namesBelow(root);
   }
 
@@ -58,7 +58,7 @@ describe.each(verifications)("failing to write a file, verified by %s", (verific
       expect(error.message).toContain(`"${join(root, "vendor")}"`);
     }
     expect(await names()).toEqual(["into", "vendor"]);
-    await guarded.writeFile("new.txt", Buffer.from("beside it"));
+    await guarded.writeFile("new.txt", Buffer.from("next to it"));
   });
 
   it("when the parents were made for it", async () => {

@@ -84,7 +84,7 @@ export function readArguments(
     const property = open[index];
     if (property === undefined)
       throw new UsageError(
-        `Unexpected word ${JSON.stringify(text)}; write arguments as --name value. See call ${tool} --help.`,
+        `Unexpected argument ${JSON.stringify(text)}; write arguments as --name value. See call ${tool} --help.`,
       );
     given.set(property.name, [text]);
   }

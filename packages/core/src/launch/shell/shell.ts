@@ -87,7 +87,7 @@ class ShellClient<Context> {
   async #call([name, ...words]: readonly string[]): Promise<Outcome> {
     if (name === undefined || name.startsWith("-"))
       throw new UsageError(
-        `call needs a tool: ${this.#program} call TOOL [arguments]. ${this.#program} tools lists them.`,
+        `call needs a tool name: ${this.#program} call TOOL [arguments]. ${this.#program} tools lists them.`,
       );
     const tool = await this.#tool(name);
     const given = readArguments(tool.name, tool.inputSchema, words, () => readFileSync(0, "utf8"));
@@ -101,7 +101,7 @@ class ShellClient<Context> {
 
   async #read([uri, ...words]: readonly string[]): Promise<Outcome> {
     if (uri === undefined || words.some((word) => word !== "--json"))
-      throw new UsageError(`read needs the URI of a resource: ${this.#program} read URI [--json].`);
+      throw new UsageError(`read needs a resource URI: ${this.#program} read URI [--json].`);
     const result = await this.#request("resources/read", `"uri":${JSON.stringify(uri)}`);
     if (words.length > 0) return { output: pretty(result), failed: false };
     const parts: { text?: string; blob?: string }[] = Array.isArray(result.contents) ? result.contents : [];

@@ -54,7 +54,7 @@ function tokenAuthenticator(token: string): Authenticator {
     authenticate(authorization) {
       const given = bearerToken(authorization);
       if (given !== undefined && timingSafeEqual(digest(given), expected)) return { key: "token" };
-      const why = given === undefined ? NO_TOKEN : "The token is not the right one.";
+      const why = given === undefined ? NO_TOKEN : "The token is invalid.";
       return challenge(new TokenError("invalid_token", why), { scopes: [] });
     },
   };

@@ -92,7 +92,7 @@ export class Endpoint {
     const isBatch = Array.isArray(value);
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (entries.length === 0 || entries.length > MAX_BATCH) {
-      const size = `A batch must have from 1 to ${MAX_BATCH} messages, not ${entries.length}.`;
+      const size = `A batch must have 1 to ${MAX_BATCH} messages, not ${entries.length}.`;
       return rpcAnswer(400, invalidRequest(size), { revision });
     }
     const messages: Message[] = [];
@@ -129,15 +129,15 @@ export class Endpoint {
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
     // Answers and cancellations are never refused: others may wait for them.
     if (count === 0 || this.#load.hasRoomFor(count)) return undefined;
-    return busy(`${this.#load.requests} requests are unanswered; send this one again later.`);
+    return busy(`${this.#load.requests} requests are pending; retry later.`);
   }
 
   #unread(body: Exclude<Body, { kind: "text" }>): Answer | undefined {
     switch (body.kind) {
       case "too-large":
-        return refuse(413, `A message may have at most ${this.#maxBytes} bytes.`, { connection: "close" });
+        return refuse(413, `A message can have at most ${this.#maxBytes} bytes.`, { connection: "close" });
       case "too-many":
-        return busy("Too many large messages at once; send this one again later.");
+        return busy("Too many large messages at once; retry later.");
       case "not-utf8":
         return rpcAnswer(400, parseError("The body is not valid UTF-8."));
       case "gone":

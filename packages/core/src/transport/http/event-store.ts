@@ -85,7 +85,7 @@ export class EventStore {
     return id;
   }
 
-  /** The stream of an event and what came after it; undefined where something of that is no longer kept. */
+  /** The stream of an event and what came after it; undefined if some of it is no longer stored. */
   after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined {
     const [, digits, stream] = /^(\d{1,15})_(.+)$/.exec(id) ?? [];
     const number = Number(digits);

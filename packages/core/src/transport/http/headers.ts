@@ -54,7 +54,10 @@ export function headerProblem(
   const version = headerOf(headers, "mcp-protocol-version");
   const isRequest = "id" in message;
   if (isRequest && method === "initialize" && claim === undefined)
-    return mismatch(version, `the body is an initialize, which protocol version ${version} has not`);
+    return mismatch(
+      version,
+      `the body is an initialize request, which protocol version ${version} does not have`,
+    );
   if (isRequest || claim !== undefined) {
     const problem = isRequest ? envelopeProblem(method, message.params) : notAVersion(claim);
     if (problem !== undefined)
@@ -87,7 +90,7 @@ function nameProblem(headers: IncomingHttpHeaders, { method, params }: RequestMe
   const body = `the body has params.${parameter} = ${JSON.stringify(String(value).slice(0, 200))}`;
   if (given === undefined) return missing("Mcp-Name", body);
   const name = decoded(given);
-  if (name === undefined) return mismatch(given, "its Base64 form is not valid");
+  if (name === undefined) return mismatch(given, "its Base64 encoding is invalid");
   return typeof value === "string" && name !== value ? mismatch(given, body) : undefined;
 }
 

@@ -36,7 +36,7 @@ describe("requests in flight", () => {
     const refused = await post(url, echo.message, echo.headers);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refused.text()).toContain("3 requests are unanswered");
+    expect(await refused.text()).toContain("3 requests are pending");
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     clients[0]?.abort();
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(2), LONG);
@@ -51,7 +51,7 @@ describe("requests in flight", () => {
     await vi.waitFor(() => expect(probes[0]?.wake).toHaveLength(2), LONG);
     vanish.abort();
     expect(await Promise.all(calls)).toEqual(["gone", "gone"]);
-    // A connection of its own that has come and gone: the server knows by then that the others are gone.
+    // A separate connection, opened and closed: by then the server knows that the others are closed.
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     expect((await post(url, echo.message, echo.headers)).status).toBe(503);
     probes[0]?.wake.forEach((wake) => void wake());
@@ -68,7 +68,7 @@ describe("requests in flight", () => {
     expect((await post(url, batch(3), session)).status).toBe(200);
   });
 
-  it("leave room for answers to questions: the calls wait for them", async () => {
+  it("leave capacity for answers to questions, which calls wait for", async () => {
     const { url } = await start([], { limits: { inFlight: 1 } });
     const { client } = await connectHttp(url, "legacy");
     closeLater(client);
@@ -105,11 +105,11 @@ describe("requests in flight", () => {
 });
 
 describe("bodies", () => {
-  it("of all requests under way have one limit; small ones pass beside it", async () => {
+  it("of all requests in progress share one limit; small ones are exempt", async () => {
     const { url, serving } = await start(["--max-message-bytes", "65536"]);
     const unpadded = modernCall("probe_slow", { ms: 60_000 }, { "example.com/padding": "" });
-    const room = 65_536 - JSON.stringify(unpadded.message).length;
-    const padding = { "example.com/padding": "x".repeat(room) };
+    const remaining = 65_536 - JSON.stringify(unpadded.message).length;
+    const padding = { "example.com/padding": "x".repeat(remaining) };
     const clients = Array.from({ length: 8 }, () => slow(url, padding));
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(8), LONG);
     const large = modernCall("probe_echo", { text: "a" }, padding);

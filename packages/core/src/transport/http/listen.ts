@@ -38,8 +38,8 @@ function isDeserted(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a Unix socket, if it is still the one that was looked at. Another process may have replaced it meanwhile and listen
- * there: so it is moved aside first, and put back where it is another one.
+ * Removes a Unix socket, if it is still the one that was looked at. Another process may have replaced it
+ * since and listen there: so it is moved aside first, and put back where it is another one.
  */
 export async function removeSocket(path: string, looked: BigIntStats): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
@@ -49,7 +49,7 @@ export async function removeSocket(path: string, looked: BigIntStats): Promise<v
     return;
   }
   const moved = await lstat(aside, { bigint: true });
-  // The number alone is no proof: file systems give it away again.
+  // The number alone proves nothing: file systems reuse it.
   if (moved.ino !== looked.ino || moved.mtimeNs !== looked.mtimeNs)
     await link(aside, path).catch(() => undefined);
   await rm(aside);

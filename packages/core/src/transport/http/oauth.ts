@@ -82,9 +82,9 @@ export function createTokenVerifier({
         clockTolerance: CLOCK_TOLERANCE_S,
         requiredClaims: ["exp", "sub"],
       });
-      // Other signed JWTs of the same issuer (an ID token, a logout token) are no access tokens.
+      // Other signed JWTs of the same issuer (an ID token, a logout token) are not access tokens.
       if (!/^(?:(?:application\/)?(?:at\+)?jwt)$/i.test(protectedHeader.typ ?? "JWT"))
-        throw invalid(`The token's type is ${protectedHeader.typ}, which is not that of an access token.`);
+        throw invalid(`The token's type is ${protectedHeader.typ}, not an access token type.`);
       return accessTokenOf(payload);
     } catch (error) {
       throw refusalOf(error);
@@ -114,9 +114,9 @@ function refusalOf(error: unknown): unknown {
     return invalid(wrong[error.claim] ?? `The token's claim ${error.claim} is missing or wrong.`);
   }
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
-    return invalid("The token is not signed by a key of the issuer.");
+    return invalid("The token is not signed with one of the issuer's keys.");
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
-    return invalid("The token is not signed with an algorithm that is accepted here.");
+    return invalid("The token is signed with an algorithm that is not accepted.");
   if (error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid)
     return invalid("The token is not a signed JWT.");
   return error;
@@ -149,7 +149,7 @@ async function discover(issuer: URL): Promise<Trusted> {
       if (![urlText(issuer), issuer.href].includes(metadata.issuer))
         throw new Error(`it is the metadata of ${metadata.issuer}`);
       const keysUrl = new URL(metadata.jwks_uri);
-      // Keys that anybody on the way can replace are no better than none (RFC 8414, section 2).
+      // Keys that anyone on the path can replace are as good as none (RFC 8414, section 2).
       if (issuer.protocol === "https:" && keysUrl.protocol !== "https:")
         throw new Error(`its jwks_uri ${keysUrl} is not https`);
       const readKeys = sparing(() =>

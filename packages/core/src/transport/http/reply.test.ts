@@ -73,7 +73,7 @@ describe("clients that do not read", () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  it("are cut off when too much waits for all of them, and a reader gets everything meanwhile", async () => {
+  it("are cut off when too much waits for all of them, while a reader gets everything", async () => {
     const outbox = new Outbox({ ...GENEROUS, queuedTotal: 8 * MIB });
     const states: Source[] = [];
     let most = 0;

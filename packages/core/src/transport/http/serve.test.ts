@@ -162,7 +162,7 @@ describe("resumption", () => {
       headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId },
     });
     expect(gone.status).toBe(400);
-    expect(await gone.text()).toContain("no longer kept");
+    expect(await gone.text()).toContain("no longer available");
   });
 });
 
@@ -217,7 +217,7 @@ describe("what is refused", () => {
     const first = await post(url, { jsonrpc: "2.0", id: 3, method: "tools/call", params }, headers);
     const second = await post(url, { ...list, id: 3 }, headers);
     expect(second.status).toBe(400);
-    expect(await second.text()).toContain("not answered yet");
+    expect(await second.text()).toContain("still pending");
     await first.body?.cancel();
   });
 

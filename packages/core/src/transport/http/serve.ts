@@ -119,7 +119,8 @@ export async function serveHttp(
     if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
-    if (isEnding) return refuse(503, "The server is ending.", { "retry-after": "1", connection: "close" });
+    if (isEnding)
+      return refuse(503, "The server is shutting down.", { "retry-after": "1", connection: "close" });
     if (sse !== undefined && path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
     if (sse !== undefined && path === MESSAGES_PATH && node.method === "POST")
       return sse.post(node, reply, principal);
@@ -140,7 +141,7 @@ export async function serveHttp(
     if (forbidden !== undefined) return refuse(403, forbidden);
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
-    if (isEnding) return refuse(503, "The server is ending.");
+    if (isEnding) return refuse(503, "The server is shutting down.");
     return to.upgrade(node, socket, head, principal);
   }
 

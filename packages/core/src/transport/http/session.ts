@@ -92,7 +92,7 @@ export class HttpSession {
     const resumed = lastEventId === undefined ? undefined : this.store.after(lastEventId);
     const stream = resumed?.stream ?? STANDALONE;
     if (this.#attached.has(stream))
-      return refuse(409, "This stream is open already; a session has one of each.");
+      return refuse(409, "This stream is already open; a session has one of each kind.");
     this.#hear(reply);
     this.#attach(stream, reply);
     whenExpired(principal, reply, () => reply.end());

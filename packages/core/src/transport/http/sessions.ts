@@ -86,7 +86,7 @@ export class Sessions {
     if (resumed !== undefined && session.store.after(resumed) === undefined) {
       return refuse(
         400,
-        `What came after the event ${show(resumed)} is no longer kept. Send the request again, or listen without Last-Event-ID.`,
+        `The events after ${show(resumed)} are no longer available. Send the request again, or listen without Last-Event-ID.`,
       );
     }
     return session.listen(reply, principal, resumed);
@@ -154,7 +154,7 @@ function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHea
         ? ["text/event-stream"]
         : [];
   if (needed.every((type) => accept.includes(type))) return undefined;
-  return `The header Accept must name ${needed.join(" and ")}.`;
+  return `The Accept header must include ${needed.join(" and ")}.`;
 }
 
 function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyRequest): string | undefined {
@@ -162,7 +162,7 @@ function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyR
   // Only what no session speaks is refused (2025-06-18, "Protocol Version Header"): clients are known that name an older
   // revision than the one they negotiated, and the official suite is one of them.
   if (named !== undefined && !LEGACY_VERSIONS.includes(named))
-    return `The header MCP-Protocol-Version says ${show(named)}, but this session negotiated ${session.revision?.version}.`;
+    return `The MCP-Protocol-Version header is ${show(named)}, but this session negotiated ${session.revision?.version}.`;
   if (isBatch && session.revision?.batches !== true)
     return `Batches are not allowed in protocol version ${session.revision?.version}; send one message per request.`;
   const seen = new Set<unknown>();
@@ -171,9 +171,9 @@ function problemOf(session: HttpSession, { headers, messages, isBatch }: LegacyR
     if (message.method === "initialize")
       return isBatch
         ? "initialize must not be part of a batch."
-        : "This session is initialized already. Open another one without the header Mcp-Session-Id.";
+        : "This session is already initialized. Open another one without the Mcp-Session-Id header.";
     if (session.isPending(message.id) || seen.has(message.id))
-      return `The id ${show(message.id)} belongs to a request that is not answered yet.`;
+      return `The id ${show(message.id)} belongs to a request that is still pending.`;
     seen.add(message.id);
   }
   return undefined;

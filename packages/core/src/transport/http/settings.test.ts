@@ -13,13 +13,13 @@ const SECRET = "s".repeat(32);
 
 describe("--http", () => {
   it.each([
-    [["--http", "0.0.0.0:80"], {}, /anybody who reaches this machine/],
-    [["--http", "[::]:80"], {}, /anybody who reaches this machine/],
-    [["--http", "192.168.1.5:80"], {}, /anybody who reaches this machine/],
+    [["--http", "0.0.0.0:80"], {}, /anyone who can reach this machine/],
+    [["--http", "[::]:80"], {}, /anyone who can reach this machine/],
+    [["--http", "192.168.1.5:80"], {}, /anyone who can reach this machine/],
     [["--http", "70000"], {}, /takes PORT or HOST:PORT/],
     [["--http", "here"], {}, /takes PORT or HOST:PORT/],
     [["--http", "[nonsense]:80"], {}, /takes PORT or HOST:PORT/],
-    [["--http", "0", "--auth-token-env", "T"], {}, /T, which is not set or empty/],
+    [["--http", "0", "--auth-token-env", "T"], {}, /T, which is unset or empty/],
     [["--http", "0", "--auth-token-env", "T"], { T: "short" }, /at least 32/],
     [["--http", "0", "--oauth-issuer", "https://as.example"], {}, /--oauth-audience is missing/],
     [["--http", "0", "--oauth-audience", "https://me.example/mcp"], {}, /--oauth-issuer is missing/],

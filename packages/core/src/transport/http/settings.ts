@@ -28,7 +28,7 @@ export interface HttpSettings {
   readonly auth: AuthSettings;
   /** Host names that requests may name besides those of this machine, as `URL` writes them. */
   readonly allowedHosts: readonly string[];
-  /** Host names of web pages that may call this server, besides those of this machine. */
+  /** Host names of web pages that may call this server, in addition to those of this machine. */
   readonly allowedOrigins: readonly string[];
   /** Seals the state of questions; processes behind one balancer share it. Default: a key of this process. */
   readonly stateKey: Uint8Array | undefined;
@@ -72,11 +72,11 @@ export function readHttpSettings(
   if ("host" in address && !isLoopback(address.host)) {
     if (auth.kind === "none")
       throw new HttpOptionError(
-        `--http ${options.http} would let anybody who reaches this machine call the server. Add --auth-token-env NAME, or --oauth-issuer URL with --oauth-audience URI, or listen on 127.0.0.1.`,
+        `--http ${options.http} would let anyone who can reach this machine call the server. Add --auth-token-env NAME, or --oauth-issuer URL with --oauth-audience URI, or listen on 127.0.0.1.`,
       );
     if (tls === undefined && !options.allowPlainHttp)
       throw new HttpOptionError(
-        `--http ${options.http} would send tokens and answers unencrypted over the network. Add --tls-cert FILE and --tls-key FILE, or --allow-plain-http where a proxy adds TLS, or listen on 127.0.0.1.`,
+        `--http ${options.http} would send tokens and responses unencrypted over the network. Add --tls-cert FILE and --tls-key FILE, or --allow-plain-http if a proxy adds TLS, or listen on 127.0.0.1.`,
       );
   }
   const key = secretFrom("--http-state-key-env", options.httpStateKeyEnv, env);
@@ -131,7 +131,7 @@ function readAuth(options: HttpOptions, env: Readonly<Record<string, string | un
   if (issuer === undefined && audience === undefined && scopes.length === 0)
     return token === undefined ? { kind: "none" } : { kind: "token", token };
   if (token !== undefined)
-    throw new HttpOptionError("--auth-token-env and --oauth-issuer exclude each other; give one of them.");
+    throw new HttpOptionError("--auth-token-env and --oauth-issuer are mutually exclusive; use one of them.");
   if (issuer === undefined || audience === undefined) {
     throw new HttpOptionError(
       `OAuth needs both --oauth-issuer URL and --oauth-audience URI; ${issuer === undefined ? "--oauth-issuer" : "--oauth-audience"} is missing.`,
@@ -154,7 +154,7 @@ function secretFrom(
   if (name === undefined) return undefined;
   const value = env[name]?.trim() ?? "";
   if (value === "")
-    throw new HttpOptionError(`${flag} names the environment variable ${name}, which is not set or empty.`);
+    throw new HttpOptionError(`${flag} refers to the environment variable ${name}, which is unset or empty.`);
   if (value.length < MIN_SECRET_CHARS) {
     throw new HttpOptionError(
       `The secret in ${name} (${flag}) has ${value.length} characters; it needs at least ${MIN_SECRET_CHARS}, for example from: openssl rand -hex 32.`,

@@ -79,14 +79,14 @@ export class SseEndpoint {
       return rpcAnswer(404, { code: CODES.sessionNotFound, message });
     }
     if (stream.connection.isHeld)
-      return refuse(503, "Too many requests are unanswered; send this one again later.", {
+      return refuse(503, "Too many requests are pending; retry later.", {
         "retry-after": "1",
       });
     const body = await this.#bodies.read(node, reply);
     if (body.kind === "gone") return undefined;
     if (body.kind !== "text")
       return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
-    if (this.#streams.get(id) !== stream) return refuse(404, "The stream ended meanwhile. Open a new one.");
+    if (this.#streams.get(id) !== stream) return refuse(404, "The stream has ended. Open a new one.");
     let value: unknown;
     try {
       value = JSON.parse(body.text);

@@ -82,11 +82,11 @@ class ReplyOutlet implements Outlet {
   }
 
   ask(): void {
-    throw new TypeError("the modern era has no requests of the server");
+    throw new TypeError("this protocol revision has no requests from the server");
   }
 }
 
-/** Most errors are answers (200); these two have a status of their own (MCP 2026-07-28, "Streamable HTTP"). */
+/** Most errors are answers (200); these two have their own status (MCP 2026-07-28, "Streamable HTTP"). */
 function statusOf(error: RpcError | undefined): number {
   if (error?.code === CODES.methodNotFound) return 404;
   return error?.code === CODES.missingClientCapability ? 400 : 200;

@@ -27,10 +27,10 @@ export async function secureServer(
         if (renewed.cert.equals(current.cert) && renewed.key.equals(current.key)) return;
         server.setSecureContext(renewed);
         current = renewed;
-        log.info("The TLS certificate was read again.");
+        log.info("The TLS certificate was reloaded.");
       } catch (error) {
         log.warning(
-          `The new TLS certificate is not used: ${error instanceof Error ? error.message : String(error)}`,
+          `The new TLS certificate was rejected: ${error instanceof Error ? error.message : String(error)}`,
         );
       }
     });
@@ -39,7 +39,7 @@ export async function secureServer(
   const folders = new Set([dirname(files.cert), dirname(files.key)]);
   const watchers: FSWatcher[] = [...folders].map((folder) =>
     watch(folder, { persistent: false }, renew).on("error", (error) => {
-      log.warning(`Changes of the TLS certificate are no longer noticed: ${error.message}`);
+      log.warning(`Changes to the TLS certificate are no longer detected: ${error.message}`);
     }),
   );
   return {

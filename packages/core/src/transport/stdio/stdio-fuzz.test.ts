@@ -221,7 +221,7 @@ describe("mutated messages", () => {
       for (let times = random.below(4); times > 0; times--) message = mutate(random, message);
       let line: Buffer = Buffer.from(JSON.stringify(message));
       if (random.below(4) === 0) line = garble(random, line);
-      // What this cancels may or may not have been answered before: not for a test that counts.
+      // What this cancels may or may not have been already answered: not for a test that counts.
       if (line.includes("cancelled") && !line.includes('"nobody"')) continue;
       if (!line.includes("\n")) lines.push(line);
     }

@@ -164,7 +164,7 @@ export class StdioServer {
     else if (line.kind === "not-utf8")
       this.#connection.refuse(undefined, parseError("The message is not JSON: it is not valid UTF-8."));
     else {
-      const limit = `A message may have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
+      const limit = `A message can have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
       const id = recoverId(line.start, line.end);
       const isInUse = id !== undefined && this.#connection.isPending(id);
       this.#connection.refuse(isInUse ? undefined : id, invalidRequest(limit));
@@ -218,7 +218,7 @@ export class StdioServer {
   #note(what: string): void {
     this.#notes += 1;
     if (this.#notes > MAX_NOTES) return;
-    const last = this.#notes === MAX_NOTES ? " Further drops are not logged." : "";
+    const last = this.#notes === MAX_NOTES ? " Further dropped messages are not logged." : "";
     this.#options.note?.(`Dropped ${what}.${last}`);
   }
 }

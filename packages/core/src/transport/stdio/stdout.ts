@@ -10,8 +10,8 @@ let taken: Writable | undefined;
  * Call it before anything else runs. It cannot stop what goes around the stream: `fs.writeSync(1, …)`, native code,
  * or a child process that inherits stdout.
  *
- * A broken stdout makes the returned stream emit `error` (EPIPE). A broken stderr is ignored: logs are no reason
- * to fail.
+ * A broken stdout makes the returned stream emit `error` (EPIPE). A broken stderr is ignored: logging is no
+ * reason to fail.
  *
  * @returns the same stream on every call.
  */

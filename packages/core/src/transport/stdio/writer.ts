@@ -1,6 +1,9 @@
 import type { Writable } from "node:stream";
 
-/** JSON leaves U+2028 and U+2029 as they are; readers that take them for line ends (Node's readline) would cut there. */
+/**
+ * JSON leaves U+2028 and U+2029 unescaped; readers that take them for line ends (Node's readline) would cut
+ * there.
+ */
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
 /** About what a pipe holds: as much as is worth one write. */

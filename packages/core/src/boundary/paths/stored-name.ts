@@ -17,7 +17,7 @@ export async function storedName(directory: GuardedDirectory, name: string): Pro
   return names.includes(name) ? undefined : names.find((one) => one.normalize("NFC") === composed);
 }
 
-/** `path` with the missing name spelt as it is stored; undefined where nothing of that name is there in any form. */
+/** `path` with the missing name as stored; undefined if no form of the name exists. */
 export async function storedPath(
   path: string,
   { opener, membership }: GuardContext,

@@ -2,17 +2,19 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Ground,
   guardOf,
-  makeGround,
+  makeWorkspace,
   readThrough,
   refusal,
   verifications,
+  type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
-/** A bound whose directories are spelt in another way than the kernel spells them; all but the first are read-only. */
-function speltBound(...paths: string[]): Bound {
+/**
+ * A bound whose directories are written differently from the kernel's form; all but the first are read-only.
+ */
+function variantBound(...paths: string[]): Bound {
   const directories = paths.map((path, index): AllowedDirectory => {
     return { path, realPath: path, source: "argument", writable: index === 0 };
   });
@@ -23,50 +25,50 @@ function speltBound(...paths: string[]): Bound {
 }
 
 /**
- * Stands in for a file system that ignores case, which needs a mount: there, two spellings are one directory to
- * stat(2). Here the second spelling is a link that the bound takes for a real path.
+ * Stands in for a file system that ignores case, which needs a mount: there, two names refer to one directory
+ * for stat(2). Here the second name is a link that the bound takes for a real path.
  */
-describe.each(verifications)("a directory with two spellings, verified by %s", (verification) => {
-  let ground: Ground;
+describe.each(verifications)("a directory with two names, verified by %s", (verification) => {
+  let workspace: Workspace;
   beforeEach(async () => {
-    ground = await makeGround();
-    await mkdir(join(ground.root, "sub"));
-    await writeFile(join(ground.root, "sub", "a.txt"), "inside");
+    workspace = await makeWorkspace();
+    await mkdir(join(workspace.root, "sub"));
+    await writeFile(join(workspace.root, "sub", "a.txt"), "inside");
   });
-  afterEach(() => ground.remove());
+  afterEach(() => workspace.remove());
 
   it("is recognised by device and inode, whichever is asked for", async () => {
-    const other = join(ground.base, "ROOT");
+    const other = join(workspace.base, "ROOT");
     await symlink("root", other);
-    const guard = guardOf(speltBound(other), verification);
-    for (const path of ["sub/a.txt", join(other, "sub", "a.txt"), join(ground.root, "sub", "a.txt")]) {
+    const guard = guardOf(variantBound(other), verification);
+    for (const path of ["sub/a.txt", join(other, "sub", "a.txt"), join(workspace.root, "sub", "a.txt")]) {
       expect(await readThrough(guard, path), path).toBe("inside");
     }
-    await (await guard.openDirectory(join(ground.root, "sub"))).close();
+    await (await guard.openDirectory(join(workspace.root, "sub"))).close();
     await guard.writeFile("sub/new.txt", Buffer.from("new"));
-    expect(await readFile(join(ground.root, "sub", "new.txt"), "utf8")).toBe("new");
+    expect(await readFile(join(workspace.root, "sub", "new.txt"), "utf8")).toBe("new");
     expect(await guard.createDirectory("sub/x")).toEqual([join(other, "sub", "x")]);
     await guard.move("sub/new.txt", "sub/x/moved.txt");
     expect(await readThrough(guard, "sub/x/moved.txt")).toBe("new");
   });
 
   it("is not taken for another directory whose name differs in case only", async () => {
-    const other = join(ground.base, "ROOT");
+    const other = join(workspace.base, "ROOT");
     await mkdir(other);
-    const guard = guardOf(speltBound(other), verification);
-    expect(await refusal(guard.openFile(join(ground.root, "sub", "a.txt")))).toMatchObject({
+    const guard = guardOf(variantBound(other), verification);
+    expect(await refusal(guard.openFile(join(workspace.root, "sub", "a.txt")))).toMatchObject({
       code: "outside",
     });
-    await symlink(join(ground.root, "sub"), join(other, "sub"));
+    await symlink(join(workspace.root, "sub"), join(other, "sub"));
     expect(await refusal(guard.openFile("sub/a.txt"))).toMatchObject({ code: "outside" });
     expect(await refusal(guard.openDirectory("sub"))).toMatchObject({ code: "outside" });
     expect(await refusal(guard.writeFile("sub/new.txt", Buffer.from("")))).toMatchObject({ code: "outside" });
   });
 
-  it("stays read-only whatever its spelling, and cannot be moved away", async () => {
-    const { root } = ground;
+  it("stays read-only under any name, and cannot be moved away", async () => {
+    const { root } = workspace;
     await symlink("sub", join(root, "SUB"));
-    const guard = guardOf(speltBound(root, join(root, "SUB")), verification);
+    const guard = guardOf(variantBound(root, join(root, "SUB")), verification);
     expect(await refusal(guard.writeFile("sub/new.txt", Buffer.from("")))).toMatchObject({
       code: "read_only",
     });
