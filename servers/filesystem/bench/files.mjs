@@ -163,9 +163,7 @@ async function log(report, { ours, rg, work }) {
     title: "Content search in a log of 50 MB",
     columns: ["pattern", "lines", "ripgrep ms", "ours ms", "ratio"],
     rows,
-    notes: [
-      "ripgrep only counts, in a process of its own each time; ours counts and shows the first 100 lines.",
-    ],
+    notes: ["ripgrep only counts, in a new process each time; ours counts and shows the first 100 lines."],
   });
   await mine.close();
 }

@@ -10,12 +10,12 @@ export const prompt = promptFor<Files>();
 export const path = z.string().describe("Absolute or relative path.");
 
 /** The content that a change expects to find. */
-export const expectedHash = z.string().optional().describe("Refuse unless the file still has this hash.");
+export const expectedHash = z.string().optional().describe("Fail unless the file still has this hash.");
 
 /** The official server's parameter for what to leave out. */
 export const excludePatterns = z
   .array(z.string())
   .default([])
-  .describe("Globs to leave out, for example **/*.test.ts.");
+  .describe("Globs to exclude, for example **/*.test.ts.");
 
 export const includeIgnored = z.boolean().default(false).describe("Include what .gitignore hides.");

@@ -6,7 +6,7 @@ export const options = defineOptions({
     list: true,
     flag: "read-only-dir",
     heading: "Directories",
-    description: "A directory that may be read but not changed. Repeatable.",
+    description: "A read-only directory. Repeatable.",
   },
   ignore: {
     type: "string",
@@ -23,13 +23,14 @@ export const options = defineOptions({
     max: 80_000,
     default: 80_000,
     heading: "Limits",
-    description: "Maximum characters of an answer that reads a range.",
+    description: "Maximum characters in a response when reading a range.",
   },
   journal: {
     type: "flag",
     default: true,
     heading: "Safety",
-    description: "Keep what is changed or deleted, so that undo_change can restore it.",
+    description:
+      "Keep the previous content of changed and deleted files, so that undo_change can restore it.",
   },
   journalDays: {
     type: "integer",
@@ -43,7 +44,7 @@ export const options = defineOptions({
   forgetChanges: {
     type: "flag",
     heading: "Safety",
-    description: "Erase what the journal holds of the allowed directories, at the first call.",
+    description: "Erase the journal of the allowed directories on the first call.",
   },
   journalDir: {
     type: "directory",

@@ -10,7 +10,7 @@ export const server = defineServer({
   packageName: manifest.name,
   title: "Filesystem",
   version: manifest.version,
-  description: "Read, search and change the files below the directories that you choose.",
+  description: "Read, search and edit files in the directories that you choose.",
   icon: {
     colors: ["#fcc419", "#e8590c"],
     glyph:
@@ -30,7 +30,7 @@ export const server = defineServer({
     read: { description: "List directories and read files.", default: true },
     search: { description: "Find files by name and content.", default: true },
     write: { description: "Create, change, move, copy and delete.", default: true },
-    journal: { description: "Review changes and take them back.", default: true },
+    journal: { description: "Review and undo changes.", default: true },
   },
   skills: import.meta.url,
   views: import.meta.url,

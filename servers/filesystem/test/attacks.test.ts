@@ -65,8 +65,8 @@ async function call(
   };
 }
 
-describe("what lies outside", () => {
-  it("is refused for every tool that takes a path, in the same words whether it exists or not", async () => {
+describe("a path outside", () => {
+  it("is refused by every tool that takes a path, with the same message whether it exists or not", async () => {
     await symlink(join(outside, "secret.txt"), join(root, "link.txt"));
     await symlink(outside, join(root, "link"));
     const client = await connect();
@@ -107,7 +107,7 @@ describe("what lies outside", () => {
     expect(await readdir(root)).toEqual(["link", "link.txt"]);
   });
 
-  it("cannot be moved in, moved to, or deleted; a link is moved and deleted as a link", async () => {
+  it("cannot be moved in, moved to, or deleted; a symlink itself is moved and deleted", async () => {
     await symlink(join(outside, "secret.txt"), join(root, "link.txt"));
     await writeFile(join(root, "own.txt"), "own");
     const client = await connect();
@@ -132,7 +132,7 @@ describe("what lies outside", () => {
 // attacks.long.test.ts has ten times as many.
 resistsSwaps({ reads: 2_000, writes: 1_000 });
 
-describe("what is no regular file", () => {
+describe("something that is not a regular file", () => {
   it("is refused at once: pipe, device, socket", async () => {
     execFileSync("mkfifo", [join(root, "pipe")]);
     await symlink("/dev/zero", join(root, "zero"));
@@ -175,7 +175,7 @@ describe("the client's roots", () => {
       expect(await allowed(await connect({ era, args, roots: [{ uri: "file:///" }] }))).toEqual([root]);
     });
 
-    it("are the bound where nothing is configured, and nothing is allowed without both", async () => {
+    it("are the bound if nothing is configured, and nothing is allowed without both", async () => {
       expect(await allowed(await connect({ era, args: [], roots: [uri(outside)] }))).toEqual([outside]);
       const nothing = await connect({ era, args: [] });
       expect(await allowed(nothing)).toEqual([]);
@@ -206,7 +206,7 @@ describe("the client's roots", () => {
 });
 
 describe("large and strange content", () => {
-  it("is answered at once and capped: 300 MB, one line of 100 MB, 8 GB of nothing", async () => {
+  it("is answered at once and truncated: 300 MB, one line of 100 MB, a sparse file of 8 GB", async () => {
     const block = Buffer.alloc(1024 * 1024, "0123456789abcde\n");
     const file = await open(join(root, "large.txt"), "w");
     for (let i = 0; i < 300; i++) await file.write(block);
@@ -257,8 +257,8 @@ describe("large and strange content", () => {
   });
 });
 
-describe("many at once", () => {
-  it("lose nothing: 300 pairs of moves onto one name, one wins, the other stays where it is", async () => {
+describe("concurrent calls", () => {
+  it("300 concurrent moves to the same name: exactly one wins and no file is lost", async () => {
     const client = await connect();
     for (let i = 0; i < 300; i++) {
       await writeFile(join(root, `a-${i}`), "a");
@@ -274,7 +274,7 @@ describe("many at once", () => {
     expect(left.filter((name) => /^[ab]-/.test(name))).toHaveLength(300);
   });
 
-  it("lose nothing: 20 edits of one file all survive or are refused", async () => {
+  it("20 concurrent edits of one file: each is applied or refused", async () => {
     await writeFile(
       join(root, "shared.txt"),
       Array.from({ length: 20 }, (_, i) => `item ${i} open\n`).join(""),

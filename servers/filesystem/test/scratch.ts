@@ -10,7 +10,7 @@ import { Files } from "../src/files/files.ts";
 export interface Scratch {
   /** Absolute real path of the allowed directory. */
   readonly root: string;
-  /** Absolute real path of a directory beside it, which is not allowed. */
+  /** Absolute real path of a sibling directory that is not allowed. */
   readonly outside: string;
   /** Where the server keeps what is its own. */
   readonly state: string;

@@ -38,7 +38,7 @@ async function whileSwapping(
 
 /** Reads and writes while another process swaps what they go through for a link that leads outside. */
 export function resistsSwaps(count: { reads: number; writes: number }): void {
-  describe("what is swapped meanwhile", () => {
+  describe("what is swapped during an operation", () => {
     let top = "";
     let root = "";
     let outside = "";

@@ -10,7 +10,7 @@ export type TreeContent = Readonly<Record<string, string | Uint8Array | { link: 
 export interface Tree {
   /** The allowed directory, a real path. */
   readonly root: string;
-  /** A directory beside it that is not allowed. */
+  /** A sibling directory that is not allowed. */
   readonly outside: string;
   readonly guard: PathGuard;
   /** The absolute path of something in the tree. */

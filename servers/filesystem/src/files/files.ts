@@ -32,7 +32,7 @@ import { type Listing, type ListRequest, listDirectory } from "./tree/list-direc
 import { type NameSearch, type NamesFound, searchNames } from "./tree/search-names.ts";
 import { Watchers } from "./watch.ts";
 
-/** Characters of an answer that a line of facts may take beside the text. */
+/** Characters of a response reserved for the line of facts. */
 const FACTS_CHARS = 600;
 
 /** Memory of a thread that edits: a file of 32 MiB several times over. */
@@ -128,7 +128,7 @@ export class Files {
     return write(this.#context, request);
   }
 
-  /** What to ask the user before `write`; undefined where nothing is lost for good. */
+  /** What to ask the user before `write`; undefined where nothing will be permanently lost. */
   overwriteQuestion(path: string, mode: WriteMode): Promise<string | undefined> {
     return overwriteQuestion(this.#context, path, mode);
   }
@@ -161,7 +161,7 @@ export class Files {
     return copy(this.#context, request);
   }
 
-  /** What to ask the user before `move` or `copy`; undefined where nothing is lost for good. */
+  /** What to ask the user before `move` or `copy`; undefined where nothing will be permanently lost. */
   replaceQuestion(request: Pick<MoveRequest, "destination" | "overwrite">): Promise<string | undefined> {
     return replaceQuestion(this.#context, request.destination, request.overwrite);
   }

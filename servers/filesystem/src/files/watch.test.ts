@@ -51,7 +51,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
 }
 
 describe("Watchers", () => {
-  it("sees a log that grows, also after it was replaced and after it was deleted and created again", async () => {
+  it("sees a growing log, even after it is replaced or deleted and recreated", async () => {
     const log = join(root, "app.log");
     await writeFile(log, "start\n");
     let events = 0;
@@ -85,7 +85,7 @@ describe("Watchers", () => {
     expect(events).toBe(after);
   });
 
-  it("sees the entries of a directory and nothing deeper", async () => {
+  it("sees changes of a directory's entries and nothing deeper", async () => {
     await mkdir(join(root, "sub", "deeper"), { recursive: true });
     let events = 0;
     await watchers.watch("sub", () => {
@@ -99,7 +99,7 @@ describe("Watchers", () => {
     );
   });
 
-  it("says many events at once as one", async () => {
+  it("merges simultaneous events into one", async () => {
     let events = 0;
     await watchers.watch(".", () => {
       events += 1;
@@ -125,7 +125,7 @@ describe("Watchers", () => {
     expect(events).toBe(1);
   });
 
-  it("refuses what lies outside, does not exist, or leads out", async () => {
+  it("refuses paths that are outside, missing, or lead outside", async () => {
     await writeFile(join(top, "outside.txt"), "secret");
     await symlink(join(top, "outside.txt"), join(root, "link.txt"));
     for (const path of [join(top, "outside.txt"), "link.txt"]) {
@@ -134,7 +134,7 @@ describe("Watchers", () => {
     await expect(watchers.watch("missing.txt", () => undefined)).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("says nothing about what the client's roots have put outside since", async () => {
+  it("reports nothing that the client's roots have excluded since", async () => {
     await mkdir(join(root, "kept"));
     await writeFile(join(root, "a.txt"), "");
     let events = 0;
@@ -151,7 +151,7 @@ describe("Watchers", () => {
     );
   });
 
-  it(`watches ${MAX_WATCHED} at most, and one more when one is given up`, async () => {
+  it(`watches at most ${MAX_WATCHED}, and another one when one is released`, async () => {
     await writeFile(join(root, "one.txt"), "");
     const stops = await Promise.all(
       Array.from({ length: MAX_WATCHED }, () => watchers.watch("one.txt", () => undefined)),

@@ -31,7 +31,7 @@ export class Watchers {
    */
   async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
     if (this.#open.size + this.#opening >= MAX_WATCHED) {
-      throw new ToolError("too_large", `${MAX_WATCHED} files and directories are watched already.`, {
+      throw new ToolError("too_large", `${MAX_WATCHED} files and directories are already being watched.`, {
         hint: "Unsubscribe from some first; a directory's subscription covers the entries in it.",
       });
     }

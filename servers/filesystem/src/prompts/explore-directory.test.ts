@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.dispose());
 
-it("carries the names in the directory and the goal, on lines that a name cannot forge", async () => {
+it("contains the directory's names and the goal, on lines that a name cannot forge", async () => {
   const { client, close } = await connectInMemory(server, { args: world.args });
   const ask = async (args: Record<string, string>) =>
     JSON.stringify((await client.getPrompt({ name: "explore_directory", arguments: args })).messages);

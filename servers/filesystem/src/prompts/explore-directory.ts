@@ -8,13 +8,13 @@ const MAX_LISTED = 4_000;
 export default prompt({
   name: "explore_directory",
   title: "Explore a directory",
-  description: "Get to know a directory: what it holds, how it is laid out, where to begin.",
+  description: "Explore a directory: its contents, its structure and where to start.",
   args: z.object({
     path: z
       .string()
       .optional()
-      .describe("Absolute, or below an allowed directory; by default the first allowed one."),
-    goal: z.string().optional().describe("What you want to do there, in a sentence."),
+      .describe("Absolute, or relative to an allowed directory. Default: the first allowed directory."),
+    goal: z.string().optional().describe("What you want to do there, in one sentence."),
   }),
   complete: {
     path: (value, files) => files.completePath(value),
@@ -25,13 +25,13 @@ export default prompt({
     const listing = "text" in whole ? whole.text : "";
     const shown = listing.slice(0, MAX_LISTED);
     return [
-      `Get to know the directory ${oneLine(start)}${goal === undefined ? "" : `, because I want to: ${oneLine(goal)}`}.`,
+      `Explore the directory ${oneLine(start)}${goal === undefined ? "" : `, because I want to: ${oneLine(goal)}`}.`,
       "",
-      "It holds, at its top:",
+      "Its top level contains:",
       ...shown.split("\n").map((name) => `- ${name}`),
       ...(shown.length < listing.length ? ["- … and more"] : []),
       "",
-      "Look at its shape with directory_tree, read what introduces it (a README, a manifest), and find what matters with",
+      "Look at its structure with directory_tree, read its introduction (a README, a manifest), and find what matters using",
       "search_files and search_text instead of reading everything. Then tell me in a few sentences what this is, how it is",
       "laid out, and which files I should open first.",
     ].join("\n");

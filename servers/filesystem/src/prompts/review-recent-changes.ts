@@ -8,7 +8,7 @@ const LISTED = 30;
 export default prompt({
   name: "review_recent_changes",
   title: "Review recent changes",
-  description: "Go through what was changed through this server, and take back what should not stay.",
+  description: "Review the changes made through this server, and undo the unwanted ones.",
   args: z.object({
     path: z.string().optional().describe("Only changes at or below this path."),
   }),
@@ -26,9 +26,9 @@ export default prompt({
       `Review these changes${where}, newest first${nextCursor === undefined ? "" : " (list_changes shows older ones)"}:`,
       ...lines,
       "",
-      "For each file that is still changed, read what it holds now (read_text_file) and say in a sentence what was",
+      "For each file that is still changed, read its current content (read_text_file) and say in one sentence what was",
       "done and whether it looks right. Point out what was deleted, overwritten or moved. Then name the changes that",
-      "you would take back with undo_change, and wait for my answer before you do.",
+      "you would undo with undo_change, and wait for my answer before you do.",
     ].join("\n");
   },
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { scratch } from "../../test/scratch.ts";
 import changes from "./changes.ts";
 
-it("shows the changes and tells when there is a new one", async () => {
+it("shows the changes and notifies about new ones", async () => {
   const { files, at } = await scratch();
   let told = 0;
   const count = () => {

@@ -7,7 +7,7 @@ export default resource({
   uri: "fs://changes",
   name: "changes",
   title: "Recent changes",
-  description: "The last 50 changes that were made through this server, newest first, for review and undo.",
+  description: "The last 50 changes made through this server, newest first, for review and undo.",
   mimeType: "application/json",
   async read(files) {
     const { changes } = await files.changes({ limit: SHOWN, maxChars: 80_000 });

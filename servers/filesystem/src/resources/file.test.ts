@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => world.dispose());
 
 describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
-  it("lists the allowed directories, reads text, bytes and directories, and refuses what is outside", async () => {
+  it("lists the allowed directories, reads text, bytes and directories, and refuses paths outside", async () => {
     const { client, close } = await connectInMemory(server, { era, args: world.args });
     const { resources } = await client.listResources();
     expect(resources.map((one) => one.uri)).toContain(pathToFileURL(root).href);
@@ -56,7 +56,7 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
   });
 });
 
-it("says that a file changed to those who listen to it, and to nobody else", async () => {
+it("notifies only the subscribers of a file when it changes", async () => {
   const { client, close } = await connectInMemory(server, { era: "modern", args: world.args });
   const updates: string[] = [];
   client.setNotificationHandler(

@@ -10,7 +10,7 @@ export default resource({
   name: "file",
   title: "File or directory",
   description:
-    "A file below an allowed directory, or the names in a directory; subscribe to hear of its changes.",
+    "A file in an allowed directory, or the names in a directory. Subscribe to be notified of changes.",
   async read({ path }, files) {
     const whole = await files.readWhole(absolute(path));
     return "text" in whole

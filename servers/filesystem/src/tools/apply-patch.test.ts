@@ -8,7 +8,7 @@ import applyPatch from "./apply-patch.ts";
 
 const run = promisify(execFile);
 
-it("does what git apply does with a patch of git's: edits, creates, deletes", async () => {
+it("applies git patches like git apply: edits, creates, deletes", async () => {
   const { files, at, put, read, list, root } = await scratch();
   const git = (...args: string[]) =>
     run("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: root });
@@ -45,7 +45,7 @@ it("does what git apply does with a patch of git's: edits, creates, deletes", as
   expect(await list("new").catch(() => "none")).toBe("none");
 });
 
-it("changes nothing where a hunk does not match, a file is missing or outside, or it is no patch", async () => {
+it("changes nothing if a hunk does not match, a file is missing or outside, or the input is not a patch", async () => {
   const { files, put, read, at, outside } = await scratch();
   await put("a.txt", "one\ntwo\n");
   await put("b.txt", "other\n");

@@ -6,14 +6,14 @@ export default tool({
   name: "apply_patch",
   title: "Apply patch",
   description:
-    "Apply a unified diff, as git diff writes it, to one file or several. Changes nothing unless all hunks match.",
+    "Apply a unified diff, as written by git diff, to one or more files. Changes nothing unless all hunks match.",
   effect: "change",
   openWorld: false,
   view: "diff",
   toolset: "write",
   input: z.strictObject({
     patch: z.string().max(2_000_000).describe("The diff, with --- and +++ lines."),
-    path: z.string().default(".").describe("Directory that the paths in it are below."),
+    path: z.string().default(".").describe("Directory its paths are relative to."),
     dryRun: z.boolean().default(false).describe("Only check whether it applies."),
   }),
   async run(input, files, call) {

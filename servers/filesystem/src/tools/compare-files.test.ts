@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import compareFiles from "./compare-files.ts";
 
-it("shows the diff of two files, and what differs besides their lines", async () => {
+it("shows the diff of two files, and other differences", async () => {
   const { files, put } = await scratch();
   const from = await put("a.txt", "one\ntwo\n");
   const to = await put("b.txt", "one\r\n2\r\n");

@@ -5,7 +5,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import copyFile from "./copy-file.ts";
 
-it("copies a file, and a directory with what it skipped", async () => {
+it("copies a file, and a directory with a list of skipped entries", async () => {
   const { files, at, put, read } = await scratch();
   await put("dir/a", "a");
   await symlink("/etc/passwd", at("dir/out"));
@@ -18,7 +18,7 @@ it("copies a file, and a directory with what it skipped", async () => {
   expect(await read("copy/a")).toBe("a");
 });
 
-it("asks before it replaces what no journal keeps, and reports progress", async () => {
+it("asks before replacing a file that the journal cannot keep, and reports progress", async () => {
   const { files, put, read } = await scratch({ journal: false });
   await put("a", "a");
   await put("b", "bb");

@@ -10,8 +10,7 @@ const MAX_SKIPPED = 50;
 export default tool({
   name: "copy_file",
   title: "Copy",
-  description:
-    "Copy a file, or a directory with everything in it. destination is the path of the copy itself.",
+  description: "Copy a file or a directory with its contents. destination is the path of the copy itself.",
   effect: "change",
   openWorld: false,
   toolset: "write",
@@ -31,7 +30,8 @@ export default tool({
     const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
     const more = skipped.length - MAX_SKIPPED;
     const left = skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
-    const note = skipped.length === 0 ? "" : ` Skipped, because they lead outside or are special: ${left}.`;
+    const note =
+      skipped.length === 0 ? "" : ` Skipped, because they lead outside or are not regular files: ${left}.`;
     return changeAnswer(`${done}${bytes}.${note}`, receipt);
   },
 });

@@ -3,10 +3,10 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import createDirectory from "./create-directory.ts";
 
-it("creates what is missing and says what it created", async () => {
+it("creates missing directories and lists them", async () => {
   const { files, at } = await scratch();
   const first = String(await use(createDirectory, files, { path: "a/b" }));
   expect(first).toMatch(new RegExp(`^Created "${at("a")}", "${at("a/b")}"\\. Change \\w+-\\w+\\.$`));
   const second = await use(createDirectory, files, { path: "a/b" });
-  expect(second).toBe(`"${at("a/b")}" exists already.`);
+  expect(second).toBe(`"${at("a/b")}" already exists.`);
 });

@@ -13,7 +13,7 @@ export default tool({
   input: z.strictObject({ path }),
   async run({ path }, files) {
     const made = await files.createDirectory(path);
-    if (made.created.length === 0) return `${named(made.path)} exists already.`;
+    if (made.created.length === 0) return `${named(made.path)} already exists.`;
     return changeAnswer(`Created ${made.created.map(named).join(", ")}.`, made.receipt);
   },
 });

@@ -4,7 +4,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import deleteFile from "./delete-file.ts";
 
-it("deletes a file into the journal without a question", async () => {
+it("moves a deleted file to the journal without asking", async () => {
   const { files, at, put, list } = await scratch();
   await put("a.txt", "abc");
   const call = fakeCall();
@@ -13,7 +13,7 @@ it("deletes a file into the journal without a question", async () => {
   expect([call.questions, await list()]).toEqual([[], []]);
 });
 
-it("asks with the exact loss before a directory with content goes", async () => {
+it("states the exact loss before deleting a non-empty directory", async () => {
   const { files, put, list, another } = await scratch({ journal: false });
   await put("dir/a", "abc");
   await expect(use(deleteFile, files, { path: "dir" })).rejects.toMatchObject({
@@ -23,7 +23,7 @@ it("asks with the exact loss before a directory with content goes", async () => 
   await expect(use(deleteFile, files, { path: "dir", recursive: true }, refused)).rejects.toMatchObject({
     kind: "denied",
   });
-  expect(refused.questions).toEqual([expect.stringContaining("with everything below it: 1 file (3 B)?")]);
+  expect(refused.questions).toEqual([expect.stringContaining("and its contents: 1 file (3 B)?")]);
   expect(await list()).toEqual(["dir"]);
   const answer = await use(deleteFile, files, { path: "dir", recursive: true }, fakeCall({ agrees: true }));
   expect(answer).toContain(

@@ -7,21 +7,21 @@ export default tool({
   name: "delete_file",
   title: "Delete",
   description:
-    "Delete a file, a link (not its target) or a directory; undo_change can bring it back. " +
-    "For a directory with content set recursive.",
+    "Delete a file, a symlink (not its target) or a directory; undo_change restores it. " +
+    "For a non-empty directory set recursive.",
   effect: "destroy",
   openWorld: false,
   toolset: "write",
   input: z.strictObject({
     path,
-    recursive: z.boolean().default(false).describe("With everything below it."),
+    recursive: z.boolean().default(false).describe("Including its contents."),
   }),
   async run({ path, recursive }, files, call) {
     const plan = await files.planDelete(path, { recursive, signal: call.signal });
     if (plan.question !== undefined) await call.confirm(plan.question);
     const { receipt, leftover } = await files.delete(plan, call.signal);
     const rest =
-      leftover === undefined ? "" : ` The system did not let all of it be deleted: see ${named(leftover)}.`;
+      leftover === undefined ? "" : ` The system denied deleting some of it: see ${named(leftover)}.`;
     return changeAnswer(`Deleted ${named(plan.path)}, ${describePlan(plan)}.${rest}`, receipt);
   },
 });

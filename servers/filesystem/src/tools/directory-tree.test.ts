@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import directoryTree from "./directory-tree.ts";
 
-it("draws a tree to a depth, without what patterns and ignore rules leave out", async () => {
+it("draws a tree to a depth, without excluded and ignored entries", async () => {
   const { files, root, put } = await scratch();
   await put(".gitignore", "dist\n");
   await put("dist/x", "");

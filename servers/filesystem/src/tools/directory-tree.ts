@@ -5,7 +5,7 @@ export default tool({
   name: "directory_tree",
   title: "Directory tree",
   description:
-    "Show a directory as an indented tree, to get to know a project. " +
+    "Show a directory as an indented tree, for an overview of a project. " +
     "Directories end in /, links in @. To find a name call search_files.",
   effect: "read",
   openWorld: false,

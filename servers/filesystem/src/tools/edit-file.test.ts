@@ -29,7 +29,7 @@ it("changes nothing with dryRun, and keeps a large diff within the budget", asyn
   expect(await read("a.txt")).toBe(content);
 });
 
-it("edits every file that a glob names, after a preview, all or none", async () => {
+it("edits every file that matches a glob, after a preview, all or none", async () => {
   const { files, at, put, read } = await scratch();
   await put(".gitignore", "dist/\n");
   for (const name of ["a.ts", "src/b.ts", "src/c.js", "dist/d.ts"]) await put(name, `old("${name}");\r\n`);
@@ -56,11 +56,11 @@ it("edits every file that a glob names, after a preview, all or none", async () 
   const again = { ...request, edits: [{ oldText: "brandNew(", newText: "x(" }] };
   await expect(use(editFile, files, again)).rejects.toThrow(/occurs 2 times in ".*z\.ts"/);
   expect(await read("a.ts")).toBe('brandNew("a.ts");\r\n');
-  await expect(use(editFile, files, request)).rejects.toThrow("No file holds oldText");
+  await expect(use(editFile, files, request)).rejects.toThrow("No file contains oldText");
   expect(at("a.ts")).toContain("a.ts");
 });
 
-it("replaces what an expression matches, with its groups, in one file and in many, after a preview", async () => {
+it("replaces regex matches, with groups, in one file and in many, after a preview", async () => {
   const { files, put, read } = await scratch();
   onTestFinished(() => files.close());
   await put("a.ts", "const a = require('a');\r\nlet b = require('b'); // require('c')\r\n");
@@ -90,7 +90,7 @@ it("replaces what an expression matches, with its groups, in one file and in man
   await expect(use(editFile, files, one)).rejects.toThrow(/matches no line of ".*c\.ts"/);
   await expect(
     use(editFile, files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
-  ).rejects.toThrow("No file holds oldText");
+  ).rejects.toThrow("No file contains oldText");
   await expect(
     use(editFile, files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
   ).rejects.toMatchObject({
@@ -99,7 +99,7 @@ it("replaces what an expression matches, with its groups, in one file and in man
   });
 });
 
-it("matches expressions in a thread that can be ended", async () => {
+it("matches expressions in a thread that can be terminated", async () => {
   const { files, put, read } = await scratch();
   onTestFinished(() => files.close());
   await put("a.txt", `${"a".repeat(60)}!`);

@@ -10,7 +10,7 @@ export default tool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Replace exact text, or what a regex matches, in a file or in every file of a directory that glob names. Applies " +
+    "Replace exact text, or regex matches, in a file or in every file of a directory that matches glob. Applies " +
     "all edits or none, and returns a diff. Each oldText must occur exactly once in a file, unless replace_all is set.",
   effect: "change",
   openWorld: false,
@@ -27,7 +27,7 @@ export default tool({
       )
       .min(1)
       .max(1000)
-      .describe("Made in turn, each on the result of those before."),
+      .describe("Applied in order, each to the previous result."),
     dryRun: z.boolean().default(false).describe("Only show the diff."),
     regex: z.boolean().default(false).describe("oldText is a regular expression, newText may hold $1."),
     replace_all: z.boolean().default(false).describe("Replace every occurrence."),
@@ -41,8 +41,8 @@ export default tool({
       return editAnswer(await files.edit({ ...request, expectedHash: expected_hash, maxChars }), dryRun);
     }
     if (expected_hash !== undefined) {
-      throw new ToolError("invalid", "expected_hash is of one file, but glob may name several.", {
-        hint: "Leave one of the two out.",
+      throw new ToolError("invalid", "expected_hash is for one file, but glob may match several.", {
+        hint: "Omit one of the two.",
       });
     }
     const maxChars = Math.floor(call.budget / 2);

@@ -4,7 +4,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import getFileInfo from "./get-file-info.ts";
 
-it("tells what is known, without empty fields", async () => {
+it("returns what is known, without empty fields", async () => {
   const { files, put, at } = await scratch();
   const path = await put("a.txt", "one\n");
   await link(path, at("b.txt"));

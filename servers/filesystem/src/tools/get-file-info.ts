@@ -6,7 +6,7 @@ export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, line count, encoding and hash of a file, directory or link, without its content.",
+    "Get type, size, times, line count, encoding and hash of a file, directory or symlink, not its content.",
   effect: "read",
   openWorld: false,
   toolset: "read",

@@ -18,7 +18,7 @@ it("lists changes newest first with sizes, in pages", async () => {
   expect(second).toMatch(new RegExp(`create ${at("a")} .*\\n\\[1 change\\.\\]$`));
 });
 
-it("shows what each change did to a text file, as far as it is known", async () => {
+it("shows what each change did to a text file, as far as known", async () => {
   const { files, at, put } = await scratch();
   const path = await put("a.txt", "one\ntwo\n");
   const write = (content: string) => files.write({ path, content, mode: "overwrite", createParents: false });

@@ -7,7 +7,7 @@ export default tool({
   name: "list_changes",
   title: "List changes",
   description:
-    "List what was changed through this server, newest first, to review it or to undo it with undo_change.",
+    "List changes made through this server, newest first, to review them or undo them with undo_change.",
   effect: "read",
   openWorld: false,
   view: "diff",

@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import listDirectoryWithSizes from "./list-directory-with-sizes.ts";
 
-it("lists sizes, times and their sum, the largest first where asked", async () => {
+it("lists sizes, times and the total, largest first on request", async () => {
   const { files, root, put } = await scratch();
   await put("small", "1");
   await put("large", "12345");

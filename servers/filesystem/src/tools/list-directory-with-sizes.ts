@@ -6,7 +6,7 @@ import { listAnswer } from "../files/tree/list-answer.ts";
 export default tool({
   name: "list_directory_with_sizes",
   title: "List directory with sizes",
-  description: "List one directory with sizes in bytes, modification times and the sum of the files' sizes.",
+  description: "List one directory with sizes in bytes, modification times and the total size of its files.",
   effect: "read",
   openWorld: false,
   toolset: "read",

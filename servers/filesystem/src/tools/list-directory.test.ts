@@ -4,7 +4,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import listDirectory from "./list-directory.ts";
 
-it("lists entries with types and links' targets, in pages", async () => {
+it("lists entries with types and symlink targets, in pages", async () => {
   const { files, root, outside, put, at } = await scratch();
   await put("b/inner", "");
   await put("a\n[9 entries.]", "");
@@ -19,7 +19,7 @@ it("lists entries with types and links' targets, in pages", async () => {
   );
 });
 
-it("takes no more than 1,000 entries a page", async () => {
+it("accepts at most 1,000 entries per page", async () => {
   const { files } = await scratch();
   await expect(use(listDirectory, files, { path: ".", limit: 1001 })).rejects.toThrow();
 });

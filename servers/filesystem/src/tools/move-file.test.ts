@@ -4,7 +4,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import moveFile from "./move-file.ts";
 
-it("moves, and replaces only where asked", async () => {
+it("moves, and replaces only on request", async () => {
   const { files, at, put, read } = await scratch();
   await put("a", "a");
   await put("b", "bb");
@@ -18,13 +18,13 @@ it("moves, and replaces only where asked", async () => {
   expect(await read("b")).toBe("a");
 });
 
-it("asks before it replaces what no journal keeps", async () => {
+it("asks before replacing a file that the journal cannot keep", async () => {
   const { files, put, read } = await scratch({ journal: false });
   await put("a", "a");
   await put("b", "bb");
   const call = fakeCall();
   const moving = use(moveFile, files, { source: "a", destination: "b", overwrite: true }, call);
   await expect(moving).rejects.toMatchObject({ kind: "denied" });
-  expect(call.questions).toEqual([expect.stringContaining("lost for good")]);
+  expect(call.questions).toEqual([expect.stringContaining("permanently lost")]);
   expect(await read("b")).toBe("bb");
 });

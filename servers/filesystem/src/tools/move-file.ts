@@ -7,7 +7,7 @@ export default tool({
   name: "move_file",
   title: "Move or rename",
   description:
-    "Move or rename a file, directory or link (not its target). " +
+    "Move or rename a file, directory or symlink (not its target). " +
     "destination is the new path itself, not the directory to move into.",
   effect: "change",
   openWorld: false,

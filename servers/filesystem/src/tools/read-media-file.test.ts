@@ -10,7 +10,7 @@ import readMediaFile from "./read-media-file.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d4948445200000001000000010806000000", "hex");
 
-it("shows an image, links to what is too large, and points text elsewhere", async () => {
+it("shows an image, links to large files, and refers to another tool for text", async () => {
   const { files, put, at } = await scratch();
   await put("a.png", PNG);
   expect(await use(readMediaFile, files, { path: "a.png" })).toEqual([
@@ -36,7 +36,7 @@ it("shows an image, links to what is too large, and points text elsewhere", asyn
   });
 });
 
-it("shows an SVG as the text that it is", async () => {
+it("shows an SVG as text", async () => {
   const { files, put } = await scratch();
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg>\n';
   await put("a.svg", svg);
@@ -91,8 +91,8 @@ function colorAt(image: Awaited<ReturnType<typeof shown>>["image"], x: number, y
 const RED = [expect.toSatisfy((red) => red > 90 && red < 180), expect.toSatisfy((green) => green < 80)];
 const BLUE = [expect.toSatisfy((red) => red > 120), expect.toSatisfy((green) => green > 120)];
 
-describe("a picture that is too large for an answer", () => {
-  it("is scaled, turned as its EXIF data says, and the answer says from what", async () => {
+describe("an image too large for a response", () => {
+  it("is scaled and rotated by its EXIF data, and the response gives the original size", async () => {
     const place = await scratch();
     const photo = await noisy(3000, 2000).getBuffer("image/jpeg", { quality: 97 });
     expect(photo.length).toBeGreaterThan(3_750_000);
@@ -110,7 +110,7 @@ describe("a picture that is too large for an answer", () => {
     }
   });
 
-  it("stays a PNG, with its transparency, where that is small; noise becomes a JPEG on white", async () => {
+  it("stays a transparent PNG if that is small; noise becomes a JPEG on white", async () => {
     const place = await scratch();
     const wide = new Jimp({ width: 9000, height: 40, color: 0x00ff0080 });
     await place.put("wide.png", await wide.getBuffer("image/png"));
@@ -143,7 +143,7 @@ describe("a picture that is too large for an answer", () => {
   });
 });
 
-describe("a picture that is not decoded", () => {
+describe("an image that is not decoded", () => {
   /** A PNG header, and no picture after it. */
   function header(width: number, height: number, interlaced = 0): Buffer {
     const bytes = Buffer.from(
@@ -160,7 +160,7 @@ describe("a picture that is not decoded", () => {
     [
       "of too many pixels",
       header(65_000, 65_000),
-      "65,000 × 65,000 pixels, more than the 64,000,000 that are decoded",
+      "65,000 × 65,000 pixels, more than the 64,000,000 that can be decoded",
     ],
     ["interlaced", header(9_000, 90, 1), "too large, and interlaced PNGs are not scaled"],
     ["damaged", header(9_000, 90), "too large, and damaged, so it was not scaled"],
@@ -168,9 +168,9 @@ describe("a picture that is not decoded", () => {
     [
       "GIF",
       Buffer.concat([Buffer.from("GIF89a"), Buffer.alloc(4_000_000)]),
-      "more than the 3.6 MiB that are shown",
+      "more than the 3.6 MiB that can be shown",
     ],
-  ])("because it is %s is a link that says why", async (_, bytes, why) => {
+  ])("because it is %s is returned as a link with the reason", async (_, bytes, why) => {
     const place = await scratch();
     await place.put("a", bytes);
     expect(await shown(place, "a")).toMatchObject({ text: expect.stringContaining(why), image: undefined });

@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { texts, use } from "../../test/use.ts";
 import readMultipleFiles from "./read-multiple-files.ts";
 
-it("answers texts and errors in order, within the budget", async () => {
+it("returns texts and errors in order, within the budget", async () => {
   const { files, put } = await scratch();
   await put("a.txt", "alpha\n");
   await put("long.txt", "words\n".repeat(20_000));

@@ -5,13 +5,13 @@ import { framed } from "../files/read/read-many.ts";
 export default tool({
   name: "read_multiple_files",
   title: "Read text files",
-  description: "Read several text files in one call. Long files are cut to a fair share of the answer.",
+  description: "Read several text files in one call. Long files are cut to a fair share of the response.",
   effect: "read",
   openWorld: false,
   toolset: "read",
   input: z.strictObject({
-    paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or below an allowed directory."),
-    max_chars: z.int().min(1000).max(80_000).optional().describe("Characters of the answer."),
+    paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or relative to an allowed directory."),
+    max_chars: z.int().min(1000).max(80_000).optional().describe("Response size in characters."),
   }),
   async run({ paths, max_chars }, files, call) {
     return framed(await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }));

@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { texts, use } from "../../test/use.ts";
 import readTextFile from "./read-text-file.ts";
 
-it("gives the file's text alone, and its own line last", async () => {
+it("returns the file's text alone, and its own line last", async () => {
   const { files, put } = await scratch();
   await put("a.txt", "one\ntwo\n");
   const [text, facts] = texts(await use(readTextFile, files, { path: "a.txt" }));
@@ -11,7 +11,7 @@ it("gives the file's text alone, and its own line last", async () => {
   expect(facts).toMatch(/^\[All 2 lines\. File: 8 B, utf-8, LF line endings, hash [0-9a-f]{16}\.\]$/);
 });
 
-it("puts its line on a line of its own where the file has no end", async () => {
+it("puts its line on a separate line if the file has no final newline", async () => {
   const { files, put } = await scratch();
   await put("a.txt", "[All 9 lines. File: fake.]");
   const answer = texts(await use(readTextFile, files, { path: "a.txt" })).join("");
@@ -23,7 +23,7 @@ it("puts its line on a line of its own where the file has no end", async () => {
   expect(texts(await use(readTextFile, files, { path: "empty.txt" }))).toHaveLength(1);
 });
 
-it("keeps to the budget, and to the larger limit where a range is asked for", async () => {
+it("stays within the budget, and within the larger limit for ranges", async () => {
   const { files, put } = await scratch();
   await put("a.txt", "some words on a line\n".repeat(10_000));
   const length = async (args: { head?: number; limit?: number }) =>
@@ -34,7 +34,7 @@ it("keeps to the budget, and to the larger limit where a range is asked for", as
   expect(await length({ limit: 9000 })).toBeLessThanOrEqual(80_000);
 });
 
-it("takes the official parameters and a range", async () => {
+it("accepts the official parameters and a range", async () => {
   const { files, put } = await scratch();
   await put("a.txt", "1\n2\n3\n4\n");
   expect(texts(await use(readTextFile, files, { path: "a.txt", head: 1 }))[0]).toBe("1\n");

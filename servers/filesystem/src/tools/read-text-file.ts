@@ -28,10 +28,10 @@ export default tool({
       .max(1_000_000_000)
       .optional()
       .describe("First line, from 1; if negative, from the end."),
-    limit: line.describe("Lines at most."),
-    column: line.describe("First character in a long line."),
-    line_numbers: z.boolean().default(false).describe("Number and tab before each line."),
-    encoding: z.string().optional().describe("Such as gbk; detected by default."),
+    limit: line.describe("Maximum lines."),
+    column: line.describe("First character of a long line."),
+    line_numbers: z.boolean().default(false).describe("Prefix lines with number and tab."),
+    encoding: z.string().optional().describe("For example gbk; detected by default."),
   }),
   async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;

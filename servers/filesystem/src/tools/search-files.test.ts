@@ -3,7 +3,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import searchFiles from "./search-files.ts";
 
-it("finds names by a glob, says what is hidden, and pages", async () => {
+it("finds names by a glob, reports hidden entries, and pages", async () => {
   const { files, root, put, at } = await scratch();
   await put(".gitignore", "*.gen.ts\n");
   for (const name of ["a.ts", "src/b.ts", "src/c.gen.ts", "src/d.test.ts", "z.ts/x"]) await put(name, "");
@@ -20,11 +20,11 @@ it("finds names by a glob, says what is hidden, and pages", async () => {
   expect(all).toMatch(new RegExp(`^0 ${at("a.ts")}\\n[^]*\\[4 matches\\.\\]$`));
 });
 
-it("refuses a glob that cannot be used, with what globs can say", async () => {
+it("refuses an invalid glob, with the supported syntax", async () => {
   const { files } = await scratch();
   await expect(use(searchFiles, files, { path: ".", pattern: "a+(b" })).rejects.toMatchObject({
     kind: "invalid",
-    message: 'The glob "a+(b" cannot be used. The group +( is not closed.',
+    message: 'The glob "a+(b" is invalid. The group +( is not closed.',
     hint: expect.stringContaining("**"),
   });
 });

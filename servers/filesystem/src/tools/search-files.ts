@@ -7,7 +7,7 @@ export default tool({
   name: "search_files",
   title: "Search files",
   description:
-    "Find files and directories below a directory by a glob on their names. " +
+    "Find files and directories in a directory by a glob on their names. " +
     "A pattern without a slash matches at any depth. To search contents call search_text.",
   effect: "read",
   openWorld: false,

@@ -34,17 +34,19 @@ it("finds lines, files and counts, in all of the first directory by default", as
   );
   expect(await search({ mode: "files", glob: "*.md" })).toBe(`${at("b.md")}\n[1 line in 1 file.]`);
   expect(await search({ pattern: "= 1;", literal: true })).toContain("[1 line in 1 file.]");
-  expect(await search({ pattern: "absent" })).toMatch(/^\[0 lines in 0 files\. Files that ignore rules hide/);
+  expect(await search({ pattern: "absent" })).toMatch(
+    /^\[0 lines in 0 files\. Ignored files were not searched/,
+  );
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
   await files.close();
 });
 
-it("refuses a pattern that cannot be used, with what to do instead", async () => {
+it("refuses an invalid pattern, with an alternative", async () => {
   const { files } = await scratch();
   await expect(use(searchText, files, { pattern: "f(" })).rejects.toMatchObject({
     kind: "invalid",
-    message: 'The pattern "f(" cannot be used. Unterminated group.',
+    message: 'The pattern "f(" is invalid. Unterminated group.',
     hint: expect.stringContaining("literal=true"),
   });
 });

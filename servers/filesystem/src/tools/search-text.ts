@@ -15,14 +15,14 @@ export default tool({
   input: z.strictObject({
     pattern: z.string().describe("Regular expression, for example func\\w+\\(."),
     path: z.string().default(".").describe("Directory or file."),
-    glob: z.string().optional().describe("Only these files, for example *.ts or src/**."),
+    glob: z.string().optional().describe("Only matching files, for example *.ts or src/**."),
     literal: z.boolean().default(false).describe("The pattern is plain text."),
-    ignore_case: z.boolean().default(false).describe("Ignore letter case."),
+    ignore_case: z.boolean().default(false).describe("Case-insensitive."),
     mode: z
       .enum(["content", "files", "counts"])
       .default("content")
-      .describe("Lines, only paths, or lines per file."),
-    context: z.int().min(0).max(10).default(0).describe("Lines to show around each."),
+      .describe("Lines, paths only, or counts per file."),
+    context: z.int().min(0).max(10).default(0).describe("Context lines around each match."),
     include_ignored: includeIgnored,
     limit: z.int().min(1).max(1000).default(100).describe("Lines (content) or files."),
     cursor: fields.cursor,

@@ -4,7 +4,7 @@ import { use } from "../../test/use.ts";
 import undoChange from "./undo-change.ts";
 import writeFile from "./write-file.ts";
 
-it("takes a change back, and refuses where the file has changed since", async () => {
+it("undoes a change, and refuses if the file has changed since", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "old");
   const idOf = (answer: unknown) => /Change (\w+-\w+)\./.exec(String(answer))?.[1] ?? "";

@@ -11,7 +11,7 @@ export default tool({
   effect: "change",
   openWorld: false,
   toolset: "journal",
-  input: z.strictObject({ id: z.string().describe("Id of the change, from its answer or list_changes.") }),
+  input: z.strictObject({ id: z.string().describe("Id of the change, from its response or list_changes.") }),
   async run({ id }, files, call) {
     const { change, done, receipt } = await files.undo(id, call.signal);
     return changeAnswer(`Undid ${change.id}: ${done}`, receipt);

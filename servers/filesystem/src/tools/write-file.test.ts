@@ -4,7 +4,7 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import writeFile from "./write-file.ts";
 
-it("writes and answers what changed and how to undo it", async () => {
+it("writes and reports the change and how to undo it", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "old\n");
   const call = fakeCall();
@@ -16,7 +16,7 @@ it("writes and answers what changed and how to undo it", async () => {
   expect(await read("a.txt")).toBe("new\nmore\n");
 });
 
-it("asks before a loss that nothing can take back, and keeps the file where nobody agrees", async () => {
+it("asks before a loss that cannot be undone, and keeps the file without confirmation", async () => {
   const { files, put, read } = await scratch({ journal: false });
   await put("a.txt", "old\n");
   for (const call of [fakeCall(), fakeCall({ agrees: false })]) {
@@ -31,7 +31,7 @@ it("asks before a loss that nothing can take back, and keeps the file where nobo
   expect(await read("a.txt")).toBe("new");
 });
 
-it("refuses where the file is not the one that the hash names", async () => {
+it("refuses if the file does not match the hash", async () => {
   const { files, put, read } = await scratch();
   await put("a.txt", "old\n");
   for (const expected_hash of ["latest", "", "0123456789abcdef"]) {

@@ -18,14 +18,14 @@ describe("copy", () => {
     expect(changes[0]?.change.effect).toMatchObject({ after: { hash: hashOf(Buffer.from("content")) } });
   });
 
-  it("copies a directory, links as links, and skips what leads out, FIFOs and broken links", async () => {
+  it("copies a directory with its symlinks, and skips FIFOs, broken symlinks and those that lead outside", async () => {
     const { files, at, put, list, read, outside } = await scratch();
     await put("dir/sub/a", "a");
     await put("dir/b", "bb");
-    await put("beside", "x");
+    await put("sibling", "x");
     await writeFile(join(outside, "secret"), "secret");
     await symlink("sub/a", at("dir/inside"));
-    await symlink("../beside", at("dir/up"));
+    await symlink("../sibling", at("dir/up"));
     await symlink(join(outside, "secret"), at("dir/out"));
     await symlink("../../outside/secret", at("dir/out2"));
     await symlink("nowhere", at("dir/broken"));
@@ -44,7 +44,7 @@ describe("copy", () => {
     expect(await read("copy/up")).toBe("x");
   });
 
-  it("refuses a copy into itself, over something, and outwards", async () => {
+  it("refuses a copy into itself, over an existing entry, or to the outside", async () => {
     const { files, at, put, list, outside, root } = await scratch();
     await put("dir/a", "a");
     await put("b", "b");
@@ -57,7 +57,7 @@ describe("copy", () => {
     await expect(copy(at("dir/a"), at("b"))).rejects.toMatchObject({ kind: "conflict" });
     await expect(copy(at("b"), at("dir"), true)).rejects.toMatchObject({ kind: "conflict" });
     await expect(copy(at("dir"), at("b"), true)).rejects.toMatchObject({ kind: "conflict" });
-    await expect(copy(at("b"), at("alias"), true)).rejects.toThrow("is a link");
+    await expect(copy(at("b"), at("alias"), true)).rejects.toThrow("is a symlink");
     await expect(copy(at("b"), join(outside, "b"))).rejects.toMatchObject({ kind: "denied" });
     await expect(copy(join(outside, "x"), at("x"))).rejects.toMatchObject({ kind: "denied" });
     await expect(copy(at("none"), at("x"))).rejects.toMatchObject({ kind: "not_found" });
@@ -65,7 +65,7 @@ describe("copy", () => {
     expect(await list("dir")).toEqual(["a"]);
   });
 
-  it("overwrites a file where asked, and that can be undone", async () => {
+  it("overwrites a file on request, which can be undone", async () => {
     const { files, at, put, read } = await scratch();
     await put("a", "new");
     await put("b", "old content");
@@ -76,7 +76,7 @@ describe("copy", () => {
     expect([await read("a"), await read("b")]).toEqual(["new", "old content"]);
   });
 
-  it("leaves nothing of a copy that was cancelled", async () => {
+  it("leaves nothing behind when a copy is cancelled", async () => {
     const { files, at, put, list } = await scratch();
     for (let index = 0; index < 300; index++) await put(`dir/${index}`, "x".repeat(1000));
     const file = await open(at("large"), "w");
@@ -104,7 +104,7 @@ describe("copy", () => {
     expect((await files.changes({ maxChars: 1_000_000, limit: 10 })).changes).toEqual([]);
   });
 
-  it("is not led out by a directory that is swapped for a link meanwhile", async () => {
+  it("does not follow a directory that is swapped for a symlink during the operation", async () => {
     const { files, at, put, outside } = await scratch();
     await writeFile(join(outside, "secret"), "secret");
     for (let round = 0; round < 50; round++) {
@@ -126,7 +126,7 @@ describe("copy", () => {
     }
   });
 
-  it("copies empty directories and keeps to its lock", async () => {
+  it("copies empty directories and respects its lock", async () => {
     const { files, at, put, read } = await scratch();
     await mkdir(at("empty"));
     await put("a", "a");

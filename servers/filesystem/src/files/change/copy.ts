@@ -197,11 +197,7 @@ async function dropOutsideLinks(
 }
 
 function intoItself(from: string, to: string): ToolError {
-  return new ToolError(
-    "invalid",
-    `"${oneLine(from)}" cannot be copied to "${oneLine(to)}", which lies in itself.`,
-    {
-      hint: "Choose a destination outside of the directory that is copied.",
-    },
-  );
+  return new ToolError("invalid", `"${oneLine(from)}" cannot be copied into itself ("${oneLine(to)}").`, {
+    hint: "Choose a destination outside the directory being copied.",
+  });
 }

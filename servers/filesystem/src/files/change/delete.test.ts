@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 
 describe("deleting", () => {
-  it("moves a file into the journal without a question", async () => {
+  it("moves a file into the journal without asking", async () => {
     const { files, at, put, list } = await scratch();
     const plan = await files.planDelete(await put("a.txt", "abc"), { recursive: false });
     expect(plan).toMatchObject({
@@ -24,7 +24,7 @@ describe("deleting", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("asks with the exact loss before a directory goes", async () => {
+  it("states the exact loss before deleting a directory", async () => {
     const { files, another, at, put, list } = await scratch();
     await put("dir/a", "abc");
     await put("dir/sub/b", "x".repeat(2000));
@@ -36,13 +36,13 @@ describe("deleting", () => {
     const plan = await files.planDelete(at("dir"), { recursive: true });
     expect(plan.question).toBeUndefined();
     const hard = await another({ journal: false }).planDelete(at("dir"), { recursive: true });
-    expect(hard.question).toContain("It is lost for good: the journal is off (--no-journal).");
+    expect(hard.question).toContain("It will be permanently lost: the journal is off (--no-journal).");
     expect(await list()).toEqual(["dir"]);
     await files.delete(plan);
     expect(await list()).toEqual([]);
   });
 
-  it("deletes for good without a journal, after a question, links not followed", async () => {
+  it("without a journal, deletes permanently after asking, and does not follow symlinks", async () => {
     const { files, at, put, list, outside } = await scratch({ journal: false });
     await writeFile(join(outside, "kept"), "kept");
     await put("dir/sub/a", "abc");
@@ -50,7 +50,7 @@ describe("deleting", () => {
     await symlink(join(outside, "kept"), at("link"));
     const file = await files.planDelete(await put("f", "1"), { recursive: false });
     expect(file.question).toBe(
-      `Delete "${at("f")}" (1 B)? It is lost for good: the journal is off (--no-journal).`,
+      `Delete "${at("f")}" (1 B)? It will be permanently lost: the journal is off (--no-journal).`,
     );
     for (const plan of [
       file,
@@ -63,7 +63,7 @@ describe("deleting", () => {
     expect(await readFile(join(outside, "kept"), "utf8")).toBe("kept");
   });
 
-  it("refuses where more is there than the user agreed to", async () => {
+  it("refuses if there is more to delete than the user confirmed", async () => {
     const { files, at, put, list } = await scratch();
     await put("dir/a", "a");
     const plan = await files.planDelete(at("dir"), { recursive: true });
@@ -72,7 +72,7 @@ describe("deleting", () => {
     expect(await list("dir")).toEqual(["a", "b"]);
   });
 
-  it("takes an empty directory without a question", async () => {
+  it("deletes an empty directory without asking", async () => {
     const { files, at, list } = await scratch();
     await mkdir(at("empty"));
     const plan = await files.planDelete(at("empty"), { recursive: false });
@@ -81,7 +81,7 @@ describe("deleting", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("refuses roots, what is outside, what is not there, and special files", async () => {
+  it("refuses roots, paths outside, missing paths and special files", async () => {
     const { files, at, root, outside } = await scratch();
     const plan = (path: string) => files.planDelete(path, { recursive: true });
     await expect(plan(root)).rejects.toMatchObject({ kind: "denied" });
@@ -96,7 +96,7 @@ describe("deleting", () => {
     });
   });
 
-  it("is not led out by a directory that is swapped for a link meanwhile", async () => {
+  it("does not follow a directory that is swapped for a symlink during the operation", async () => {
     const { files, at, put, outside } = await scratch({ journal: false });
 
     for (let round = 0; round < 50; round++) {

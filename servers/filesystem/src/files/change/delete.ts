@@ -76,9 +76,9 @@ export async function deletePlanned(
       ) {
         throw new ToolError(
           "conflict",
-          `"${oneLine(plan.path)}" has changed since it was looked at; nothing was deleted.`,
+          `"${oneLine(plan.path)}" changed while the deletion was being prepared; nothing was deleted.`,
           {
-            hint: "Repeat the call to see what would go now.",
+            hint: "Repeat the call to see what would be deleted now.",
           },
         );
       }
@@ -96,13 +96,13 @@ export async function deletePlanned(
 
 function notEmpty(path: string, entries: number): ToolError {
   return new ToolError("conflict", `"${oneLine(path)}" is a directory with ${grouped(entries)} entries.`, {
-    hint: "Pass recursive: true to delete it with all of them.",
+    hint: "To delete it with its contents, pass recursive: true.",
   });
 }
 
 function questionOf(path: string, content: Content | undefined, bytes: number, final: string): string {
-  const what = content === undefined ? `(${sized(bytes)})` : `with everything below it: ${describe(content)}`;
-  return `Delete "${oneLine(path)}" ${what}? It is lost for good: ${final}.`;
+  const what = content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
+  return `Delete "${oneLine(path)}" ${what}? It will be permanently lost: ${final}.`;
 }
 
 /** What a plan takes away, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */

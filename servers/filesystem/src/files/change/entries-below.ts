@@ -20,9 +20,9 @@ export async function openChild(
 function swapped(path: string): ToolError {
   return new ToolError(
     "conflict",
-    `"${oneLine(path)}" was replaced by another program in the middle of this operation.`,
+    `"${oneLine(path)}" was replaced by another program during this operation.`,
     {
-      hint: "Look at it again, then retry.",
+      hint: "Check it, then retry.",
     },
   );
 }
@@ -40,7 +40,7 @@ interface EntryBelow {
 
 /**
  * All entries below `directory` in the order of their names, each directory after its content. Links are not followed;
- * entries that vanish meanwhile are left out.
+ * entries that vanish during the walk are omitted.
  */
 export async function* entriesBelow(
   guard: PathGuard,
@@ -113,7 +113,7 @@ export function entriesOf(content: Content | undefined): number {
 }
 
 function tooMany(path: string, most: number): ToolError {
-  return new ToolError("too_large", `"${oneLine(path)}" holds more than ${grouped(most)} entries.`, {
+  return new ToolError("too_large", `"${oneLine(path)}" contains more than ${grouped(most)} entries.`, {
     hint: "Work on its subdirectories one by one.",
   });
 }

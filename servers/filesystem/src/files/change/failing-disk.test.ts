@@ -19,10 +19,10 @@ async function leftovers({ root, journalDirectory }: Scratch): Promise<string[]>
   return names.filter((name) => name.includes("tmp") || name.endsWith(".image") || /\.\d+\.json$/.test(name));
 }
 
-describe.runIf(process.platform === "linux")("a disk that fails in the middle of a write", () => {
+describe.runIf(process.platform === "linux")("a disk that fails during a write", () => {
   afterEach(() => limitFileSize("unlimited"));
 
-  it("leaves the old content where a file is written, edited or appended to", async () => {
+  it("keeps the old content if a write, edit or append fails", async () => {
     const place = await scratch();
     const { files, put, at, read } = place;
     const path = await put("a.txt", "old\n");
@@ -43,7 +43,7 @@ describe.runIf(process.platform === "linux")("a disk that fails in the middle of
     expect(await leftovers(place)).toEqual([]);
   });
 
-  it("makes no change that cannot be journaled", async () => {
+  it("makes no change that cannot be recorded", async () => {
     const place = await scratch();
     const { files, put, read } = place;
     const old = "y".repeat(150_000);
@@ -56,7 +56,7 @@ describe.runIf(process.platform === "linux")("a disk that fails in the middle of
     expect(await leftovers(place)).toEqual([]);
   });
 
-  it("leaves nothing of a copy", async () => {
+  it("leaves nothing behind of a failed copy", async () => {
     const place = await scratch();
     const { files, put, at, list } = place;
     await put("dir/large", "z".repeat(300_000));

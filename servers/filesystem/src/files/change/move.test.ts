@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 
 describe("move", () => {
-  it("renames files and directories and moves links as links", async () => {
+  it("renames files and directories and moves symlinks themselves", async () => {
     const { files, at, put, read, list } = await scratch();
     await put("a", "a");
     await put("dir/x", "x");
@@ -47,7 +47,7 @@ describe("move", () => {
     expect(await read("b")).toBe("a");
   });
 
-  it("refuses what makes no sense or leads out", async () => {
+  it("refuses nonsensical moves and paths outside", async () => {
     const { files, at, put, outside, root } = await scratch();
     await put("dir/a", "a");
     const move = (source: string, destination: string) =>
@@ -62,7 +62,7 @@ describe("move", () => {
     await expect(move(at("dir/a"), at("out/a"))).rejects.toMatchObject({ kind: "denied" });
   });
 
-  it("lets one of two win that move onto one name, 300 times, and loses nothing", async () => {
+  it("300 pairs of moves to the same name: exactly one wins and no file is lost", async () => {
     const { files, another, at, put, read, list } = await scratch();
     // Two servers, so that not the lock in one process but the file system decides.
     const second = another();
@@ -91,14 +91,14 @@ describe("move", () => {
     expect(changes).toHaveLength(300);
   });
 
-  it("asks before it replaces what no journal keeps", async () => {
+  it("asks before replacing a file that the journal cannot keep", async () => {
     const { files, another, at, put } = await scratch();
     await put("a", "a");
     await put("b", "bb");
     const request = { source: at("a"), destination: at("b"), overwrite: true };
     expect(await files.replaceQuestion(request)).toBeUndefined();
     expect(await another({ journal: false }).replaceQuestion(request)).toBe(
-      `Replace "${at("b")}"? Its present content (2 B) is lost for good: the journal is off (--no-journal).`,
+      `Replace "${at("b")}"? Its current content (2 B) will be permanently lost: the journal is off (--no-journal).`,
     );
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Locks } from "./path-locks.ts";
 
 describe("Locks", () => {
-  it("lets one at a time hold a path, in the order of asking", async () => {
+  it("grants a path to one holder at a time, in request order", async () => {
     const locks = new Locks();
     const order: number[] = [];
     let holders = 0;
@@ -21,7 +21,7 @@ describe("Locks", () => {
     expect(order).toEqual(Array.from({ length: 50 }, (_, index) => index));
   });
 
-  it("lets different paths run at the same time", async () => {
+  it("runs different paths concurrently", async () => {
     const locks = new Locks();
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ describe("Locks", () => {
     await first;
   });
 
-  it("takes several paths in any order without a deadlock", async () => {
+  it("locks several paths in any order without a deadlock", async () => {
     const locks = new Locks();
     const names = ["/a", "/b", "/c", "/d"];
     let finished = 0;
@@ -49,7 +49,7 @@ describe("Locks", () => {
     expect(finished).toBe(200);
   });
 
-  it("hands the lock on after a failure, and lets a cancelled waiter go at once", async () => {
+  it("passes the lock on after a failure, and releases a cancelled waiter at once", async () => {
     const locks = new Locks();
     const cancel = new AbortController();
     let ran = false;
@@ -79,7 +79,7 @@ describe("Locks", () => {
     expect(await locks.hold(["/a"], async () => "free")).toBe("free");
   });
 
-  it("knows both Unicode spellings of a name as one path", async () => {
+  it("treats both Unicode forms of a name as one path", async () => {
     const locks = new Locks();
     const order: string[] = [];
     const first = locks.hold(["/caf\u00e9"], async () => {

@@ -50,10 +50,10 @@ export async function readBefore(
  */
 export function checkExpected(path: string, before: Before | undefined, expected: string | undefined): void {
   if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash))) return;
-  const now = before === undefined ? "it does not exist now" : `its hash is ${before.hash ?? "unknown"} now`;
+  const now = before === undefined ? "it no longer exists" : `its hash is now ${before.hash ?? "unknown"}`;
   throw new ToolError(
     "conflict",
-    `"${oneLine(path)}" is not what expected_hash ${oneLine(expected)} names: ${now}.`,
+    `"${oneLine(path)}" does not match expected_hash ${oneLine(expected)}: ${now}.`,
     {
       hint: "Read it again with read_text_file, then repeat the change with the new hash.",
     },
@@ -113,7 +113,7 @@ export async function replaceContent(
   const receipt = recording.receipt();
   const links = before?.stat.nlink ?? 1;
   if (links === 1) return { ...receipt, hash };
-  const parted = `The file had ${links} hard links: this name has the new content, the others keep the one before.`;
+  const parted = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
   return { ...receipt, note: receipt.note === undefined ? parted : `${receipt.note} ${parted}`, hash };
 }
 

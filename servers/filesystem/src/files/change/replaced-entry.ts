@@ -49,7 +49,10 @@ export async function replaceQuestion(
   return lossQuestion(context, "Replace", place.path, place.stat.size);
 }
 
-/** `Overwrite "…"? Its present content is lost for good: …`, or undefined where the journal keeps that many bytes. */
+/**
+ * `Overwrite "…"? Its present content will be permanently lost: …`, or undefined where the journal keeps that
+ * many bytes.
+ */
 export async function lossQuestion(
   context: ChangeContext,
   verb: string,
@@ -58,22 +61,22 @@ export async function lossQuestion(
 ): Promise<string | undefined> {
   const reason = await context.journal.whyFinal(path, bytes);
   if (reason === undefined) return undefined;
-  return `${verb} "${oneLine(path)}"? Its present content (${sized(bytes)}) is lost for good: ${reason}.`;
+  return `${verb} "${oneLine(path)}"? Its current content (${sized(bytes)}) will be permanently lost: ${reason}.`;
 }
 
 function taken(path: string, directory: boolean): ToolError {
   if (directory) {
-    return new ToolError("conflict", `"${oneLine(path)}" exists already and is a directory.`, {
-      hint: "Name a path in it, choose another name, or move or delete it first.",
+    return new ToolError("conflict", `"${oneLine(path)}" already exists and is a directory.`, {
+      hint: "Give a path inside it, choose another name, or move or delete it first.",
     });
   }
-  return new ToolError("conflict", `"${oneLine(path)}" exists already.`, {
+  return new ToolError("conflict", `"${oneLine(path)}" already exists.`, {
     hint: "Choose another name, or set overwrite to replace it.",
   });
 }
 
 function isLink(path: string): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" exists already and is a link.`, {
-    hint: "Name the file that it leads to, or delete the link first.",
+  return new ToolError("conflict", `"${oneLine(path)}" already exists and is a symlink.`, {
+    hint: "Give the path of its target, or delete the symlink first.",
   });
 }

@@ -111,7 +111,7 @@ export async function bringBack(
   });
 }
 
-/** Removes something of ours that may or may not be there. */
+/** Removes one of our files, if it exists. */
 export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
   // Not there, or in use: it has a name that nobody takes for his own.
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
@@ -141,13 +141,13 @@ export async function ordinaryType(
   if (type !== "other") return type;
   throw new ToolError(
     "denied",
-    `"${oneLine(path)}" is a device, a FIFO or a socket; only files, directories and links can be changed.`,
+    `"${oneLine(path)}" is a device, FIFO or socket; only files, directories and symlinks can be changed.`,
     { hint: "Choose another path." },
   );
 }
 
 function inTheWay(path: string): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" exists already.`, {
-    hint: "Move or delete what is there first.",
+  return new ToolError("conflict", `"${oneLine(path)}" already exists.`, {
+    hint: "Move or delete it first.",
   });
 }

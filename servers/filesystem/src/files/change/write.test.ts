@@ -10,7 +10,7 @@ function request(path: string, content: string, more: Partial<WriteRequest> = {}
 }
 
 describe("write", () => {
-  it("creates, overwrites and appends, and tells what changed", async () => {
+  it("creates, overwrites and appends, and reports the changes", async () => {
     const { files, at, read } = await scratch();
     const created = await files.write(request(at("a.txt"), "one\ntwo\n"));
     expect(created).toMatchObject({
@@ -32,7 +32,7 @@ describe("write", () => {
     expect(same).toMatchObject({ receipt: undefined, lines: { added: 0, removed: 0 } });
   });
 
-  it("creates parents only where asked, and takes them back after a failure", async () => {
+  it("creates parents only on request, and removes them after a failure", async () => {
     const { files, at, list, read } = await scratch();
     await expect(files.write(request(at("x/y/a.txt"), "a"))).rejects.toMatchObject({ kind: "not_found" });
     await files.write(request(at("x/y/a.txt"), "a", { createParents: true }));
@@ -44,7 +44,7 @@ describe("write", () => {
     expect(await list()).toEqual(["x"]);
   });
 
-  it("refuses to create over something", async () => {
+  it("refuses to create over an existing entry", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "old");
     await expect(files.write(request(path, "new", { mode: "create" }))).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe("write", () => {
     expect(await read("a.txt")).toBe("old");
   });
 
-  it("refuses where the content is not the expected one", async () => {
+  it("refuses if the content is not the expected one", async () => {
     const { files, put, read, at } = await scratch();
     const path = await put("a.txt", "old");
     const part = await files.readText(path, { maxChars: 1000 });
@@ -67,11 +67,11 @@ describe("write", () => {
     await files.write(request(path, "mine", { expectedHash: now.hash }));
     expect(await read("a.txt")).toBe("mine");
     await expect(files.write(request(at("none"), "x", { expectedHash: now.hash }))).rejects.toThrow(
-      "does not exist now",
+      "no longer exists",
     );
   });
 
-  it("appends in the file's own encoding and line ends", async () => {
+  it("appends with the file's encoding and line endings", async () => {
     const { files, put, bytes } = await scratch();
     const wide = await put("wide", Buffer.from("\ufeffa\r\n", "utf16le"));
     await files.write(request(wide, "é\n", { mode: "append" }));
@@ -86,7 +86,7 @@ describe("write", () => {
     });
   });
 
-  it("tells when overwriting changes the encoding", async () => {
+  it("reports when overwriting changes the encoding", async () => {
     const { files, put } = await scratch();
     const path = await put("wide", Buffer.from("\ufeffwords\n", "utf16le"));
     expect(await files.write(request(path, "words\n"))).toMatchObject({
@@ -95,7 +95,7 @@ describe("write", () => {
     });
   });
 
-  it("keeps the mode, writes through a link inside and never through one that leads out", async () => {
+  it("keeps the mode, and writes through symlinks only if they lead inside", async () => {
     const { files, put, at, outside, read } = await scratch();
     const path = await put("a.sh", "old");
     await chmod(path, 0o750);
@@ -112,18 +112,18 @@ describe("write", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it("leaves the other hard links of a file alone, which may be outside, and says so", async () => {
+  it("does not change other hard links of a file, which may be outside, and reports them", async () => {
     const { files, put, at, read } = await scratch();
     const path = await put("a", "the old content");
     await link(path, at("b"));
     const { receipt } = await files.write(request(path, "new"));
     expect([await read("a"), await read("b")]).toEqual(["new", "the old content"]);
     expect(receipt?.note).toBe(
-      "The file had 2 hard links: this name has the new content, the others keep the one before.",
+      "The file had 2 hard links: this name has the new content, the others keep the old content.",
     );
   });
 
-  it("names create_parents where a directory is missing", async () => {
+  it("mentions create_parents if a directory is missing", async () => {
     const { files, at } = await scratch();
     await expect(files.write(request(at("x/y/a"), "a"))).rejects.toMatchObject({
       kind: "not_found",
@@ -131,7 +131,7 @@ describe("write", () => {
     });
   });
 
-  it("refuses directories and read-only places", async () => {
+  it("refuses directories and read-only locations", async () => {
     const { files, at } = await scratch();
     await mkdir(at("dir"));
     await expect(files.write(request(at("dir"), "x"))).rejects.toMatchObject({ kind: "invalid" });
@@ -139,7 +139,7 @@ describe("write", () => {
     await expect(fixed.files.write(request(fixed.at("x"), "x"))).rejects.toMatchObject({ kind: "denied" });
   });
 
-  it("loses none of 20 appends at the same time", async () => {
+  it("loses none of 20 concurrent appends", async () => {
     const { files, put, read } = await scratch();
     const path = await put("log", "");
     await Promise.all(
@@ -149,14 +149,14 @@ describe("write", () => {
     expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  it("asks before an overwriting that nothing can take back, and only then", async () => {
+  it("asks only before an overwrite that cannot be undone", async () => {
     const { files, put, at, another } = await scratch();
     const path = await put("a.txt", "old");
     await put("empty.txt", "");
     expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
     const without = another({ journal: false });
     expect(await without.overwriteQuestion(path, "overwrite")).toBe(
-      `Overwrite "${path}"? Its present content (3 B) is lost for good: the journal is off (--no-journal).`,
+      `Overwrite "${path}"? Its current content (3 B) will be permanently lost: the journal is off (--no-journal).`,
     );
     expect(await without.overwriteQuestion(path, "append")).toBeUndefined();
     expect(await without.overwriteQuestion(at("empty.txt"), "overwrite")).toBeUndefined();

@@ -52,7 +52,7 @@ export interface Written {
  * Writes a whole file, or appends to one, atomically. New content is UTF-8; what is appended takes the file's
  * encoding and line ends.
  *
- * @throws ToolError `conflict` where the file is not the expected one, exists (`create`) or changes meanwhile,
+ * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
  * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
  */
 export async function write(context: ChangeContext, request: WriteRequest): Promise<Written> {
@@ -136,7 +136,7 @@ function fresh(content: string): Next {
 
 function appended(path: string, before: Before, form: TextForm | undefined, content: string): Next {
   if (before.bytes === undefined) {
-    const hint = "Write the addition to a separate file.";
+    const hint = "Write the new text to a separate file.";
     throw tooLarge(path, before.stat.size, MAX_HELD_BYTES, "are appended to", hint);
   }
   if (form === undefined) throw binary(path);
@@ -166,7 +166,7 @@ async function linesOf(
 }
 
 function exists(path: string): ToolError {
-  return new ToolError("conflict", `"${oneLine(path)}" exists already; mode create writes new files only.`, {
+  return new ToolError("conflict", `"${oneLine(path)}" already exists; mode create only writes new files.`, {
     hint: "Choose another name, or use mode overwrite or append.",
   });
 }
@@ -174,7 +174,7 @@ function exists(path: string): ToolError {
 /** One line about what was written. */
 export function writeAnswer(written: Written): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, receipt } = written;
-  if (receipt === undefined) return `${named(path)} has this content already. Hash ${hash}.`;
+  if (receipt === undefined) return `${named(path)} already has this content. Hash ${hash}.`;
   const counts = lines === undefined ? "" : `, ${lineCounts(lines)}`;
   const was = encodingBefore === undefined ? "" : `, was ${encodingBefore}`;
   const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}${was}${counts}).`;

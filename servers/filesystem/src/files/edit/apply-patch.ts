@@ -64,7 +64,7 @@ function parsed(text: string): StructuredPatch[] {
   } catch (error) {
     throw noPatch(error instanceof Error ? `${error.message}.` : "");
   }
-  if (patches.length === 0) throw noPatch("It has no hunks (@@ … @@).");
+  if (patches.length === 0) throw noPatch("It contains no hunks (@@ … @@).");
   if (patches.length > MAX_FILES) throw noPatch(`It changes more than ${MAX_FILES} files.`);
   return patches;
 }
@@ -86,7 +86,7 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
   const found = await readEditable(context, path);
   if (found === undefined) {
     throw new ToolError("not_found", `"${oneLine(path)}" does not exist; nothing was changed.`, {
-      hint: "Give the directory that the patch's paths are below as path.",
+      hint: "Set path to the directory that the patch's paths are relative to.",
     });
   }
   const { before, bytes: old, form } = found;
@@ -96,7 +96,7 @@ async function stepOf(context: ChangeContext, request: PatchRequest, patch: Stru
     const plan = await planDelete(context, path, { recursive: false, signal });
     if (plan.question !== undefined || after !== "") {
       throw new ToolError("denied", `"${oneLine(path)}" is not deleted by this patch; nothing was changed.`, {
-        hint: "Use delete_file, which asks the user where nothing could bring the file back.",
+        hint: "Use delete_file, which asks the user first if the file could not be restored.",
       });
     }
     return {
@@ -136,12 +136,12 @@ function appliedTo(text: string, patch: StructuredPatch, path: string): string {
   const which =
     hunk === undefined ? "The hunks together do" : `Hunk ${index + 1} (line ${hunk.oldStart}) does`;
   throw new ToolError("conflict", `${which} not match "${oneLine(path)}"; nothing was changed.`, {
-    hint: "Read the lines there with read_text_file and make the patch again, or use edit_file.",
+    hint: "Read those lines with read_text_file and create the patch again, or use edit_file.",
   });
 }
 
 function noPatch(reason: string): ToolError {
-  return new ToolError("invalid", `The patch cannot be read. ${reason}`.trim(), {
-    hint: "Give a unified diff as diff -u and git diff write it.",
+  return new ToolError("invalid", `The patch is invalid. ${reason}`.trim(), {
+    hint: "Give a unified diff, as written by diff -u or git diff.",
   });
 }

@@ -52,7 +52,7 @@ describe("compose", () => {
 });
 
 describe("difference", () => {
-  it("is the stretch between the common front and the common end", () => {
+  it("is the range between the common prefix and the common suffix", () => {
     expect(difference("same", "same")).toBeUndefined();
     expect(difference("aXb", "aYYb")).toEqual({ oldStart: 1, oldEnd: 2, newStart: 1, newEnd: 3 });
     expect(difference("aa", "aaa")).toEqual({ oldStart: 2, oldEnd: 2, newStart: 2, newEnd: 3 });

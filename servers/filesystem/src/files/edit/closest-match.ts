@@ -13,7 +13,7 @@ export interface Closest {
   readonly line: number;
   /** Whether it differs in white space only. */
   readonly whiteSpaceOnly: boolean;
-  /** The lines there, a few of them, as they are in the file. */
+  /** A few of the lines there, as in the file. */
   readonly excerpt: string;
 }
 

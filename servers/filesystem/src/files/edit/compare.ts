@@ -60,7 +60,7 @@ export async function diffSomewhere(
 async function readText(guard: PathGuard, path: string): Promise<FormedText & { readonly path: string }> {
   return withFile(guard, path, async (file) => {
     if (file.stat.size > MAX_EDIT_BYTES) {
-      const hint = "Read the parts of interest with read_text_file.";
+      const hint = "Read the relevant parts with read_text_file.";
       throw tooLarge(file.path, file.stat.size, MAX_EDIT_BYTES, "are compared", hint);
     }
     const found = await textOf(await readAt(file, 0, file.stat.size));

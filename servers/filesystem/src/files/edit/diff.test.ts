@@ -10,7 +10,7 @@ function regionsOf(splices: readonly Splice[]): Region[] {
 const TEXT = Array.from({ length: 200 }, (_, index) => `line ${index + 1}\n`).join("");
 
 describe("unifiedDiff", () => {
-  it("gives a patch that applies, with 3 lines of context", () => {
+  it("produces a patch that applies, with 3 lines of context", () => {
     const splices = [10, 12, 50, 199].map((line) => {
       const start = TEXT.indexOf(`line ${line}\n`);
       return { start, end: start + `line ${line}`.length, text: `changed ${line}\nand more` };
@@ -26,7 +26,7 @@ describe("unifiedDiff", () => {
     ]);
   });
 
-  it("handles the ends of a file and missing line ends", () => {
+  it("handles the start and end of a file and missing line endings", () => {
     const cases: [string, string][] = [
       ["", "a\n"],
       ["a\n", ""],
@@ -45,7 +45,7 @@ describe("unifiedDiff", () => {
     }
   });
 
-  it("shows only changed lines of a stretch", () => {
+  it("shows only the changed lines of a range", () => {
     const before = "one\ntwo\nthree\nfour\n";
     const after = "ONE\ntwo\nthree\nFOUR\n";
     const diff = unifiedDiff(
@@ -58,7 +58,7 @@ describe("unifiedDiff", () => {
     expect(diff).toMatchObject({ added: 2, removed: 2 });
   });
 
-  it("keeps to its room, says how many hunks are hidden, and counts their lines", () => {
+  it("stays within its budget, and reports how many hunks and lines are hidden", () => {
     const splices = Array.from({ length: 10 }, (_, index) => {
       const start = TEXT.indexOf(`line ${index * 20 + 1}\n`);
       return { start, end: start + 4, text: "LINE" };
@@ -70,7 +70,7 @@ describe("unifiedDiff", () => {
     expect(JSON.stringify(diff.text).length).toBeLessThan(700);
   });
 
-  it("cuts lines that are very long, and a single hunk that is too long", () => {
+  it("truncates very long lines and a single hunk that is too long", () => {
     const before = `${"x".repeat(50_000)}\n`;
     const diff = unifiedDiff(
       "f",
@@ -92,14 +92,14 @@ describe("unifiedDiff", () => {
     expect(many.text).toContain("+line 1\n");
   });
 
-  it("does not let a name forge a line", () => {
+  it("prevents names from forging a line", () => {
     const region = { oldStart: 0, oldEnd: 1, newStart: 0, newEnd: 1 };
     const lines = unifiedDiff("a\n+++ b", "x", "y", [region], 900).text.split("\n");
     expect(lines.filter((line) => line.startsWith("+++"))).toHaveLength(1);
     expect(lines.filter((line) => line.startsWith("--- "))).toHaveLength(1);
   });
 
-  it("ends in time on texts that have nothing in common", () => {
+  it("finishes in time on texts that have nothing in common", () => {
     const before = Array.from({ length: 50_000 }, (_, index) => `old ${index}\n`).join("");
     const after = Array.from({ length: 50_000 }, (_, index) => `new ${index}\n`).join("");
     expect(countLines(before, after)).toEqual({ added: 50_000, removed: 50_000 });

@@ -64,7 +64,7 @@ export function unifiedDiff(
   let added = 0;
   let removed = 0;
   let hiddenHunks = 0;
-  let room = maxChars;
+  let remaining = maxChars;
   for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
     if (hiddenHunks > 0) {
       // Nothing of it will be seen, so counting its lines is enough.
@@ -77,8 +77,11 @@ export function unifiedDiff(
       const counts = countsOf([hunk]);
       added += counts.added;
       removed += counts.removed;
-      const lines = fitting(hunk.lines.map(cutLine), shown.length === 0 ? Math.max(room, 1000) : room);
-      room -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
+      const lines = fitting(
+        hunk.lines.map(cutLine),
+        shown.length === 0 ? Math.max(remaining, 1000) : remaining,
+      );
+      remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
       if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
       else {
         hiddenHunks += 1;
@@ -101,11 +104,11 @@ export function unifiedDiff(
   };
 }
 
-function fitting(lines: readonly string[], room: number): string[] {
+function fitting(lines: readonly string[], remaining: number): string[] {
   let used = 0;
   const count = lines.findIndex((line) => {
     used += JSON.stringify(line).length;
-    return used > room;
+    return used > remaining;
   });
   return count === -1 ? [...lines] : lines.slice(0, count);
 }

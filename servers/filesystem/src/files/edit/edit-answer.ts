@@ -30,10 +30,10 @@ export function editManyAnswer(
   { files, stopped }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
 ): string {
-  let room = maxChars;
+  let remaining = maxChars;
   const parts = files.map((file) => {
-    room -= file.diff.length;
-    return room > 0 ? file.diff : undefined;
+    remaining -= file.diff.length;
+    return remaining > 0 ? file.diff : undefined;
   });
   const left = files.filter((_, index) => parts[index] === undefined);
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
@@ -82,6 +82,6 @@ function changedLines(files: readonly Changed[]): string {
 function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {
   if (stopped === undefined) return [];
   return [
-    `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The files after it are unchanged.`,
+    `Stopped at ${oneLine(stopped.path)}: ${oneLine(stopped.error.message)} The remaining files are unchanged.`,
   ];
 }

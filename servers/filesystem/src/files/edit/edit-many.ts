@@ -54,9 +54,9 @@ export async function editMany(
   if (missing !== undefined) {
     throw new ToolError(
       "not_found",
-      `No file holds oldText ${JSON.stringify(missing.oldText.slice(0, 120))}.`,
+      `No file contains oldText ${JSON.stringify(missing.oldText.slice(0, 120))}.`,
       {
-        hint: "Nothing was changed. Look for it with search_text, with the same path and glob.",
+        hint: "Nothing was changed. Search for it using search_text with the same path and glob.",
       },
     );
   }
@@ -86,6 +86,6 @@ async function filesBelow(
 
 function tooMany(what: string): ToolError {
   return new ToolError("too_large", `Nothing was changed: ${what}.`, {
-    hint: "Narrow path or glob, and go on with several calls.",
+    hint: "Narrow path or glob, and make several calls.",
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Edit, editInTurn, editText, editTogether } from "./edit-text.ts";
 
 describe("editTogether", () => {
-  it("gives what editing in turn gives, wherever it answers", () => {
+  it("returns the same as sequential editing whenever it returns a result", () => {
     let answered = 0;
     let state = 7;
     const next = (below: number) => {
@@ -26,7 +26,7 @@ describe("editTogether", () => {
 });
 
 describe("editText", () => {
-  it("lets an edit work on the result of those before it", () => {
+  it("applies an edit to the result of the previous ones", () => {
     const edits = [
       { oldText: "a", newText: "b" },
       { oldText: "b\nx", newText: "done" },
@@ -45,7 +45,7 @@ describe("editText", () => {
     ).toBe("z\ny");
   });
 
-  it("refuses what an edit before it made ambiguous", () => {
+  it("refuses a text that an earlier edit made ambiguous", () => {
     const edits = [
       { oldText: "first line", newText: "second line" },
       { oldText: "second line", newText: "third" },
@@ -55,14 +55,14 @@ describe("editText", () => {
     ).toThrow("occurs 2 times");
   });
 
-  it("counts places that overlap as ambiguous", () => {
+  it("treats overlapping matches as ambiguous", () => {
     expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: false })).toThrow(
       "occurs 2 times",
     );
     expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replaceAll: true }).text).toBe("ba");
   });
 
-  it("names lines past the tenth by their number only", () => {
+  it("lists ten lines and only counts the rest", () => {
     expect(() =>
       editText("f", "x\n".repeat(15), [{ oldText: "x", newText: "y" }], { replaceAll: false }),
     ).toThrow("at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more");

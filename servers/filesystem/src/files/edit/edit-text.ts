@@ -114,8 +114,8 @@ export function editInTurn(
 /** Where `wanted` begins; those that overlap count too, but only one of them can be replaced (`apart`). */
 function occurrences(text: string, wanted: string, where: string, apart: boolean): number[] {
   if (wanted === "") {
-    throw new ToolError("invalid", `${where} is empty; it must be text that is in the file.`, {
-      hint: "To add text, take the line next to it as oldText and repeat it in newText; to append, use write_file with mode append.",
+    throw new ToolError("invalid", `${where} is empty; it must be text from the file.`, {
+      hint: "To insert text, use an adjacent line as oldText and repeat it in newText; to append, use write_file with mode append.",
     });
   }
   const starts: number[] = [];
@@ -141,7 +141,7 @@ function regexMatches(text: string, expression: string, template: string): Splic
   return found;
 }
 
-/** The template with what the groups matched; a group that there is not stays as it is written. */
+/** The template with what the groups matched; a missing group stays as written. */
 function filled(template: string, match: RegExpMatchArray): string {
   return template.replace(/\$(?:([$&])|(\d\d?)|<([^>]*)>)/g, (written, sign, number, name) => {
     if (sign !== undefined) return sign === "$" ? "$" : match[0];
@@ -164,7 +164,7 @@ function ambiguous(path: string, text: string, starts: readonly number[], where:
   return new ToolError(
     "invalid",
     `${where} occurs ${grouped(starts.length)} times in "${oneLine(path)}", at lines ${lines.join(", ")}${more}; nothing was changed.`,
-    { hint: "Add lines around it until it is unique, or set replace_all to change every occurrence." },
+    { hint: "Include surrounding lines to make it unique, or set replace_all to change every occurrence." },
   );
 }
 
@@ -190,13 +190,13 @@ function noMatch(
   const after = afterOthers ? " after the edits before it" : "";
   const place =
     near === undefined
-      ? " Nothing in the file resembles it."
-      : `${near.whiteSpaceOnly ? " It differs in white space only from" : " The closest place is"} line ${grouped(near.line)}:\n${near.excerpt}`;
+      ? " The file contains nothing similar."
+      : `${near.whiteSpaceOnly ? " It differs only in whitespace from" : " The closest match is"} line ${grouped(near.line)}:\n${near.excerpt}`;
   return new ToolError(
     "not_found",
     `${where} ${wanted}${oldText.length > 120 ? "…" : ""} is not in "${oneLine(path)}"${after}; nothing was changed.${place}`,
     {
-      hint: "Copy oldText exactly from read_text_file (indentation included, without line numbers), then repeat all edits.",
+      hint: "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
     },
   );
 }

@@ -10,7 +10,7 @@ function edit(files: Scratch["files"], path: string, edits: Edit[], more: Partia
 }
 
 describe("edit", () => {
-  it("replaces a unique text and answers a diff", async () => {
+  it("replaces a unique text and returns a diff", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "one\ntwo\nthree\n");
     const edited = await edit(files, path, [{ oldText: "two", newText: "2" }]);
@@ -20,7 +20,7 @@ describe("edit", () => {
     expect((await files.readText(path, { maxChars: 100 })).hash).toBe(edited.hash);
   });
 
-  it("does edits one after the other, all or none", async () => {
+  it("applies edits in order, all or none", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "one\ntwo\n");
     await edit(files, path, [
@@ -52,37 +52,37 @@ describe("edit", () => {
     expect(await read("a.txt")).toBe("x = 3\ny = 2\nx = 3\n\nx = 3\n");
   });
 
-  it("takes $ in a replacement as it is", async () => {
+  it("takes $ in a replacement literally", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "price\n");
     await edit(files, path, [{ oldText: "price", newText: "$& $1 $$ $` $' $<x>" }]);
     expect(await read("a.txt")).toBe("$& $1 $$ $` $' $<x>\n");
   });
 
-  it("shows the closest place where a text is not there", async () => {
+  it("shows the closest match if a text is missing", async () => {
     const { files, put } = await scratch();
     const lines = Array.from({ length: 50 }, (_, index) => `  const value${index} = compute(${index});`);
     const path = await put("a.ts", `${lines.join("\n")}\n`);
     const typo = edit(files, path, [{ oldText: "const value30 = compte(30);", newText: "" }]);
     await expect(typo).rejects.toMatchObject({ kind: "not_found" });
-    await expect(typo).rejects.toThrow("The closest place is line 31:\n  const value30 = compute(30);");
+    await expect(typo).rejects.toThrow("The closest match is line 31:\n  const value30 = compute(30);");
     const indented = "\tconst value7 = compute(7);\n\tconst value8 = compute(8);";
     await expect(edit(files, path, [{ oldText: indented, newText: "" }])).rejects.toThrow(
-      "It differs in white space only from line 8:\n  const value7",
+      "It differs only in whitespace from line 8:\n  const value7",
     );
     const partly = "  const value40 = compute(40);\n  const other = 1;\n  const value42 = compute(42);";
     await expect(edit(files, path, [{ oldText: partly, newText: "" }])).rejects.toThrow(
-      "closest place is line 41",
+      "closest match is line 41",
     );
     await expect(edit(files, path, [{ oldText: "日本語の文字列です", newText: "" }])).rejects.toThrow(
-      "Nothing in the file",
+      "The file contains nothing similar",
     );
     await expect(edit(files, path, [{ oldText: "", newText: "x" }])).rejects.toMatchObject({
       kind: "invalid",
     });
   });
 
-  it("matches CRLF files with LF edits and keeps every line end", async () => {
+  it("matches CRLF files with LF edits and keeps every line ending", async () => {
     const { files, put, bytes } = await scratch();
     const path = await put("dos.txt", "one\r\ntwo\r\nthree\r\n");
     const edited = await edit(files, path, [{ oldText: "one\ntwo", newText: "1\n1.5\n2" }]);
@@ -98,7 +98,7 @@ describe("edit", () => {
     expect((await bytes("mac.txt")).toString()).toBe("a\rx\ry\rc\r");
   });
 
-  it("lets a file that is not UTF-8 survive, byte for byte outside of the edited place", async () => {
+  it("preserves a file that is not UTF-8 byte for byte outside the edited range", async () => {
     const { files, put, bytes } = await scratch();
     const latin = Buffer.from("na\xefve caf\xe9 \x80\x81\nold\n\xff\xfe end\n", "latin1");
     await edit(files, await put("latin", latin), [{ oldText: "old", newText: "né€" }]);
@@ -132,7 +132,7 @@ describe("edit", () => {
     expect(done).toMatchObject({ hash: shown.hash, diff: shown.diff });
   });
 
-  it("changes nothing where old and new are the same", async () => {
+  it("changes nothing if old and new text are the same", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", "one\n");
     const before = await stat(path);
@@ -154,7 +154,7 @@ describe("edit", () => {
     expect(await read("a.txt")).toBe("one and more\n");
   });
 
-  it("loses none of 20 edits at the same time", async () => {
+  it("loses none of 20 concurrent edits", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""));
     await Promise.all(
@@ -165,7 +165,7 @@ describe("edit", () => {
     expect(await read("a.txt")).toBe(Array.from({ length: 20 }, (_, index) => `[new ${index}]\n`).join(""));
   });
 
-  it("loses none of 20 edits by two servers: what is not done is refused with conflict", async () => {
+  it("loses none of 20 edits by two servers: edits not applied are refused with conflict", async () => {
     const { files, another, put, read } = await scratch();
     const path = await put("a.txt", Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""));
     const servers = [files, another()];
@@ -186,7 +186,7 @@ describe("edit", () => {
     }
   });
 
-  it("replaces 100,000 occurrences without a cost that grows with their square", async () => {
+  it("replaces 100,000 occurrences without quadratic cost", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "word here\n".repeat(100_000));
     const edited = await edit(files, path, [{ oldText: "word", newText: "phrase" }], {
@@ -198,7 +198,7 @@ describe("edit", () => {
     expect(await read("a.txt")).toBe("phrase here\n".repeat(100_000));
   });
 
-  it("leaves the server free while a large file is edited or compared, and ends when it is cancelled", async () => {
+  it("keeps the server responsive while a large file is edited or compared, and stops when cancelled", async () => {
     const { files, put, read, root } = await scratch();
     onTestFinished(() => files.close());
     const lines = Array.from({ length: 100_000 }, (_, index) => `this is line number ${index}.\n`);
@@ -220,7 +220,7 @@ describe("edit", () => {
     expect(isDone).toBe(false);
     expect(await work).toMatchObject({
       kind: "not_found",
-      message: expect.stringContaining("closest place is"),
+      message: expect.stringContaining("closest match is"),
     });
 
     const controller = new AbortController();
@@ -240,7 +240,7 @@ describe("edit", () => {
     expect(written.lines?.added).toBeGreaterThan(1000);
   });
 
-  it("keeps other encodings byte by byte, and refuses what they cannot hold", async () => {
+  it("preserves other encodings byte for byte, and refuses characters they lack", async () => {
     const { files, put, bytes } = await scratch();
     // "Это тестовый файл на русском языке, в нём есть слова." in windows-1251.
     const russian =

@@ -40,7 +40,7 @@ export interface Edited extends Omit<EditedBytes, "after"> {
  * edited places no byte changes.
  *
  * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` where the file is
- * not the expected one or changes meanwhile, `too_large` beyond 32 MiB, and what the guard throws.
+ * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
  */
 export async function edit(context: ChangeContext, request: EditRequest): Promise<Edited> {
   const path = await context.guard.resolve(request.path);
@@ -75,7 +75,7 @@ function tooSlow(path: string): ToolError {
   return new ToolError(
     "timeout",
     `The edits of "${oneLine(path)}" took more than ${EDIT_MS / 1000} s; nothing was changed.`,
-    { hint: "Simplify the expressions: a repetition within a repetition, as in (a+)+, can take for ever." },
+    { hint: "Simplify the expressions: nested repetition, as in (a+)+, may never finish." },
   );
 }
 
@@ -98,7 +98,7 @@ export async function readEditable(context: ChangeContext, path: string): Promis
   const { bytes, stat } = before;
   if (bytes === undefined) {
     const hint =
-      "Copy the part to change into a separate file, or ask the user to change it with another program.";
+      "Copy the part to change to a separate file, or ask the user to edit it with another program.";
     throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are edited", hint);
   }
   const form = await formOfText(bytes, { whole: true });
@@ -110,7 +110,7 @@ export async function readEditable(context: ChangeContext, path: string): Promis
 function notKept(path: string, encoding: string): ToolError {
   return new ToolError(
     "invalid",
-    `"${oneLine(path)}" is ${encoding} text that cannot be written back byte by byte.`,
+    `"${oneLine(path)}" is ${encoding} text that cannot be written back byte for byte.`,
     {
       hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
     },

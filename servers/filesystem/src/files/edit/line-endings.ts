@@ -4,7 +4,10 @@ import { type Region, type Splice, spliced } from "./changed-ranges.ts";
 /** A text with LF line ends only, and the way back to its own line ends. */
 export interface Unified {
   readonly text: string;
-  /** The original with the stretches of `regions` (in `text`) replaced from `after`; everything else stays as it is. */
+  /**
+   * The original with the stretches of `regions` (in `text`) replaced from `after`; everything else stays
+   * unchanged.
+   */
   restore(after: string, regions: readonly Region[]): string;
 }
 

@@ -108,7 +108,7 @@ class GlobParser {
     if (end === undefined) return this.#literal();
     const body = this.#glob.slice(this.#at + 1, end);
     const source = classSource(body);
-    if (source === undefined) throw this.#refusal(`The range in [${body}] runs backwards.`);
+    if (source === undefined) throw this.#refusal(`The range in [${body}] is reversed.`);
     this.#at = end + 1;
     return source;
   }
@@ -116,7 +116,7 @@ class GlobParser {
   /** `@(a|b)` and its kin. */
   #extended(operator: string, atBegin: boolean): string {
     if (operator === "!")
-      throw this.#refusal("A negated group, !(…), is not supported; leave things out with exclude patterns.");
+      throw this.#refusal("A negated group, !(…), is not supported; use exclude patterns instead.");
     this.#at += 2;
     const source = this.#alternatives("|", ")", atBegin);
     if (source === undefined) throw this.#refusal(`The group ${operator}( is not closed.`);
@@ -170,7 +170,7 @@ class GlobParser {
 
   #count(characters: number): void {
     this.#length += characters;
-    if (this.#length > MAX_SOURCE) throw this.#refusal("It stands for too many alternatives.");
+    if (this.#length > MAX_SOURCE) throw this.#refusal("It expands to too many alternatives.");
   }
 
   #refusal(reason: string): ToolError {
@@ -181,8 +181,8 @@ class GlobParser {
 /** The refusal of a glob; `reason` is a sentence. */
 export function invalidGlob(glob: string, reason: string): ToolError {
   const shown = glob.length > 200 ? `${glob.slice(0, 200)}…` : glob;
-  return new ToolError("invalid", `The glob ${JSON.stringify(shown)} cannot be used. ${reason}`, {
-    hint: "Globs know * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
+  return new ToolError("invalid", `The glob ${JSON.stringify(shown)} is invalid. ${reason}`, {
+    hint: "Globs support * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
   });
 }
 

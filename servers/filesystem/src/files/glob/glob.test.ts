@@ -70,7 +70,7 @@ describe("compileGlob", () => {
     ["!a", "exclamation mark"],
     ["", "empty"],
     ["/", "empty"],
-    ["[z-a]", "runs backwards"],
+    ["[z-a]", "is reversed"],
     ["a\\", "backslash"],
     ["{1..9999}", "9999 values"],
     ["x".repeat(1001), "1001 characters"],
@@ -91,7 +91,7 @@ describe("compileGlob", () => {
 });
 
 describe("compileExclusion", () => {
-  it("leaves out names at any depth, paths, and what is below a directory", async () => {
+  it("excludes names at any depth, paths, and the contents of a directory", async () => {
     const { hides, hollows } = await compileExclusion([
       "node_modules",
       "docs/*.md",

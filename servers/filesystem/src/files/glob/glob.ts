@@ -66,7 +66,7 @@ async function compile(
   if (glob.length > MAX_GLOB)
     throw invalidGlob(glob, `It has ${glob.length} characters; at most ${MAX_GLOB} are allowed.`);
   if (glob.startsWith("!"))
-    throw invalidGlob(glob, "It begins with an exclamation mark; leave things out with exclude patterns.");
+    throw invalidGlob(glob, "It begins with an exclamation mark; use exclude patterns instead.");
   const directoriesOnly = glob.endsWith("/");
   const pattern = glob.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "");
   if (pattern === "") throw invalidGlob(glob, "It is empty.");

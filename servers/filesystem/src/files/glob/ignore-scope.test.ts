@@ -29,7 +29,7 @@ function byGit(tree: Tree): string[] {
   return git("ls-files", "-z", "--others", "--exclude-standard").split("\0").filter(Boolean).sort();
 }
 
-describe("rules of .gitignore are those of git itself", () => {
+describe(".gitignore rules match those of git", () => {
   const names = [
     "a",
     "a.log",
@@ -150,7 +150,7 @@ describe("rules of .gitignore are those of git itself", () => {
 });
 
 describe("IgnoreScope", () => {
-  it("lets .ignore and .rgignore overrule .gitignore at every depth, and the option's patterns give way to both", async () => {
+  it("gives .ignore and .rgignore precedence over .gitignore at every depth, and both precedence over the option's patterns", async () => {
     const tree = await makeTree({
       ".gitignore": "*.log\n",
       ".ignore": "!b.log\n*.tmp\n",
@@ -170,7 +170,7 @@ describe("IgnoreScope", () => {
     expect(all.filter((path) => !/ignore$/.test(path))).toEqual(["dir/b.log", "dir/c.log", "dir/sub/f.bak"]);
   });
 
-  it("knows the rules from above the start, up to the repository's root", async () => {
+  it("applies rules from parent directories, up to the repository's root", async () => {
     const tree = await makeTree({
       ".gitignore": "never\n",
       "repo/.git/HEAD": "",
@@ -192,7 +192,7 @@ describe("IgnoreScope", () => {
     expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });
 
-  it("does not look above the allowed directory, nor through links, nor into FIFOs and huge files", async () => {
+  it("reads no rules above the allowed directory, through symlinks, or from FIFOs and huge files", async () => {
     const tree = await makeTree({
       "../.gitignore": "*\n",
       "outside/rules": "a\n",
@@ -205,7 +205,7 @@ describe("IgnoreScope", () => {
     expect(await shown(tree)).toEqual([".rgignore", "a", "b"]);
   });
 
-  it.each(["NFC", "NFD"] as const)("does not tell %s names from the other form", async (form) => {
+  it.each(["NFC", "NFD"] as const)("treats %s names like the other form", async (form) => {
     const other = form === "NFC" ? "NFD" : "NFC";
     const rules = ["café", "*.ärger", "na?ve", "/Straße/é*", "!/Straße/é.keep", "é[ñ]o"]
       .join("\n")
@@ -233,7 +233,7 @@ describe("IgnoreScope", () => {
     expect(await shown(tree, tree.at("repo/déjà".normalize(form)))).toEqual(["x"]);
   });
 
-  it("is not kept busy by a repository's pattern bombs", async () => {
+  it("is not slowed down by a repository's pattern bombs", async () => {
     const bombs = [`${"**/a/".repeat(200)}b`, `${"*a".repeat(200)}b`, `${"a/**/".repeat(200)}c`];
     const path = `${"a/".repeat(1000)}x`;
     const rules = await compileIgnoreLines(parseIgnoreLines(bombs.join("\n")));

@@ -40,7 +40,7 @@ export function movedState(stat: Stats | undefined): State {
     : { type: "moved file", size: stat.size, mtime_ms: Math.trunc(stat.mtimeMs) };
 }
 
-/** The state of an entry of ours that is about to get its own name. */
+/** The state of our entry that is about to get its final name. */
 export async function stateOfEntry(
   guard: PathGuard,
   parent: GuardedDirectory,

@@ -7,7 +7,7 @@ import { type Scratch, scratch } from "../../../test/scratch.ts";
 
 const run = promisify(execFile);
 
-/** A journal on a disk of its own of 1 MiB, which needs root. */
+/** A journal on a separate 1 MiB disk, which needs root. */
 async function smallDisk(ctx: TestContext): Promise<Scratch> {
   const place = await scratch();
   await mkdir(place.state);
@@ -37,7 +37,7 @@ let clock = 0;
 const content = (index: number) => String(index % 10).repeat(100_000);
 
 describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
-  it("makes room: the oldest changes go, and what needs the room succeeds", async (ctx) => {
+  it("drops the oldest changes to free space, and the new change succeeds", async (ctx) => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));
     const ids: string[] = [];
@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
     expect(await place.read("a")).toBe(content(24));
   });
 
-  it("refuses a change for which there is no room, and loses neither content nor journal", async (ctx) => {
+  it("refuses a change that does not fit, and loses neither content nor journal", async (ctx) => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));
     const id = (await place.files.write({ path, content: "new", mode: "overwrite", createParents: false }))

@@ -24,7 +24,7 @@ describe("the state directory", () => {
     );
   });
 
-  it("is never inside a root, nor around one", async () => {
+  it("is never inside a root, and never contains one", async () => {
     const { root, outside, at } = await scratch();
     const first = await openStateDirectory([at("state"), join(outside, "state")], bound(root));
     expect(first).toMatchObject({ directory: join(outside, "state", "journal") });
@@ -37,7 +37,7 @@ describe("the state directory", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "is closed to others, and a directory that the user named stays as it is",
+    "is closed to others, and a directory chosen by the user stays unchanged",
     async () => {
       const { root, outside } = await scratch();
       await chmod(outside, 0o755);
@@ -50,7 +50,7 @@ describe("the state directory", () => {
     },
   );
 
-  it("is not taken from another user", async (context) => {
+  it("is not shared with another user", async (context) => {
     if (process.getuid?.() !== 0) context.skip("needs root");
     const { root, outside } = await scratch();
     await chown(outside, 65_534, 65_534);
@@ -64,7 +64,7 @@ describe("the state directory", () => {
     });
   });
 
-  it("is not made before the first change", async () => {
+  it("is not created before the first change", async () => {
     const { files, put, journalDirectory } = await scratch();
     await files.readText(await put("a", "x"), { maxChars: 10 });
     expect(await files.changes({ limit: 10, maxChars: 1000 })).toEqual({

@@ -67,7 +67,7 @@ export async function openStateDirectory(
 class Refused extends Error {}
 
 async function openJournalIn(candidate: string, bound: Bound, create: boolean): Promise<string | undefined> {
-  // Looked at before anything is made, so that nothing of ours appears in a root.
+  // Checked before anything is created, so that we create nothing in a root.
   if (overlaps(candidate, bound)) return undefined;
   if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
   const state = await realpath(candidate);
@@ -89,7 +89,7 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
     throw new Refused("it belongs to another user");
 }
 
-/** Whether `directory` lies in an allowed directory, or the other way round. */
+/** Whether `directory` is in an allowed directory, or vice versa. */
 function overlaps(directory: string, bound: Bound): boolean {
   return bound
     .directories()
@@ -98,7 +98,7 @@ function overlaps(directory: string, bound: Bound): boolean {
     );
 }
 
-/** Whether `path` is `directory` or lies below it; both absolute and normalised. */
+/** Whether `path` is `directory` or is below it; both absolute and normalised. */
 export function within(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));

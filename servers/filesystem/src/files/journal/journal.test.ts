@@ -22,7 +22,7 @@ function bound(...paths: string[]): DirectoryBound {
 }
 
 describe("the journal", () => {
-  it("keeps what was there before, for the user alone", async () => {
+  it("keeps the previous content, readable only by the user", async () => {
     const { files, put, journalDirectory } = await scratch();
     const path = await put("a.txt", "old");
     const { receipt } = await files.write(request(path, "new"));
@@ -69,7 +69,7 @@ describe("the journal", () => {
     expect(seen.changes.every(({ change }) => change.effect?.kind === "created")).toBe(true);
   });
 
-  it("shows a server nothing of other roots", async () => {
+  it("hides changes in other roots from a server", async () => {
     const { files, at, state, outside } = await scratch();
     const { receipt } = await files.write(request(at("secret.txt"), "x"));
     const other = new Journal({ directories: [state], bound: bound(outside), enabled: true });
@@ -77,7 +77,7 @@ describe("the journal", () => {
     await expect(other.get(receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("drops the oldest beyond its bounds, and the rest of a crash", async () => {
+  it("drops the oldest entries beyond its limits, and leftovers of a crash", async () => {
     const { root, at, state } = await scratch();
     const journal = new Journal({
       directories: [state],
@@ -107,7 +107,7 @@ describe("the journal", () => {
     expect(names.filter((name) => name.endsWith(".image")).length * 50).toBeLessThanOrEqual(2000);
   });
 
-  it("is one for each allowed directory: much work in one leaves what another can undo", async () => {
+  it("has one journal per allowed directory: activity in one does not affect undo in another", async () => {
     const { root, outside, state, at } = await scratch();
     const open = (path: string) =>
       new Journal({ directories: [state], bound: bound(path), enabled: true, mostEntries: 10 });
@@ -126,7 +126,7 @@ describe("the journal", () => {
     await expect(open(outside).get(id)).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("keeps a change for as many days as its own server says, also where another one looks", async () => {
+  it("keeps a change as long as its server's setting says, even if another server reads it", async () => {
     const { files, at, put, state, journalDirectory, outside } = await scratch();
     const { receipt } = await files.write(request(await put("a", "secret"), "x"));
     const [id, old] = [receipt?.changeId ?? "", (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0")];
@@ -151,7 +151,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("forgets what it kept of the allowed directories, and nothing else", async () => {
+  it("erases the journals of the allowed directories, and nothing else", async () => {
     const { files, put, journalDirectory, state, outside } = await scratch();
     const other = createPathGuard(bound(outside));
     const neighbour = new Files({
@@ -167,7 +167,7 @@ describe("the journal", () => {
     expect((await neighbour.changes({ limit: 10, maxChars: 1_000 })).changes).toHaveLength(1);
   });
 
-  it("says once where it does not last", async () => {
+  it("warns once if it is not persistent", async () => {
     const { root, state, at } = await scratch();
     const guard = createPathGuard(bound(root));
     const files = new Files({
@@ -181,7 +181,7 @@ describe("the journal", () => {
     expect((await files.write(request(at("b"), "b"))).receipt?.note).toBeUndefined();
   });
 
-  it("journals what is too large as final, and says so", async () => {
+  it("marks changes that are too large as final, with the reason", async () => {
     const { root, at, put, state } = await scratch();
     const guard = createPathGuard(bound(root));
     const journal = new Journal({
@@ -193,7 +193,7 @@ describe("the journal", () => {
     const path = await put("a.txt", "more than ten bytes");
     const context = { guard, locks: new Locks(), journal, threads: new ThreadPool() };
     const written = await write(context, request(path, "new"));
-    expect(written.receipt?.final).toContain("more than the 10 B that the journal keeps");
+    expect(written.receipt?.final).toContain("exceed the 10 B that the journal keeps");
     const [change] = await journal.list({ limit: 1 });
     expect(change).toMatchObject({ path: at("a.txt"), final: written.receipt?.final });
     await expect(undo(context, change?.id ?? "")).rejects.toMatchObject({ kind: "denied" });
@@ -201,7 +201,7 @@ describe("the journal", () => {
 });
 
 describe("without a journal", () => {
-  it("nothing is kept, and undo says why", async () => {
+  it("nothing is kept, and undo explains why", async () => {
     const { files, at, journalDirectory } = await scratch({ journal: false });
     await files.write(request(at("a"), "a"));
     await expect(stat(journalDirectory)).rejects.toThrow("ENOENT");

@@ -112,7 +112,7 @@ export class Journal {
   /** Why an image of `bytes` bytes is not kept; undefined where it is. */
   whyNoImage(bytes: number): string | undefined {
     if (bytes <= this.mostImageBytes) return undefined;
-    return `it has ${sized(bytes)}, more than the ${sized(this.mostImageBytes)} that the journal keeps of one change`;
+    return `its ${sized(bytes)} exceed the ${sized(this.mostImageBytes)} that the journal keeps for one change`;
   }
 
   /** Once: what the user should know about where the journal is. */
@@ -139,7 +139,7 @@ export class Journal {
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
-  /** Where the image of a change lies or will lie. */
+  /** Where the image of a change is or will be stored. */
   imagePath(directory: string, id: string): string {
     return join(directory, `${id}.image`);
   }
@@ -250,8 +250,8 @@ export class Journal {
     const entry = (await this.#entries()).find((one) => one.id === id);
     const change = entry === undefined ? undefined : await this.#read(entry);
     if (entry === undefined || change === undefined) {
-      throw new ToolError("not_found", `There is no change ${JSON.stringify(id)} in the journal.`, {
-        hint: "list_changes shows the changes that are kept, newest first.",
+      throw new ToolError("not_found", `The journal has no change ${JSON.stringify(id)}.`, {
+        hint: "list_changes lists the recorded changes, newest first.",
       });
     }
     return { directory: entry.directory, change };
@@ -356,7 +356,7 @@ async function* journalsIn(
 export function notJournaled(directory: string, cause: unknown): ToolError {
   return new ToolError(
     "unavailable",
-    `The change was not made: it could not be journaled in ${directory} (${errorCode(cause)}).`,
+    `The change was not made, because it could not be recorded in ${directory} (${errorCode(cause)}).`,
     { hint: "Ask the user to free space there, or to start the server with --no-journal.", cause },
   );
 }
@@ -391,6 +391,6 @@ async function namesIn(directory: string): Promise<string[]> {
 
 function unavailable(reason: string): ToolError {
   return new ToolError("unavailable", `No change is recorded: ${reason}.`, {
-    hint: "Ask the user to start the server without --no-journal, with directories that do not contain its state directory.",
+    hint: "Ask the user to start the server without --no-journal, and with directories that do not contain its state directory.",
   });
 }

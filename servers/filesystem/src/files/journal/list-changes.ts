@@ -4,7 +4,7 @@ import type { ChangeContext } from "../change/change-context.ts";
 import { counted } from "../wording.ts";
 import type { Change } from "./change-record.ts";
 
-/** Characters of an answer beside the changes. */
+/** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;
 
 export interface ListChanges {
@@ -41,8 +41,8 @@ export async function listChanges(
   const found = await journal.list({ before: cursors.decode(range.cursor), below, limit: range.limit + 1 });
   const undone = await journal.undone();
   const all = found.map((change) => ({ change, undoneBy: undone.get(change.id) }));
-  const room = fitting(all, range.maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
-  const changes = all.slice(0, Math.min(range.limit, room));
+  const fits = fitting(all, range.maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
+  const changes = all.slice(0, Math.min(range.limit, fits));
   const last = changes.at(-1)?.change.id;
   return {
     changes,
@@ -62,19 +62,19 @@ export async function changesAnswer(
   diffOf: (change: Change, maxChars: number) => Promise<string | undefined>,
 ): Promise<string> {
   const lines = changes.map(changeLine);
-  let room = maxChars - PAGE_CHARS - lines.reduce((sum, line) => sum + line.length, 0);
+  let remaining = maxChars - PAGE_CHARS - lines.reduce((sum, line) => sum + line.length, 0);
   let hidden = 0;
   let text = "";
   for (const [index, { change }] of changes.entries()) {
-    const diff = room > 0 ? await diffOf(change, Math.floor(room / 2)) : undefined;
-    if (diff !== undefined && diff.length > room) hidden += 1;
-    const shown = diff === undefined || diff.length > room ? "" : diff;
-    room -= shown.length;
+    const diff = remaining > 0 ? await diffOf(change, Math.floor(remaining / 2)) : undefined;
+    if (diff !== undefined && diff.length > remaining) hidden += 1;
+    const shown = diff === undefined || diff.length > remaining ? "" : diff;
+    remaining -= shown.length;
     text += `${lines[index]}${shown}`;
   }
   const facts = [
     changes.length === 0 ? "No changes are recorded." : `${counted(changes.length, "change")}.`,
-    ...(hidden === 0 ? [] : ["Some diffs did not fit; ask with path or a smaller limit."]),
+    ...(hidden === 0 ? [] : ["Some diffs did not fit; set path or a smaller limit."]),
     ...(nextCursor === undefined ? [] : [`Continue with cursor="${nextCursor}".`]),
   ];
   return `${text}[${facts.join(" ")}]`;

@@ -116,7 +116,7 @@ export class Recording {
     await this.#journal.drop(this.#directory, this.id);
   }
 
-  /** Why the change cannot be undone, as far as it is known now. */
+  /** Why the change cannot be undone, as far as known now. */
   get final(): string | undefined {
     return this.#final;
   }

@@ -21,7 +21,7 @@ function bound(...paths: string[]): DirectoryBound {
 }
 
 describe("undo", () => {
-  it("takes writing, appending, editing and creating back, and does them again", async () => {
+  it("undoes and redoes writing, appending, editing and creating", async () => {
     const { files, at, put, read, list } = await scratch();
     const path = await put("a.txt", "one\n");
     const steps = [
@@ -57,7 +57,7 @@ describe("undo", () => {
     expect(await read("x/y/new.txt")).toBe("n");
   });
 
-  it("refuses where the file changed since, and says how to go on", async () => {
+  it("refuses if the file has changed since, and says what to do", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "one");
     const { receipt } = await files.write(request(path, "two"));
@@ -66,11 +66,11 @@ describe("undo", () => {
     expect(await read("a.txt")).toBe("by somebody else");
     await put("a.txt", "two");
     await files.undo(receipt?.changeId ?? "");
-    await expect(files.undo(receipt?.changeId ?? "")).rejects.toThrow("was undone already, by change");
+    await expect(files.undo(receipt?.changeId ?? "")).rejects.toThrow("was already undone by change");
     await expect(files.undo("000000000-000000")).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("refuses to take away a created file that changed, and keeps parents in use", async () => {
+  it("refuses to remove a created file that has changed, and keeps parents in use", async () => {
     const { files, at, put, list } = await scratch();
     const { receipt } = await files.write(request(at("x/a.txt"), "a", { createParents: true }));
     await put("x/b.txt", "b");
@@ -78,7 +78,7 @@ describe("undo", () => {
     expect(await list("x")).toEqual(["b.txt"]);
   });
 
-  it("brings back deleted files, links and directories with modes and times", async () => {
+  it("restores deleted files, symlinks and directories with modes and times", async () => {
     const { files, at, put, list, read } = await scratch();
     await put("dir/sub/a.sh", "a");
     await chmod(at("dir/sub/a.sh"), 0o750);
@@ -97,7 +97,7 @@ describe("undo", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("does not bring a file back over another", async () => {
+  it("does not restore a file over another", async () => {
     const { files, put, read } = await scratch();
     const path = await put("a.txt", "first");
     const { receipt } = await files.delete(await files.planDelete(path, { recursive: false }));
@@ -110,7 +110,7 @@ describe("undo", () => {
     expect(again.receipt.changeId).toBeDefined();
   });
 
-  it("takes moves back, with what they replaced, and does them again", async () => {
+  it("undoes and redoes moves, including replaced files", async () => {
     const { files, at, put, read, list } = await scratch();
     await put("a", "moved");
     await put("b", "replaced");
@@ -124,7 +124,7 @@ describe("undo", () => {
     expect([await read("a"), await read("b")]).toEqual(["moved", "replaced"]);
   });
 
-  it("takes copies and created directories back", async () => {
+  it("undoes copies and created directories", async () => {
     const { files, at, put, list } = await scratch();
     await put("dir/a", "a");
     const copied = await files.copy({ source: at("dir"), destination: at("copy"), overwrite: false });
@@ -156,7 +156,7 @@ describe("undo", () => {
         return (await files.undo(gone.receipt.changeId ?? "")).receipt;
       },
     ],
-  ])("never takes a directory that was %s away with what somebody else did in it", async (_, act) => {
+  ])("never removes a directory that was %s if someone else changed its contents", async (_, act) => {
     const here = await scratch();
     const { files, at, put, read, list } = here;
     await put("dir/sub/a", "hello");
@@ -171,7 +171,7 @@ describe("undo", () => {
     expect(await list("other/sub")).toEqual(["b"]);
   });
 
-  it("is recorded as a change that names the one it took back", async () => {
+  it("is recorded as a change that refers to the undone one", async () => {
     const { files, at } = await scratch();
     const { receipt } = await files.write(request(at("a"), "a"));
     const { receipt: undone } = await files.undo(receipt?.changeId ?? "");
@@ -186,40 +186,37 @@ describe("undo", () => {
 });
 
 describe("a journal on another file system", () => {
-  it.runIf(process.platform === "linux")(
-    "takes and gives back files and directories by copying",
-    async () => {
-      const { root, at, put, list, read } = await scratch();
-      const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
-      const other = await mkdtemp(join(parent, "refmcp-journal-"));
-      try {
-        expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
-        const files = new Files({
-          guard: createPathGuard(bound(root)),
-          journal: true,
-          journalDirectories: [join(other, "state")],
-          maxReadChars: 80_000,
-        });
-        await put("dir/sub/a.sh", "a");
-        await chmod(at("dir/sub/a.sh"), 0o710);
-        await utimes(at("dir/sub/a.sh"), 1000, 2000);
-        await symlink("sub", at("dir/link"));
-        await promisify(execFile)("mkfifo", [at("dir/pipe")]);
-        const { receipt } = await files.delete(await files.planDelete(at("dir"), { recursive: true }));
-        expect(await list()).toEqual([]);
-        await files.undo(receipt.changeId ?? "");
-        expect(await list("dir")).toEqual(["link", "sub"]);
-        const back = await stat(at("dir/sub/a.sh"));
-        expect([back.mode & 0o777, back.mtimeMs]).toEqual([0o710, 2_000_000]);
-        const file = await files.delete(await files.planDelete(at("dir/sub/a.sh"), { recursive: false }));
-        await files.undo(file.receipt.changeId ?? "");
-        expect(await read("dir/sub/a.sh")).toBe("a");
-        expect(await readdir(join(other, "state", "journal"))).not.toContainEqual(
-          expect.stringMatching(/\.image$/),
-        );
-      } finally {
-        await rm(other, { recursive: true, force: true });
-      }
-    },
-  );
+  it.runIf(process.platform === "linux")("stores and restores files and directories by copying", async () => {
+    const { root, at, put, list, read } = await scratch();
+    const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
+    const other = await mkdtemp(join(parent, "refmcp-journal-"));
+    try {
+      expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
+      const files = new Files({
+        guard: createPathGuard(bound(root)),
+        journal: true,
+        journalDirectories: [join(other, "state")],
+        maxReadChars: 80_000,
+      });
+      await put("dir/sub/a.sh", "a");
+      await chmod(at("dir/sub/a.sh"), 0o710);
+      await utimes(at("dir/sub/a.sh"), 1000, 2000);
+      await symlink("sub", at("dir/link"));
+      await promisify(execFile)("mkfifo", [at("dir/pipe")]);
+      const { receipt } = await files.delete(await files.planDelete(at("dir"), { recursive: true }));
+      expect(await list()).toEqual([]);
+      await files.undo(receipt.changeId ?? "");
+      expect(await list("dir")).toEqual(["link", "sub"]);
+      const back = await stat(at("dir/sub/a.sh"));
+      expect([back.mode & 0o777, back.mtimeMs]).toEqual([0o710, 2_000_000]);
+      const file = await files.delete(await files.planDelete(at("dir/sub/a.sh"), { recursive: false }));
+      await files.undo(file.receipt.changeId ?? "");
+      expect(await read("dir/sub/a.sh")).toBe("a");
+      expect(await readdir(join(other, "state", "journal"))).not.toContainEqual(
+        expect.stringMatching(/\.image$/),
+      );
+    } finally {
+      await rm(other, { recursive: true, force: true });
+    }
+  });
 });

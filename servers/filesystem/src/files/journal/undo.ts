@@ -39,9 +39,9 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
   if (change.effect === undefined) {
     throw new ToolError(
       "denied",
-      `Change ${id} cannot be undone: ${change.final ?? "nothing was kept of it"}.`,
+      `Change ${id} cannot be undone: ${change.final ?? "nothing was kept to restore"}.`,
       {
-        hint: "list_changes shows which changes can be.",
+        hint: "list_changes shows which changes can be undone.",
       },
     );
   }
@@ -51,8 +51,8 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
     return await undoEffect({ context, change, image, signal }, change.effect);
   } catch (error) {
     if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
-    throw new ToolError("conflict", `Change ${id} was undone already, by change ${again}.`, {
-      hint: `To do it again, undo ${again}.`,
+    throw new ToolError("conflict", `Change ${id} was already undone by change ${again}.`, {
+      hint: `To redo it, undo ${again}.`,
       cause: error,
     });
   }
@@ -61,7 +61,7 @@ export async function undo(context: ChangeContext, id: string, signal?: AbortSig
 interface Undoing {
   readonly context: ChangeContext;
   readonly change: Change;
-  /** Where the image of the change lies. */
+  /** Where the image of the change is stored. */
   readonly image: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -163,7 +163,7 @@ async function undoMoved(
       : {}),
     signal,
   });
-  const back = displaced ? `, and what it had replaced at ${named(to)} was restored` : "";
+  const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
   return { change, done: `${named(from)} was moved back${back}.`, receipt: moved.receipt };
 }
 
@@ -186,7 +186,7 @@ async function undoUnmade({ context, change }: Undoing, effect: Kind<"unmade">):
   await recording.write({ kind: "made", directories });
   return {
     change,
-    done: `${directories.map(named).join(", ")}: created again.`,
+    done: `${directories.map(named).join(", ")}: recreated.`,
     receipt: recording.receipt(),
   };
 }
@@ -203,16 +203,16 @@ function startUndo(
 function changed(change: Change, path: string): ToolError {
   return new ToolError(
     "conflict",
-    `${named(path)} has changed since change ${change.id}; it was left as it is.`,
+    `${named(path)} has changed since change ${change.id}; it was left unchanged.`,
     {
-      hint: "Undo the later changes first (list_changes with this path shows them), or write the content that you want.",
+      hint: "Undo the later changes first (list_changes with this path shows them), or write the content you want.",
     },
   );
 }
 
 function imageGone(change: Change): (cause: unknown) => never {
   return (cause) => {
-    throw new ToolError("conflict", `What was kept of change ${change.id} is no longer there.`, {
+    throw new ToolError("conflict", `The content kept for change ${change.id} no longer exists.`, {
       hint: "list_changes shows what can still be undone.",
       cause,
     });
@@ -220,7 +220,7 @@ function imageGone(change: Change): (cause: unknown) => never {
 }
 
 function notKept(path: string, reason: string): ToolError {
-  return new ToolError("denied", `${named(path)} was not taken away: ${reason}.`, {
+  return new ToolError("denied", `${named(path)} was not removed: ${reason}.`, {
     hint: "Use delete_file, which asks the user first.",
   });
 }

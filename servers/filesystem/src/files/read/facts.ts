@@ -42,8 +42,8 @@ function shown(part: TextPart): string {
   if (missing !== undefined) {
     const chars = `${missing.exact ? "" : "more than "}${grouped(missing.chars)}`;
     return part.next === undefined
-      ? `The end of the last line${of}; ${chars} characters of it are missing in front.`
-      : `A part of line ${grouped(part.next.offset)}${of}; ${chars} characters of it are missing behind.`;
+      ? `The end of the last line${of}; the first ${chars} characters are not shown.`
+      : `A part of line ${grouped(part.next.offset)}${of}; the last ${chars} characters are not shown.`;
   }
   if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
   const end = startLine + lines - 1;
@@ -58,13 +58,13 @@ function goOn({ next, leftOut, startLine }: TextPart): string {
   }
   if (leftOut === undefined) return "";
   const from = startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
-  return `${grouped(leftOut)} more lines before them did not fit.${from}`;
+  return `${grouped(leftOut)} earlier lines did not fit.${from}`;
 }
 
 function warnings(part: TextPart): string[] {
   const found: string[] = [];
   if (part.closed === false) found.push("No newline at the end of the file.");
-  if (part.damaged) found.push("Some bytes are not UTF-8 and show as U+FFFD; edit_file keeps them.");
+  if (part.damaged) found.push("Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them.");
   if (part.weak) found.push("The encoding is a guess; if the text looks wrong, pass encoding.");
   return found;
 }

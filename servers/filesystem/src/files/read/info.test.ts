@@ -13,7 +13,7 @@ const PNG = Buffer.from(
 );
 
 describe("info", () => {
-  it("tells about texts, binary files and directories", async () => {
+  it("describes text files, binary files and directories", async () => {
     const { files, put, root } = await scratch();
     const path = await put("a.txt", "one\r\ntwo\r\n");
     await chmod(path, 0o640);
@@ -70,7 +70,7 @@ describe("info", () => {
     });
   });
 
-  it("does not open what is special, and refuses what is outside or missing", async () => {
+  it("does not open special files, and refuses paths outside or missing", async () => {
     const { files, at, outside } = await scratch();
     await promisify(execFile)("mkfifo", [at("pipe")]);
     expect(await files.info(at("pipe"))).toMatchObject({ type: "fifo", mime: undefined });
@@ -81,7 +81,7 @@ describe("info", () => {
 });
 
 describe("readMedia", () => {
-  it("gives images with the type of their content, whatever their name", async () => {
+  it("returns images with the type of their content, whatever their name", async () => {
     const { files, put } = await scratch();
     const media = await files.readMedia(await put("picture.txt", PNG));
     expect(media).toMatchObject({ kind: "image", mime: "image/png" });
@@ -93,7 +93,7 @@ describe("readMedia", () => {
     });
   });
 
-  it("links to what is too large or neither image nor sound", async () => {
+  it("returns links to files that are too large or neither image nor audio", async () => {
     const { files, put } = await scratch();
     const large = await files.readMedia(
       await put("large image.png", Buffer.concat([PNG, Buffer.alloc(4_000_000)])),
@@ -111,7 +111,7 @@ describe("readMedia", () => {
     });
   });
 
-  it("refuses text and points to read_text_file", async () => {
+  it("refuses text and refers to read_text_file", async () => {
     const { files, put } = await scratch();
     await expect(files.readMedia(await put("fake.png", "just text"))).rejects.toMatchObject({
       kind: "invalid",

@@ -68,7 +68,7 @@ export class Lines {
   /**
    * The byte where the last `count` lines begin, found from the end of the file.
    *
-   * @returns `complete: false` where they take more than `mostBytes`; then `position` lies that far before the end.
+   * @returns `complete: false` where they take more than `mostBytes`; then `position` is that far before the end.
    */
   async last(count: number, mostBytes: number): Promise<{ position: number; complete: boolean }> {
     const width = this.#endBytes.length;
@@ -201,8 +201,8 @@ export class Lines {
   #tooFar(lines: number): ToolError {
     return new ToolError(
       "too_large",
-      `The line is too far in: the first ${sized(SCAN_BYTES)} of the file hold ${grouped(lines)} lines.`,
-      { hint: "Read the end with tail, or find the place with search_text." },
+      `The line is too far into the file: the first ${sized(SCAN_BYTES)} contain ${grouped(lines)} lines.`,
+      { hint: "Read the end with tail, or find the text with search_text." },
     );
   }
 }

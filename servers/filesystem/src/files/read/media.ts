@@ -77,7 +77,7 @@ export async function readMedia(
     if (text) {
       throw new ToolError(
         "invalid",
-        `"${oneLine(file.path)}" is text (${mime}), not an image, a sound or another binary file.`,
+        `"${oneLine(file.path)}" is text (${mime}), not an image, audio or other binary file.`,
         {
           hint: "Use read_text_file.",
         },
@@ -89,19 +89,20 @@ export async function readMedia(
       const uri = pathToFileURL(file.path).href;
       return { kind: "link", path: file.path, name: basename(file.path), uri, mime, size, why };
     };
-    if (kind !== "image" && kind !== "audio") return link("neither image nor sound");
+    if (kind !== "image" && kind !== "audio") return link("neither image nor audio");
     const isScalable = mime === "image/jpeg" || mime === "image/png";
     const most = isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES;
-    if (size > most) return link(`more than the ${sized(most)} that are ${isScalable ? "scaled" : "shown"}`);
+    if (size > most)
+      return link(`more than the ${sized(most)} that can be ${isScalable ? "scaled" : "shown"}`);
     const bytes = await readAt(file, 0, size);
     const from = isScalable ? await pictureSize(bytes) : undefined;
     if (size <= MAX_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
       return { kind, path: file.path, mime, bytes };
     }
-    if (from === undefined) return link("its size in pixels cannot be read, so it was not scaled");
+    if (from === undefined) return link("its dimensions cannot be read, so it was not scaled");
     if (from.width * from.height > MAX_PIXELS) {
       const pixels = `${grouped(from.width)} × ${grouped(from.height)} pixels`;
-      return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that are decoded`);
+      return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that can be decoded`);
     }
     // Its decoder unpacks those without a limit.
     if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
@@ -114,12 +115,12 @@ export async function readMedia(
 }
 
 function tooSlow(): ToolError {
-  return new ToolError("timeout", `The picture was not scaled within ${SCALE_MS / 1000} s.`, {
+  return new ToolError("timeout", `Scaling the image took longer than ${SCALE_MS / 1000} s.`, {
     hint: "Ask the user for a smaller copy.",
   });
 }
 
-/** By the header alone, as it is shown; undefined where it is damaged. */
+/** By the header alone, as shown; undefined if damaged. */
 async function pictureSize(bytes: Buffer): Promise<PictureSize | undefined> {
   const { imageSize } = await import("image-size");
   try {

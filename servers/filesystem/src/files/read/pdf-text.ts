@@ -11,7 +11,7 @@ const MAX_PAGES = 2_000;
 export async function pdfText(path: string, bytes: Uint8Array): Promise<{ text: string; pages: number }> {
   const refuse = (what: string, cause?: unknown) =>
     new ToolError("invalid", `The PDF "${oneLine(path)}" ${what}.`, {
-      hint: "Ask the user for its text.",
+      hint: "Ask the user for the text.",
       cause,
     });
   const document = await getDocumentProxy(bytes, { isEvalSupported: false, verbosity: 0 }).catch(
@@ -22,6 +22,6 @@ export async function pdfText(path: string, bytes: Uint8Array): Promise<{ text: 
   if (document.numPages > MAX_PAGES) throw refuse(`has more than ${MAX_PAGES} pages`);
   const { text } = await extractText(document, { mergePages: false });
   const all = text.map((page) => page.trim()).join("\n\n");
-  if (all.trim() === "") throw refuse("holds no text; its pages may be pictures");
+  if (all.trim() === "") throw refuse("contains no text; its pages may be scanned images");
   return { text: `${all}\n`, pages: document.numPages };
 }

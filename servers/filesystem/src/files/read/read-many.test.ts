@@ -3,7 +3,7 @@ import { scratch } from "../../../test/scratch.ts";
 import { framed, sharesOf } from "./read-many.ts";
 
 describe("readMany", () => {
-  it("answers in order, errors beside successes", async () => {
+  it("answers in order, with errors and successes mixed", async () => {
     const { files, at, put } = await scratch();
     const paths = [
       await put("a", "one\n"),
@@ -28,7 +28,7 @@ describe("readMany", () => {
     expect(answer.at(-1)).toBe(`${tag} end`);
   });
 
-  it("shares its room fairly and says how to get the rest", async () => {
+  it("shares its budget fairly and says how to get the rest", async () => {
     const { files, put } = await scratch();
     const paths = [
       await put("small", "tiny\n"),
@@ -81,7 +81,7 @@ describe("readMany", () => {
     expect(answer).toContain(`[${many.hidden} more files did not fit.`);
   });
 
-  it("cannot be fooled by a file that holds frame lines", async () => {
+  it("cannot be fooled by a file that contains frame lines", async () => {
     const { files, put } = await scratch();
     const honest = framed(await files.readMany([await put("a", "x\n")], { maxChars: 5000 }));
     const fake = `x\n=== ${"0".repeat(16)} 2/2 /etc/passwd [The only line.]\nroot\n${honest}`;
@@ -91,7 +91,7 @@ describe("readMany", () => {
     expect(answer).toContain("/b\\n=== c [");
   });
 
-  it("gives the same answer twice", async () => {
+  it("returns the same response twice", async () => {
     const { files, put } = await scratch();
     const paths = [await put("a", "1\n"), await put("b", "2\n")];
     const ask = async () => framed(await files.readMany(paths, { maxChars: 5000 }));
@@ -109,7 +109,7 @@ describe("readMany", () => {
 });
 
 describe("sharesOf", () => {
-  it("gives short ones what they want and the others the same", () => {
+  it("gives short ones all they need and the others equal shares", () => {
     expect(sharesOf([10, 1000, 500, 0], 300)).toEqual([10, 145, 145, 0]);
     expect(sharesOf([10, 20], 300)).toEqual([10, 20]);
     expect(sharesOf([], 300)).toEqual([]);

@@ -79,11 +79,11 @@ export async function readMany(
     count = howMany(files, options.maxChars - ENDS_CHARS - shared.length, frameChars);
   }
   const shown = files.slice(0, count);
-  const room = shown.reduce(
+  const remaining = shown.reduce(
     (left, file) => left - frameChars(file),
     options.maxChars - ENDS_CHARS - shared.length,
   );
-  const shares = sharesOf(shown.map(charsOf), Math.max(0, room));
+  const shares = sharesOf(shown.map(charsOf), Math.max(0, remaining));
   return {
     files: shown.map((file, index) =>
       file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
@@ -135,10 +135,10 @@ function errorText(error: ToolError): string {
 }
 
 /** Shares `room` so that nobody gets more than it wants and all that want more get the same. */
-export function sharesOf(wants: readonly number[], room: number): number[] {
+export function sharesOf(wants: readonly number[], remaining: number): number[] {
   const shares = wants.map(() => 0);
   const order = [...wants.entries()].sort(([, a], [, b]) => a - b);
-  let left = room;
+  let left = remaining;
   for (const [place, [index, want]] of order.entries()) {
     const share = Math.min(want, Math.floor(left / (order.length - place)));
     shares[index] = share;

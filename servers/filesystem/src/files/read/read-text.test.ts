@@ -17,7 +17,7 @@ function read(files: Scratch["files"], path: string, options: Partial<ReadTextOp
 }
 
 describe("readText", () => {
-  it("reads a small file whole and tells its form", async () => {
+  it("reads a small file completely and describes its format", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", "one\r\ntwo\r\n");
     const part = await read(files, path);
@@ -67,7 +67,7 @@ describe("readText", () => {
     expect((await read(files, path, { tail: 5000 })).text).toBe(TEXT);
   });
 
-  it("goes through the whole file by following next", async () => {
+  it("reads the whole file by following next", async () => {
     const { files, put } = await scratch();
     const content = `${TEXT}${"x".repeat(5000)}\n${"😀".repeat(3000)}\nend without a line end`;
     const path = await put("a.txt", content);
@@ -83,7 +83,7 @@ describe("readText", () => {
     expect(text).toBe(content);
   });
 
-  it("says how much of a long line is missing", async () => {
+  it("reports how much of a long line is missing", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", `${"x".repeat(5000)}\nnext\n`);
     const part = await read(files, path, { maxChars: 1000 });
@@ -93,7 +93,7 @@ describe("readText", () => {
       missing: { chars: 4000, exact: true },
     });
     expect(factsLine(part)).toMatch(
-      /^\[A part of line 1 of 2; 4,000 characters of it are missing behind\. Continue with offset=1 column=1001\. /,
+      /^\[A part of line 1 of 2; the last 4,000 characters are not shown\. Continue with offset=1 column=1001\. /,
     );
     const end = await read(files, path, { maxChars: 1000, tail: 1, offset: undefined });
     expect(end.text).toBe("next\n");
@@ -101,7 +101,7 @@ describe("readText", () => {
     expect(cut).toMatchObject({ text: "y".repeat(1000), missing: { chars: 2000 } });
   });
 
-  it("names what tail had to leave out", async () => {
+  it("reports what tail had to omit", async () => {
     const { files, put } = await scratch();
     const part = await read(files, await put("a.txt", TEXT), { tail: 500, maxChars: 1000 });
     expect(part.text.endsWith("line 1000\n")).toBe(true);
@@ -169,7 +169,7 @@ describe("readText", () => {
 });
 
 describe("very large files", () => {
-  it("are read without being held: 300 MB", async () => {
+  it("are read in constant memory: 300 MB", async () => {
     const { files, at } = await scratch();
     const path = at("large.log");
     const piece = Buffer.from("2026-01-01 00:00:00 something happened again\n".repeat(20_000));
@@ -189,7 +189,7 @@ describe("very large files", () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100e6);
   });
 
-  it("are read without being held: one line of 100 MB", async () => {
+  it("are read in constant memory: one line of 100 MB", async () => {
     const { files, at } = await scratch();
     const path = at("line");
     await writeFile(path, Buffer.alloc(100e6, "abcdefghij"));
@@ -201,7 +201,7 @@ describe("very large files", () => {
     expect((await read(files, path, { tail: 1, maxChars: 12 })).text).toBe("ijabcdefghij");
   });
 
-  it("are refused or capped at once: 8 GB with nothing in it", async () => {
+  it("are refused or truncated at once: a sparse file of 8 GB", async () => {
     const { files, at, put } = await scratch();
     await writeFile(at("zeros"), "");
     await truncate(at("zeros"), 2 ** 33);
@@ -243,7 +243,7 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     await expect(read({ offset: 0 })).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  it("reads the text of a PDF, also by lines, and says so", async () => {
+  it("reads the text of a PDF, by lines too, and reports it as such", async () => {
     const { files, put } = await scratch();
     onTestFinished(() => files.close());
     const path = await put("a.pdf", pdf(["The first page", "The second page"]));
@@ -258,7 +258,7 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     });
   });
 
-  it("says where an encoding is a guess", async () => {
+  it("reports when an encoding is a guess", async () => {
     const { files, put } = await scratch();
     const sure = "这是一个用于测试的中文文本文件";
     const bytes = "D5E2CAC7D2BBB8F6D3C3D3DAB2E2CAD4B5C4D6D0CEC4CEC4B1BECEC4BCFE";

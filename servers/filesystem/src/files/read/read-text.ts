@@ -35,7 +35,10 @@ export interface ReadTextOptions extends TextRange {
 export interface TextPart extends TextForm {
   /** Absolute path as asked for. */
   readonly path: string;
-  /** The file's own text (line numbers in front where asked for), line ends as they are, without a byte order mark. */
+  /**
+   * The file's own text (line numbers in front where asked for), original line endings, without a byte order
+   * mark.
+   */
   readonly text: string;
   /** Bytes of the whole file. */
   readonly size: number;
@@ -117,7 +120,7 @@ async function readPdf(
   const begin = await source.read(0, 5);
   if (threads === undefined || begin.toString("latin1") !== "%PDF-") return undefined;
   if (source.size > MAX_PDF_BYTES) {
-    const hint = "Ask the user for a smaller file, or for its text.";
+    const hint = "Ask the user for a smaller file, or for the text.";
     throw tooLarge(file.path, source.size, MAX_PDF_BYTES, "of a PDF are read", hint);
   }
   return threads.run("pdf", { path: file.path, bytes: await source.read(0, source.size) }, signal);
@@ -200,12 +203,12 @@ async function backward(
   const { text } = await lines.text(found.position, source.size - found.position);
   const all = [...lines.split(text, Number.POSITIVE_INFINITY)].map(({ line }) => line);
   const kept: string[] = [];
-  let room = options.maxChars;
+  let remaining = options.maxChars;
   for (const line of all.toReversed()) {
     const number = total === undefined ? 0 : total - kept.length;
     const shown = numbered ? `${number}\t${line}` : line;
-    if (shown.length > room) break;
-    room -= shown.length;
+    if (shown.length > remaining) break;
+    remaining -= shown.length;
     kept.unshift(shown);
   }
   let missing: TextPart["missing"];
@@ -232,12 +235,12 @@ async function backward(
 
 /** Collects lines up to a number of characters, numbered from `first` where it is given. */
 class Budget {
-  #room: number;
+  #remaining: number;
   #number: number | undefined;
   #parts: string[] = [];
 
-  constructor(room: number, first: number | undefined) {
-    this.#room = room;
+  constructor(remaining: number, first: number | undefined) {
+    this.#remaining = remaining;
     this.#number = first;
   }
 
@@ -247,8 +250,8 @@ class Budget {
 
   add(line: string): boolean {
     const shown = this.#numbered(line);
-    if (shown.length > this.#room) return false;
-    this.#room -= shown.length;
+    if (shown.length > this.#remaining) return false;
+    this.#remaining -= shown.length;
     this.#parts.push(shown);
     if (this.#number !== undefined) this.#number += 1;
     return true;
@@ -257,7 +260,7 @@ class Budget {
   /** Adds the front of `line` and returns it. */
   cut(line: string): string {
     const label = this.#numbered("");
-    const head = clip(line, Math.max(2, this.#room - label.length));
+    const head = clip(line, Math.max(2, this.#remaining - label.length));
     this.#parts.push(label + head);
     return head;
   }
@@ -290,7 +293,7 @@ function checkRange({ head, tail, offset, limit, column }: TextRange): void {
     (offset ?? limit ?? column) === undefined ? undefined : "offset, limit or column",
   ].filter((way) => way !== undefined);
   if (ways.length < 2) return;
-  throw new ToolError("invalid", `${ways.join(" and ")} name different parts of the file.`, {
+  throw new ToolError("invalid", `${ways.join(" and ")} select different parts of the file.`, {
     hint: "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",
   });
 }
@@ -309,6 +312,6 @@ function beyondEnd(offset: number, total: number): ToolError {
 /** The refusal of binary content. */
 export function binary(path: string): ToolError {
   return new ToolError("invalid", `"${oneLine(path)}" is not text (its bytes look binary).`, {
-    hint: "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text all the same.",
+    hint: "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text anyway.",
   });
 }

@@ -18,7 +18,7 @@ function roundTrip(bytes: Buffer): string {
 const WORDS = "Grüße aus Köln, 20 € – naïve café\n";
 
 describe("detect", () => {
-  it("tells the encodings apart", () => {
+  it("distinguishes encodings", () => {
     expect(formOf(Buffer.from(WORDS))).toMatchObject({ encoding: "utf-8", bom: false, damaged: false });
     expect(formOf(Buffer.from(`\ufeff${WORDS}`))).toMatchObject({ encoding: "utf-8", bom: true });
     expect(formOf(Buffer.from(`\ufeff${WORDS}`, "utf16le"))).toMatchObject({
@@ -38,7 +38,7 @@ describe("detect", () => {
     expect(formOf(Buffer.alloc(0))).toMatchObject({ encoding: "utf-8", eol: "none" });
   });
 
-  it("takes mostly valid UTF-8 with a stray byte for damaged UTF-8", () => {
+  it("treats mostly valid UTF-8 with a stray byte as damaged UTF-8", () => {
     const bytes = Buffer.concat([
       Buffer.from("Grüße, Köln "),
       Buffer.from([0xff]),
@@ -47,7 +47,7 @@ describe("detect", () => {
     expect(formOf(bytes)).toMatchObject({ encoding: "utf-8", damaged: true });
   });
 
-  it("tells how lines end", () => {
+  it("detects line endings", () => {
     expect(eolOf(Buffer.from("a\nb\n"), "utf-8")).toBe("lf");
     expect(eolOf(Buffer.from("a\r\nb\r\n"), "utf-8")).toBe("crlf");
     expect(eolOf(Buffer.from("a\rb\r"), "utf-8")).toBe("cr");
@@ -80,7 +80,7 @@ describe("detect", () => {
     });
   });
 
-  it("does not mind a character cut off at the end of a sample", () => {
+  it("tolerates a character cut off at the end of a sample", () => {
     const bytes = Buffer.from("ein großes Ö");
     expect(detect(bytes.subarray(0, -1), { whole: false })).toMatchObject({
       encoding: "utf-8",
@@ -94,7 +94,7 @@ describe("detect", () => {
 });
 
 describe("decode and encode", () => {
-  it("give the same bytes back", () => {
+  it("round-trip the same bytes", () => {
     expect(roundTrip(Buffer.from(WORDS))).toBe(WORDS);
     expect(roundTrip(Buffer.from(`\ufeff${WORDS}`))).toBe(WORDS);
     expect(roundTrip(Buffer.from(`\ufeff${WORDS}`, "utf16le"))).toBe(WORDS);
@@ -121,7 +121,7 @@ describe("decode and encode", () => {
     expect(encode(text, form).equals(bytes)).toBe(true);
   });
 
-  it("say which character an encoding lacks", () => {
+  it("report which character an encoding lacks", () => {
     const form = { encoding: "windows-1252", bom: false, damaged: false } as const;
     expect(encode("€", form)).toEqual(Buffer.from([0x80]));
     expect(() => encode("日", form)).toThrow("U+65E5");

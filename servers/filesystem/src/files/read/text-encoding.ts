@@ -108,7 +108,7 @@ export function detect(
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
   }
   if (mark !== undefined && mark !== "utf-8") {
-    // FF FE 00 00 is UTF-32, and half a code unit at the end is no text.
+    // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
     if (bytes.length % 2 === 1 && options.whole) return undefined;
     if (mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0) return undefined;
     return { encoding: mark, bom: true, damaged: false, eol: eolOf(bytes, mark) };
@@ -131,7 +131,7 @@ export function detect(
   return { encoding, bom, damaged: encoding === "utf-8", eol: eolOf(bytes, encoding) };
 }
 
-/** The text of `bytes` without its byte order mark. Decoding and encoding give the same bytes back. */
+/** The text of `bytes` without its byte order mark. Decoding and encoding round-trip the same bytes. */
 export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | "damaged">): string {
   const body = form.bom ? bytes.subarray(bomOf(form.encoding).length) : bytes;
   switch (form.encoding) {

@@ -59,7 +59,7 @@ describe("text search", () => {
     });
   });
 
-  it("takes literal text, and ignores case where asked", async () => {
+  it("accepts literal text, and ignores case on request", async () => {
     const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
     const search = searcherOf(tree);
     const found = async (request: Partial<TextSearch>) =>
@@ -74,7 +74,7 @@ describe("text search", () => {
     expect(await found({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
   });
 
-  it("searches the files that a glob names", async () => {
+  it("searches the files that match a glob", async () => {
     const tree = await makeTree({
       "a.ts": "x",
       "b.md": "x",
@@ -91,7 +91,7 @@ describe("text search", () => {
     expect(await found("src/**")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
   });
 
-  it("honours ignore rules of every kind, and searches ignored files where asked, never .git", async () => {
+  it("respects all ignore rules, and searches ignored files on request, but never .git", async () => {
     const tree = await makeTree({
       ".gitignore": "*.log\n/build/\n",
       ".ignore": "!keep.log\n",
@@ -122,14 +122,14 @@ describe("text search", () => {
     ]);
   });
 
-  it("lets an ignored file be searched that is asked for by its glob only together with include_ignored", async () => {
+  it("searches an ignored file that matches the glob only with include_ignored", async () => {
     const tree = await makeTree({ ".gitignore": "*.log\n", "a.log": "x" });
     const search = searcherOf(tree);
     expect((await search({ glob: "*.log" })).files).toEqual([]);
     expect((await search({ path: "a.log" })).files.length).toBe(1);
   });
 
-  it("does not follow links, nor read FIFOs, and survives any name", async () => {
+  it("does not follow symlinks or read FIFOs, and handles any name", async () => {
     const name = "new\nline\u001b[31m\0".slice(0, -1);
     const tree = await makeTree({
       [name]: "x",
@@ -166,7 +166,7 @@ describe("text search", () => {
     }
   });
 
-  it("stops patterns that backtrack for ever, naming them and the file, and others get their turn", async () => {
+  it("stops patterns that backtrack endlessly, naming them and the file, and lets others run", async () => {
     const tree = await makeTree({ "bad/x": `${"a".repeat(50)}!`, "good/y": "needle\n".repeat(3) });
     const search = searcherOf(tree);
     const bombs = ["(a+)+$", "(a|aa)+b", "(.*a){20}x", "([a-z]+)*=", "(?:a*)*b"];
@@ -183,7 +183,7 @@ describe("text search", () => {
     await refused;
   });
 
-  it("ends when it is cancelled or the time is up, leaves nothing behind, and can search again", async () => {
+  it("stops when cancelled or timed out, leaves nothing behind, and can search again", async () => {
     const tree = await makeTree({});
     const file = await open(tree.at("big"), "w");
     const part = Buffer.from("The quick brown fox jumps over the lazy dog.\n".repeat(25_000));

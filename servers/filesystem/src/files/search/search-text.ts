@@ -104,7 +104,7 @@ export class TextSearcher {
     const paths = found.top.take().map(({ path }) => path);
     const page = await pages.show(paths.slice(0, limit), paths.length > limit);
     if (pages.after !== undefined) return page;
-    const hint = "Files that ignore rules hide were not searched; include_ignored=true searches them.";
+    const hint = "Ignored files were not searched; include_ignored=true includes them.";
     return {
       ...page,
       total_files: found.files,
@@ -140,7 +140,7 @@ class Candidates {
 }
 
 function tooLate(budgetMs: number): ToolError {
-  return new ToolError("timeout", `The search was not finished after ${budgetMs / 1000} s.`, {
-    hint: "Search a subdirectory or fewer files (path, glob), or a simpler pattern.",
+  return new ToolError("timeout", `The search did not finish within ${budgetMs / 1000} s.`, {
+    hint: "Search a subdirectory or fewer files (path, glob), or use a simpler pattern.",
   });
 }

@@ -26,7 +26,7 @@ describe("what counts as text", () => {
     }
   });
 
-  it("matches single lines whatever their ends", async () => {
+  it("matches single lines whatever their line endings", async () => {
     const tree = await makeTree({ crlf: "foo\r\nbar\r\n", open: "foo\nbar", empty: "", blank: "\n\n" });
     const search = searcherOf(tree);
     expect(lines(tree, await search({ pattern: "foo$" }))).toEqual(["crlf:1:foo", "open:1:foo"]);
@@ -35,7 +35,7 @@ describe("what counts as text", () => {
     expect(lines(tree, await search({ pattern: "o[^x]+b|foo\\sbar|o\\W+b" }))).toEqual([]);
     await expect(search({ pattern: "foo\\nbar" })).rejects.toMatchObject({
       kind: "invalid",
-      message: expect.stringContaining("line end"),
+      message: expect.stringContaining("line break"),
     });
     await expect(search({ pattern: "foo\nbar", literal: true })).rejects.toMatchObject({ kind: "invalid" });
   });
@@ -57,7 +57,7 @@ describe("what counts as text", () => {
     expect(lines(tree, await searcherOf(tree)({ pattern: "тест\\S+" }))).toEqual([`a.txt:1:${text.trim()}`]);
   });
 
-  it("finds its way in a line of 40 MB, also where parts meet", async () => {
+  it("searches a line of 40 MB, including where chunks meet", async () => {
     const tree = await makeTree({});
     const file = await open(tree.at("huge"), "w");
     const part = Buffer.alloc(8 * 1024 * 1024, "a");

@@ -62,7 +62,7 @@ describe("textPattern", () => {
     expect(found(pattern)).toEqual(lines);
   });
 
-  it("finds the same lines many at a time and one by one", () => {
+  it("finds the same lines in batches and one by one", () => {
     for (const pattern of [
       "o\\W",
       "\\s\\S",
@@ -78,15 +78,15 @@ describe("textPattern", () => {
     }
   });
 
-  it("takes text as it is where it is literal", () => {
+  it("takes literal text unchanged", () => {
     expect(found("a.b", { literal: true })).toEqual([12]);
     expect(found("[B]", { literal: true, ignoreCase: true })).toEqual([6]);
     expect(found("$9.50", { literal: true })).toEqual([9]);
   });
 
   it.each([
-    ["foo\\nbar", "line end"],
-    ["foo\nbar", "line end"],
+    ["foo\\nbar", "line break"],
+    ["foo\nbar", "line break"],
     ["(unclosed", "Unterminated group"],
     ["a**", "Nothing to repeat"],
     ["\\Afoo", "The escape \\A is not supported"],
@@ -98,7 +98,7 @@ describe("textPattern", () => {
     expect(() => found(pattern)).toThrow(reason);
   });
 
-  it("does not make a text that no line of it matches expensive", () => {
+  it("is fast on a text without matches", () => {
     const text = "aaaaaaaa\n".repeat(100_000);
     for (const pattern of ['[^"]*handled', ".*.*b", "\\s+x", "\\W*b", "[^b]+b"]) {
       const matcher = lineMatcher(textPattern(pattern, { literal: false, ignoreCase: false }));

@@ -49,7 +49,7 @@ export function textPattern(
     ? Array.from(rest, escapeRegex)
     : (rest.replaceAll("(?P<", "(?<").match(TOKEN) ?? []);
   if (tokens.some((token) => token === "\n" || token === "\\n")) {
-    throw refuse("It holds a line end, but lines are searched one by one.");
+    throw refuse("It contains a line break, but lines are searched one by one.");
   }
   for (const token of tokens) {
     const foreign = literal ? undefined : FOREIGN_ESCAPE.exec(token)?.[0];
@@ -80,7 +80,7 @@ export function textPattern(
   }
 }
 
-/** Unicode mode where the pattern keeps to its rules; `\-` and `{` as they are do not. */
+/** Unicode mode where the pattern keeps to its rules; a literal `\-` and `{` do not. */
 function flagsFor(source: string, flags: string): string {
   try {
     new RegExp(source, `${flags}u`);
@@ -114,7 +114,7 @@ const ONE_LINE: Readonly<Record<string, string>> = {
 
 function refusal(text: string, reason: string, literal: boolean): ToolError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return new ToolError("invalid", `The pattern ${JSON.stringify(shown)} cannot be used. ${reason}`, {
+  return new ToolError("invalid", `The pattern ${JSON.stringify(shown)} is invalid. ${reason}`, {
     hint: literal
       ? "Search for a part of the text that is on one line."
       : "Patterns are JavaScript regular expressions, matched line by line. To search for plain text, set literal=true.",

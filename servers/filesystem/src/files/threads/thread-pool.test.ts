@@ -42,7 +42,7 @@ const BOMBS = [
 ];
 
 describe("ThreadPool", () => {
-  it("counts in many requests at once and in their order", async () => {
+  it("handles concurrent requests and keeps their order", async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]));
     const { count } = await poolWith(files, "x");
     const answers = await Promise.all(
@@ -61,7 +61,7 @@ describe("ThreadPool", () => {
     await ended;
   });
 
-  it("ends a thread by force when the caller gives up, and goes on with another", async () => {
+  it("terminates a thread when the caller gives up, and continues with another", async () => {
     const { tree, pool, count } = await poolWith({ small: "x" }, "(x+x+)+y");
     await writeFile(tree.at("large"), "x".repeat(400_000));
     const controller = new AbortController();
@@ -77,7 +77,7 @@ describe("ThreadPool", () => {
     await expect(count(["small"], AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
   });
 
-  it("fails what waits when it is closed", async () => {
+  it("rejects pending work when closed", async () => {
     const { tree, pool, count } = await poolWith({}, "(x+x+)+y");
     await writeFile(tree.at("large"), "x".repeat(400_000));
     const running = expect(count(forever, never)).rejects.toThrow("ended");

@@ -210,14 +210,14 @@ function tooSlow({ work }: ThreadRequest, file: number, ms: number): ToolError {
     "timeout",
     `Matching ${JSON.stringify(pattern)} took more than ${ms / 1000} s for one part of "${oneLine(path)}", so the search was stopped.`,
     {
-      hint: "Simplify the pattern: a repetition within a repetition, as in (a+)+, can take for ever. Or leave the file out with glob.",
+      hint: "Simplify the pattern: nested repetition, as in (a+)+, may never finish. Or exclude the file with glob.",
     },
   );
 }
 
 function explained(error: unknown): unknown {
   if (errorCode(error) !== "ERR_WORKER_OUT_OF_MEMORY") return error;
-  return new ToolError("too_large", "The work needed more memory than it may use.", {
+  return new ToolError("too_large", "The operation ran out of memory.", {
     hint: "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
     cause: error,
   });

@@ -47,7 +47,7 @@ describe("drawTree", () => {
     ]);
   });
 
-  it("says how much lies below the last level", async () => {
+  it("reports how much is below the last level", async () => {
     const tree = await makeTree({ "a/b/c/d/e": "", "a/b/c/f": "", "a/b/empty": null });
     expect(await drawn(tree)).toEqual([
       "  a/",
@@ -59,7 +59,7 @@ describe("drawTree", () => {
     ]);
   });
 
-  it("gives each directory of a level a fair share", async () => {
+  it("gives each directory on a level a fair share", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 50; i++) content[`big/f${String(i).padStart(2, "0")}`] = "";
     for (const name of ["one", "two"]) content[`small/${name}`] = "";
@@ -78,7 +78,7 @@ describe("drawTree", () => {
     ]);
   });
 
-  it("leaves out what ignore rules hide and exclusions name", async () => {
+  it("omits ignored and excluded entries", async () => {
     const tree = await makeTree({
       ".gitignore": "dist\n",
       "dist/x": "",
@@ -99,7 +99,7 @@ describe("drawTree", () => {
     expect(await drawn(tree, { includeIgnored: true })).toContain("  dist/");
   });
 
-  it("cannot be made to show a forged line or mark by a name", async () => {
+  it("names cannot forge a line or mark", async () => {
     const names = [
       "a\n  forged/",
       "+9 more",
@@ -129,19 +129,19 @@ describe("drawTree", () => {
     );
   });
 
-  it("keeps to its budget and stays fair to it", async () => {
+  it("stays within its budget and shares it fairly", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 30; i++)
       for (let j = 0; j < 30; j++) content[`dir-${i}/${"x".repeat(150)}-${j}`] = "";
     const tree = await makeTree(content);
     const lines = await drawn(tree);
     expect(lines.join("\n").length).toBeLessThan(20_000);
-    expect(lines.at(-1)).toContain("The answer is full");
+    expect(lines.at(-1)).toContain("The response is full");
     expect(lines.filter((line) => /^ {2}dir-\d+\/$/.test(line)).length).toBe(30);
     expect(lines.filter((line) => / {4}\+\d+ more/.test(line)).length).toBe(30);
   });
 
-  it("keeps to its budget where every line is a directory cut by the depth", async () => {
+  it("stays within its budget if every line is a directory cut off by the depth", async () => {
     const content: Record<string, string> = {};
     for (let i = 0; i < 40; i++) for (let j = 0; j < 40; j++) content[`d${i}/e${j}/f`] = "";
     const lines = await drawn(await makeTree(content), { maxDepth: 2, maxEntries: 5000 });
@@ -154,7 +154,7 @@ describe("drawTree", () => {
     for (let i = 0; i < 500; i++) expect((await drawn(tree)).join("\n")).not.toContain("SECRET");
   });
 
-  it("refuses what lies outside", async () => {
+  it("refuses what is outside", async () => {
     const tree = await makeTree({ out: { link: "../outside" } });
     await expect(drawn(tree, { path: tree.at("out") })).rejects.toMatchObject({ kind: "denied" });
   });

@@ -37,7 +37,7 @@ const FRAME = 1_000;
 /**
  * The directory at `path` as an indented text: directories end in `/`, links in `@`, and `+N more` says how many
  * entries of a directory are not shown. One line of facts in square brackets follows. A name that could be taken
- * for a line or mark of ours is written in quotes with escapes.
+ * for one of our lines or marks is written in quotes with escapes.
  *
  * The upper levels are shown before the lower ones, and each directory of a level gets a fair share of
  * `maxEntries`. Only directories that are shown are read, so the size of the whole tree does not matter.
@@ -231,7 +231,7 @@ function factsOn(
     `${counted(shown, "entry", "entries")} shown (max_depth ${maxDepth}, max_entries ${grouped(maxEntries)}).`,
   ];
   if (cut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
-  if (cut.chars) facts.push("The answer is full: ask for a subdirectory, or page with list_directory.");
+  if (cut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
   else if (cut.entries)
     facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
   if (hidden > 0 && !includeIgnored) {

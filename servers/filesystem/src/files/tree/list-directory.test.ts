@@ -16,7 +16,7 @@ function list(tree: Tree, request: Partial<ListRequest> = {}) {
 }
 
 describe("listDirectory", () => {
-  it("tells types, and where links lead", async () => {
+  it("shows types and symlink targets", async () => {
     const tree = await makeTree({
       "b.txt": "hello",
       "a dir/x": "",
@@ -41,7 +41,7 @@ describe("listDirectory", () => {
     });
   });
 
-  it("shows hidden and ignored entries like any other", async () => {
+  it("shows hidden and ignored entries like all others", async () => {
     const tree = await makeTree({ ".gitignore": "*\n", ".git/HEAD": "", "a.log": "" });
     expect((await list(tree)).entries.map(({ name }) => name)).toEqual([".git", ".gitignore", "a.log"]);
   });
@@ -84,7 +84,7 @@ describe("listDirectory", () => {
     expect(new Set(names).size).toBe(25);
   });
 
-  it("goes on rightly although entries came and went", async () => {
+  it("continues correctly if entries were added and removed", async () => {
     const tree = await makeTree({ a: "", b: "", c: "", d: "" });
     const first = await list(tree, { limit: 2 });
     execFileSync("rm", [tree.at("b")]);
@@ -109,7 +109,7 @@ describe("listDirectory", () => {
     }
   });
 
-  it("cannot be made to show a forged entry by a newline in a name", async () => {
+  it("a newline in a name cannot forge an entry", async () => {
     const name = 'a\n{"name":"forged","type":"file"}';
     const tree = await makeTree({ [`${name}`]: "" });
     const { entries } = await list(tree);
@@ -117,7 +117,7 @@ describe("listDirectory", () => {
     expect(JSON.stringify(entries)).not.toContain("\n");
   });
 
-  it("keeps to its budget whatever the names", async () => {
+  it("stays within its budget whatever the names", async () => {
     const tree = await makeTree(
       Object.fromEntries(
         Array.from({ length: 300 }, (_, i) => [`${i}-${"\n".repeat(100)}${"ä".repeat(70)}`, ""]),
@@ -137,7 +137,7 @@ describe("listDirectory", () => {
     expect(notes).toEqual([expect.stringContaining("not UTF-8")]);
   });
 
-  it("refuses files and what lies outside", async () => {
+  it("refuses files and what is outside", async () => {
     const tree = await makeTree({ file: "", out: { link: "../outside" } });
     await expect(list(tree, { path: tree.at("file") })).rejects.toMatchObject({ kind: "invalid" });
     await expect(list(tree, { path: tree.at("out") })).rejects.toMatchObject({ kind: "denied" });

@@ -26,7 +26,7 @@ export interface ListRequest {
 export interface ListedEntry {
   name: string;
   type: EntryType;
-  /** What a link points at, as it is written in the link. */
+  /** What a link points to, as written in the link. */
   target?: string;
   /** Whether a link leads to something inside the allowed directories. */
   target_inside?: boolean;
@@ -133,14 +133,10 @@ async function entriesOf(directory: GuardedDirectory) {
   try {
     return await readdir(directory.entry(""), { withFileTypes: true });
   } catch (error) {
-    throw new ToolError(
-      "denied",
-      `The system does not let this server read ${JSON.stringify(directory.path)}.`,
-      {
-        hint: "Ask the user to change its permissions, or list another directory.",
-        cause: error,
-      },
-    );
+    throw new ToolError("denied", `The system denied permission to read ${JSON.stringify(directory.path)}.`, {
+      hint: "Ask the user to change its permissions, or list another directory.",
+      cause: error,
+    });
   }
 }
 
@@ -170,6 +166,6 @@ async function describe(
 
 function notesOn(entries: readonly ListedEntry[]): string[] {
   return entries.some(({ name }) => name.includes("\uFFFD"))
-    ? ["Names with \uFFFD hold bytes that are not UTF-8; such entries cannot be opened by their name."]
+    ? ["Names with \uFFFD contain bytes that are not UTF-8; such entries cannot be opened by name."]
     : [];
 }

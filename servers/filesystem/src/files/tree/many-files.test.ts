@@ -8,7 +8,7 @@ import { searchNames } from "./search-names.ts";
 
 const MANY = 100_000;
 
-it("serves 100,000 files, in one directory and in many, and answers other calls meanwhile", async () => {
+it("serves 100,000 files, in one directory and in many, and answers other calls at the same time", async () => {
   const { root, guard, at, ...rest } = await makeTree({ "needle.txt": "needle\n" });
   mkdirSync(at("flat"));
   for (let i = 0; i < MANY / 2; i++) writeFileSync(at("flat", `f${i}`), "");

@@ -27,7 +27,7 @@ export async function forbiddenMounts(guard: PathGuard, realPath: string): Promi
     try {
       await (await guard.openDirectory(point)).close();
     } catch (error) {
-      // A file can be mounted as well; it is no directory and not walked into.
+      // A file can be mounted as well; it is not a directory and not walked into.
       if (error instanceof ToolError && error.kind === "denied") forbidden.add(point);
     }
   }

@@ -56,7 +56,7 @@ export function walkedDirectory(directory: GuardedDirectory): WalkedDirectory {
 
 /**
  * Linux: every directory is opened from its parent's descriptor, so that the chain never leaves the tree that the
- * guard verified, whatever is swapped for a link meanwhile (the way of openat(2); CVE-2025-53109).
+ * guard verified, whatever is swapped for a symlink during the walk (as with openat(2); CVE-2025-53109).
  */
 class DescriptorDirectory implements WalkedDirectory {
   readonly realPath: string;

@@ -9,7 +9,7 @@ it("orders paths component by component, as a walk meets them", () => {
   expect(comparePaths("a/b", "a/b")).toBe(0);
 });
 
-it("keeps the first of many in order, however they come", () => {
+it("keeps the first of many in order, whatever the input order", () => {
   const numbers = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009);
   for (const count of [0, 1, 5, 999, 1000, 2000]) {
     const top = new TopItems<number>(count, (a, b) => a - b);

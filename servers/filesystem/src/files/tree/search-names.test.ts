@@ -56,7 +56,7 @@ describe("searchNames", () => {
     ]);
   });
 
-  it("honours ignore rules, says how many entries they hide, and can show them", async () => {
+  it("respects ignore rules, reports how many entries they hide, and can show them", async () => {
     const tree = await makeTree({
       ".gitignore": "dist/\n*.log\n",
       "dist/a.ts": "",
@@ -127,14 +127,14 @@ describe("searchNames", () => {
     expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([3, 2, 1]);
   });
 
-  it("answers in parts where the time is up, and goes on there", async () => {
+  it("returns partial results when time runs out, and continues from there", async () => {
     const tree = await makeTree(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])),
     );
     const first = await search(tree, { pattern: "f*", budgetMs: 0, limit: 1000 });
     if (first.next_cursor !== undefined) {
       expect(first.total).toBeUndefined();
-      expect(first.notes?.[0]).toContain("next_cursor goes on there");
+      expect(first.notes?.[0]).toContain("continue from there with next_cursor");
     }
     const found = [...first.matches];
     let cursor = first.next_cursor;
@@ -158,11 +158,11 @@ describe("searchNames", () => {
     expect(page.total).toBe(30);
   });
 
-  it("suggests wildcards where an exact name is not there", async () => {
+  it("suggests wildcards if an exact name is not found", async () => {
     const tree = await makeTree({ "config.json": "" });
     const { notes } = await search(tree, { pattern: "config" });
     expect(notes).toEqual([
-      'The pattern has no wildcard and matches only this exact name; "*config*" matches names that hold it.',
+      'The pattern has no wildcard and matches only this exact name; "*config*" matches names that contain it.',
     ]);
   });
 

@@ -164,7 +164,7 @@ function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: num
   const notes: string[] = [];
   if (report.ended === "late") {
     notes.push(
-      `The time for one search was up at ${JSON.stringify(oneLine(clip(report.last ?? "", 200)))}; next_cursor goes on there.`,
+      `The search ran out of time at ${JSON.stringify(oneLine(clip(report.last ?? "", 200)))}; continue from there with next_cursor.`,
     );
   }
   if (request.cursor !== undefined) return notes;
@@ -175,7 +175,7 @@ function notesOn(request: NameSearch, glob: Glob, report: WalkReport, total: num
   if (report.unreadable > 0) notes.push(`${grouped(report.unreadable)} directories could not be read.`);
   if (total === 0 && !glob.hasWildcard && report.ended === "complete") {
     notes.push(
-      `The pattern has no wildcard and matches only this exact name; "*${request.pattern}*" matches names that hold it.`,
+      `The pattern has no wildcard and matches only this exact name; "*${request.pattern}*" matches names that contain it.`,
     );
   }
   return notes;
@@ -185,9 +185,9 @@ function tooLate(request: NameSearch): ToolError {
   const seconds = (request.budgetMs ?? BUDGET_MS) / 1000;
   return new ToolError(
     "timeout",
-    `The search was not finished after ${seconds} s, and sorting by ${request.sort} needs all of it.`,
+    `The search did not finish within ${seconds} s, and sorting by ${request.sort} needs all results.`,
     {
-      hint: 'Search a subdirectory, exclude large ones, or use sort="path", which answers in parts.',
+      hint: 'Search a subdirectory, exclude large ones, or use sort="path", which returns results in pages.',
     },
   );
 }

@@ -49,7 +49,7 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
     expect(ended).toBe("complete");
   });
 
-  it("meets links and does not follow them, wherever they lead", async () => {
+  it("reports symlinks without following them", async () => {
     const tree = await makeTree(
       {
         "a/file": "",
@@ -65,7 +65,7 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
     expect(paths).toEqual(["a/", "a/file", "a/loop", "inside-link", "out-link", "self"]);
   });
 
-  it("goes on behind any path without repeat or gap, even one that is gone", async () => {
+  it("continues after any path without repeat or gap, even a deleted one", async () => {
     const tree = await makeTree(
       { "a/b/c": "", "a/b/d": "", "a/e": "", "a-b": "", f: "", "g/h": "" },
       options,
@@ -94,7 +94,7 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
   });
 });
 
-it("notices a directory that is swapped for a link and back within one reading, by path", async () => {
+it("detects a directory that is swapped for a symlink and back during one read, by path", async () => {
   const tree = await makeTree({ "outside/SECRET": "s", "victim/inner": "" }, { verification: "portable" });
   const [victim, aside] = [tree.at("victim"), `${tree.at("victim")}.aside`];
   const { readdirSync } = fs;
@@ -123,13 +123,13 @@ it("notices a directory that is swapped for a link and back within one reading, 
 });
 
 describe("walk", () => {
-  it("stops where the visitor says so", async () => {
+  it("stops when the visitor asks", async () => {
     const tree = await makeTree({ a: "", b: "", c: "" });
     const { paths, ended, last } = await walked(tree, {}, ({ name }) => (name === "b" ? "stop" : undefined));
     expect({ paths, ended, last }).toEqual({ paths: ["a", "b"], ended: "stopped", last: "b" });
   });
 
-  it("leaves out what exclusions name, and does not enter it", async () => {
+  it("omits exclusions, and does not enter them", async () => {
     const tree = await makeTree({
       "node_modules/x/y": "",
       "src/a.ts": "",
@@ -140,7 +140,7 @@ describe("walk", () => {
     expect((await walked(tree, { exclude })).paths).toEqual(["src/", "src/a.ts", "vendor/"]);
   });
 
-  it("counts what ignore rules hide, a hidden directory once", async () => {
+  it("counts ignored entries, a hidden directory once", async () => {
     const tree = await makeTree({
       ".gitignore": "*.log\nbuild/\n",
       "a.log": "",
@@ -154,7 +154,7 @@ describe("walk", () => {
     expect(await walked(tree, { ignore })).toMatchObject({ paths: [".gitignore", "src/"], hidden: 3 });
   });
 
-  it("survives names with newlines and control characters, and very deep trees", async () => {
+  it("handles names with newlines and control characters, and very deep trees", async () => {
     const deep = Array.from({ length: 300 }, () => "d").join("/");
     const tree = await makeTree({ "new\nline/\u001b[31mred": "", [deep]: null });
     const { paths, unreadable } = await walked(tree);
@@ -163,7 +163,7 @@ describe("walk", () => {
     expect(unreadable).toBe(1);
   });
 
-  it("leaves the event loop free, ends in time, and stops at once when cancelled", async () => {
+  it("keeps the event loop responsive, finishes in time, and stops at once when cancelled", async () => {
     const tree = await makeTree({});
     for (let i = 0; i < 300; i++) {
       await mkdir(tree.at(`d${i}`));
@@ -199,7 +199,7 @@ describe("walk", () => {
     expect(visited).toBeLessThan(paths.length);
   });
 
-  it("closes every descriptor, also where it stops early or fails", async () => {
+  it("closes every descriptor, even if it stops early or fails", async () => {
     const tree = await makeTree({ "a/b/c/d": "", "a/b/e": "" });
     const open = async () => (await readdir("/proc/self/fd")).length;
     await walked(tree);
@@ -214,7 +214,7 @@ describe("walk", () => {
     expect(await open()).toBe(before);
   });
 
-  it("is not led astray by a link put in place of a directory that it is about to enter", async () => {
+  it("does not enter a symlink that replaces a directory it is about to enter", async () => {
     const tree = await makeTree({ "a/x": "", "outside/secret": "" });
     const { paths } = await walked(tree, {}, ({ name }) => {
       if (name === "a") swapNow(tree);

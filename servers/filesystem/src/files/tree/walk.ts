@@ -11,7 +11,7 @@ export interface Met {
   readonly path: string;
   readonly name: string;
   readonly type: EntryType;
-  /** The directory that it lies in, open while it is visited. */
+  /** Its directory, open while it is visited. */
   readonly parent: WalkedDirectory;
 }
 
@@ -33,7 +33,7 @@ export interface WalkReport {
   readonly ended: "complete" | "stopped" | "late";
   /** The last path that was visited, for `after`. */
   readonly last: string | undefined;
-  /** Entries hidden by ignore rules; what lies below a hidden directory is not counted. */
+  /** Entries hidden by ignore rules; the contents of a hidden directory are not counted. */
   readonly hidden: number;
   /** Directories that the system did not let us read. */
   readonly unreadable: number;
@@ -60,7 +60,7 @@ interface Frame {
 /**
  * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that
  * the paths come in the order of their components. Links are met but never followed; whatever is swapped for a
- * link meanwhile, the walk does not leave the tree (see `WalkedDirectory`).
+ * link during the walk, it does not leave the tree (see `WalkedDirectory`).
  *
  * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth
  * and the size of single directories. `root` stays the caller's to close.
