@@ -1,5 +1,5 @@
-// The git server on a generated repository of 20,000 commits and 5,000 files, beside raw git and a peer. Runs alone too,
-// after a build: node servers/git/bench/repository.mjs
+// The git server on a generated repository of 20,000 commits and 5,000 files, compared with raw git and a
+// peer. Also runs alone, after a build: node servers/git/bench/repository.mjs
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -113,7 +113,7 @@ async function answers(report, { ours, peer, git, root }) {
     columns: ["work", "raw git", "peer", "ours", "ours over raw", "raw out", "peer out", "ours out"],
     rows,
     notes: [
-      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Every call of ours reads the repository's configuration again and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
+      `Raw git is a bare spawn whose output is read. The peer is ${Object.keys(PEER)[0]} ${Object.values(PEER)[0]}${peer === undefined ? ", which could not be installed here" : ""}. Each of our calls reads the repository's configuration again and overrules what it could execute; the answer's size counts each fact twice (structured and as text).`,
       missed.length === 0
         ? `The goal is raw git and ${GOAL.over} ms; all meet it.`
         : `The goal is raw git and ${GOAL.over} ms; missed by ${missed.join(", ")}. A call runs git two or three times, side by side where it can (names to object ids, configuration, the work itself), so it depends on a second core being free.`,

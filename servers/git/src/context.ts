@@ -18,17 +18,17 @@ export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whit
 export const diffFormat = z
   .enum(["patch", "stat", "name_status"])
   .default("patch")
-  .describe("patch, or a line per file.");
+  .describe("patch, or one line per file.");
 export const onConflict = z
   .enum(["abort", "keep"])
   .default("abort")
-  .describe("abort: leave all as it was; keep: leave the conflicts in the files.");
+  .describe("abort: undo everything; keep: leave conflicts in the files.");
 export const mainline = z
   .int()
   .min(1)
   .max(50)
   .optional()
-  .describe("For a merge commit: the parent that counts, 1 for the first.");
+  .describe("For a merge commit: parent to compare with, 1 for the first.");
 export const remoteName = z
   .string()
   .min(1)
@@ -39,7 +39,7 @@ export const remoteName = z
 export const repoName = z
   .string()
   .optional()
-  .describe("Directory or name of the repository; may be left out where only one is in scope.");
+  .describe("Directory or name of the repository; optional if there is only one.");
 
 /** The shapes of answers that several tools share. */
 export const changedFiles = z.array(
@@ -76,8 +76,8 @@ export function answer<Value extends object>(prefix: string, value: Value) {
 }
 
 /**
- * A text answer: the official server's words and the text, then our line about it in a block of its own, so that nothing in the
- * text can pass for it.
+ * A text answer: the official server's words and the text, then our line about it in a separate block, so
+ * that nothing in the text can pass for it.
  */
 export function textAnswer(prefix: string, { body, facts }: { body: string; facts: string }): Content[] {
   return [
@@ -91,7 +91,7 @@ export function words(text: string) {
   return { role: "user" as const, content: { type: "text" as const, text } };
 }
 
-/** A message with the repository's words, in a block of their own, as a resource of its URI. */
+/** A message with the repository's words, in a separate block, as a resource of its URI. */
 export function material(uri: string, text: string, mimeType = "text/plain") {
   return { role: "user" as const, content: { type: "resource" as const, resource: { uri, mimeType, text } } };
 }

@@ -7,7 +7,7 @@ export const options = defineOptions({
     default: "ask",
     heading: "Safety",
     description:
-      "What is done about a repository's hooks on commit, merge and checkout: ask the user (off where nobody can be asked), run them, or leave them out.",
+      "Whether a repository's hooks run on commit, merge and checkout: ask the user (off if the client can't ask), run them, or skip them.",
   },
   filters: {
     type: "enum",
@@ -15,7 +15,7 @@ export const options = defineOptions({
     default: "off",
     heading: "Safety",
     description:
-      "Filters such as git-lfs and git-crypt: off refuses work on the files that need one; own runs those of the user's own configuration (global and system), never the repository's.",
+      "Filters such as git-lfs and git-crypt: off refuses operations on files that need one; own runs the filters in the user's configuration (global and system), never the repository's.",
   },
   protocols: {
     type: "enum",
@@ -23,7 +23,7 @@ export const options = defineOptions({
     values: ["https", "ssh", "http", "git"],
     default: ["https", "ssh"],
     heading: "Remotes",
-    description: "How remotes may be reached; local paths and remote helpers never are.",
+    description: "Protocols allowed for remotes. Local paths and remote helpers are never allowed.",
   },
   allowHosts: {
     type: "string",
@@ -31,7 +31,6 @@ export const options = defineOptions({
     flag: "allow-host",
     valueName: "HOST",
     heading: "Remotes",
-    description:
-      "A host that remotes may reach although its address is private, for example gitlab.internal.",
+    description: "A host with a private address that remotes may connect to, for example gitlab.internal.",
   },
 });

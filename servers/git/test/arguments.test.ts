@@ -55,7 +55,7 @@ describe("names that look like options", () => {
     expect(readdirSync(root).sort()).toEqual(before);
   });
 
-  it("are still right where a repository really has such a ref (GHSA-265x)", async () => {
+  it("still work if a repository really has such a ref (GHSA-265x)", async () => {
     const { root, over } = insideAndOutside(place);
     const head = git(root, "rev-parse", "HEAD").trim();
     for (const name of evil.slice(0, 2))
@@ -73,7 +73,7 @@ describe("names that look like options", () => {
     expect(existsSync(join(root, "stolen"))).toBe(false);
   });
 
-  it("as paths and patterns are paths and patterns", async () => {
+  it("as paths and patterns are treated as paths and patterns", async () => {
     const { root, over } = insideAndOutside(place);
     write(root, "--output=stolen", "dashes\n");
     await callTool(over, "git_add", { repo_path: root, files: ["--output=stolen"] });
@@ -102,7 +102,7 @@ describe("names that look like options", () => {
     expect(await codeOf(callTool(over, "git_add", { ...at, files: ["*.c"] }))).toBe("bad_path");
   });
 
-  it("as ids of commits are those commits, whatever refs/replace says", async () => {
+  it("as commit ids are those commits, despite refs/replace", async () => {
     const { root, over } = insideAndOutside(place);
     const oid = git(root, "rev-parse", "v0.9").trim();
     git(root, "replace", oid, git(root, "rev-parse", "feature").trim());

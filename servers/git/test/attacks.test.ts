@@ -61,7 +61,7 @@ const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
 
 /** A diff says which files a filter that is not run concerns. */
 const withoutNote = (outcome: string): string =>
-  outcome.replace(/; Filters that were not run .*?unchanged/, "");
+  outcome.replace(/; Filters that did not run .*?unchanged/, "");
 
 interface Load {
   readonly kind: "any" | "filter" | "refused";
@@ -140,7 +140,7 @@ async function culprits(tool: string, vectors: readonly Vector[]): Promise<reado
 }
 
 describe("the trap repository", { timeout: 240_000 }, () => {
-  it("has a twin without traps in which every tool does its work", () => {
+  it("has a twin without traps in which every tool works", () => {
     const failed = [...twin].filter(
       ([call, { outcome }]) => outcome.startsWith("error") && !/partial|locked/.test(call),
     );
@@ -150,7 +150,7 @@ describe("the trap repository", { timeout: 240_000 }, () => {
         expect(outcome, call).toMatch(/refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/);
   });
 
-  it("holds traps each of which plain git falls into", async () => {
+  it("contains traps, each of which plain git falls into", async () => {
     const missed: string[] = [];
     const [version = ""] = /\d[\d.]*/.exec(git(ours.place.folder, "--version")) ?? [];
     const isHere = ({ since = "" }: Vector) => since.localeCompare(version, "en", { numeric: true }) <= 0;
@@ -167,7 +167,7 @@ describe("the trap repository", { timeout: 240_000 }, () => {
     expect(missed).toEqual([]);
   });
 
-  it("makes no tool execute anything, and every answer is that of the twin", async () => {
+  it("makes no tool execute anything, and every response equals that of the twin", async () => {
     const found: string[] = [];
     for (const { kind, vectors } of loads()) {
       for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {

@@ -24,9 +24,9 @@ export const PARTIAL: Base = {
 };
 /** A checked-out submodule with a change in it. */
 export const SUBMODULE: Base = { name: "submodule", build: submodule };
-/** Objects are borrowed from a repository beside it. */
+/** Objects are borrowed from a sibling repository. */
 export const BORROWING: Base = { name: "borrowing", build: alternate };
-/** The remote wants a login, and the user has a credential helper of their own. */
+/** The remote wants a login, and the user has their own credential helper. */
 export const BEHIND_LOGIN: Base = { name: "login", transport: "login" };
 /** The same for a user who has no way to log in. */
 export const LOCKED: Base = { name: "locked", transport: "locked" };

@@ -19,7 +19,7 @@ const patternOf = (key: string) =>
 const exampleOf = (key: string) => key.replaceAll(/<[^>]+>/g, "origin");
 
 describe("the configuration keys that git documents", () => {
-  it("are classified, each of them: whether it names a program, a file, a URL or an address", () => {
+  it("are each classified: whether it specifies a program, a file, a URL or an address", () => {
     const table = [...Object.values(TRAPPED), OVERRULED, REFUSED, ...Object.values(SAFE), PLAIN];
     const known = table.flatMap(keysIn).map(patternOf);
     const documented = git(place.folder, "help", "-c")
@@ -29,7 +29,7 @@ describe("the configuration keys that git documents", () => {
     expect(documented.filter((key) => !known.some((pattern) => pattern.test(key)))).toEqual([]);
   });
 
-  it.each(Object.entries(TRAPPED))("are set by the trap that is said to set them: %s", (name, keys) => {
+  it.each(Object.entries(TRAPPED))("are set by the trap listed for them: %s", (name, keys) => {
     const vector = VECTORS.find((one) => one.name === name);
     const root = sampleRepository(place.path("repo"));
     git(root, "remote", "set-url", "origin", "http://127.0.0.1/x.git");
@@ -46,7 +46,7 @@ describe("the configuration keys that git documents", () => {
     }
   });
 
-  it.each(keysIn(OVERRULED))("are overruled: %s", (key) => {
+  it.each(keysIn(OVERRULED))("are overridden: %s", (key) => {
     const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
     const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
     const pairs = overridesFor(parseConfig(Buffer.from(entry)));
@@ -65,7 +65,7 @@ describe("the configuration keys that git documents", () => {
     expect(server.requests.length).toBe(before);
   });
 
-  it("are safe for reasons that a test proves, where one is named", () => {
+  it("are safe for reasons that a test proves, if one is given", () => {
     for (const reason of Object.keys(SAFE)) {
       const [, file, title] = /\(([\w-]+\.test\.ts): (.*)\)$/s.exec(reason) ?? [];
       if (file === undefined || title === undefined) continue;

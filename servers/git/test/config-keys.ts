@@ -73,7 +73,7 @@ export const SAFE: Readonly<Record<string, Keys>> = {
     "am.* bitmapPseudoMerge.* browser.* bundle.* completion.* credentialCache.* credentialStore.* difftool.* fastimport.unpackLimit format.* fsck.* gitcvs.* gitweb.* gui.* guitool.* help.* imap.* instaweb.* mailinfo.* man.* mergetool.* receive.* repack.* replay.* sendemail.* showBranch.* tar.* uploadarchive.* uploadpack.* uploadpackfilter.* web.* diff.guitool diff.tool merge.guitool merge.tool lsrefs.*",
   "Housekeeping is off (gc.auto, maintenance.auto)": "gc.* maintenance.*",
   "Git reads it from the user's own configuration only (git-config(1))": "safe.* trace2.*",
-  "Every run gives the template itself (remote.test.ts: executes nothing that comes along: no hooks, filters, submodules or templates)":
+  "Every run gives the template itself (remote.test.ts: executes nothing it brings along: no hooks, filters, submodules or templates)":
     "init.*",
   "No object is fetched later: GIT_NO_LAZY_FETCH (environment.test.ts: is reported and not fetched: no promisor, no transport)":
     "promisor.*",

@@ -57,7 +57,7 @@ describe("an include", () => {
     expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("TEN");
   });
 
-  it("inside of an include, named from its own directory or the home, executes nothing either", async () => {
+  it("inside an include, relative to its directory or the home, executes nothing either", async () => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
     write(root, ".git/deep/first.inc", '[includeIf "onbranch:feature"]\n\tpath = second.inc\n');
@@ -71,7 +71,7 @@ describe("an include", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("that means another file in the new worktree executes nothing there", async () => {
+  it("that refers to another file in the new worktree executes nothing there", async () => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
     set(root, ["extensions.worktreeConfig", "true"]);
@@ -87,7 +87,7 @@ describe("an include", () => {
     expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("THEIRS");
   });
 
-  it("that a stash brings does not run on the untracked files that the stash brings too", async () => {
+  it("brought by a stash does not run on the stash's untracked files", async () => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
     write(root, "shared.inc", "\n");
@@ -109,7 +109,7 @@ describe("an include", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("that a checkout itself brings executes nothing in the rest of the call", async () => {
+  it("brought by a checkout executes nothing in the rest of the call", async () => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
     git(root, "checkout", "--quiet", "conflicting");
@@ -205,7 +205,7 @@ describe("a link in the working tree or the git directory", () => {
     if (part !== "objects/pack") expect(readFileSync(victim, "utf8")).toBe("untouched\n");
   });
 
-  it("is fine where it stays inside", async () => {
+  it("is fine if it stays inside", async () => {
     const { root, over: server } = insideAndOutside(place);
     renameSync(join(root, ".git", "logs"), join(root, "kept-logs"));
     symlinkSync("../kept-logs", join(root, ".git", "logs"));
@@ -213,8 +213,8 @@ describe("a link in the working tree or the git directory", () => {
   });
 });
 
-describe("a file outside that the configuration names", () => {
-  it("does not say who is who (mailmap.file), nor what is ignored", async () => {
+describe("a file outside that the configuration refers to", () => {
+  it("does not affect identities (mailmap.file) or ignored files", async () => {
     const { root, over: server } = insideAndOutside(place);
     write(place.path("out"), "people", "Secret Name <secret@example.org> <test@example.org>\n");
     write(place.path("out"), "ignored", "fresh.txt\n");
@@ -236,7 +236,7 @@ describe("a new directory", () => {
     ["git_worktree_add", { branch_name: "hooks" }],
     ["git_init", {}],
     ["git_clone", { url: "https://example.org/x.git" }],
-  ] as const)("of %s is never made inside of a git directory", async (tool, args) => {
+  ] as const)("of %s is never created inside a git directory", async (tool, args) => {
     const { root, over: server } = insideAndOutside(place);
     git(root, "branch", "hooks");
     git(place.path("in"), "clone", "--quiet", "--bare", "--template=", "repo", "bare.git");

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => place.dispose());
 
 describe("the server's own environment", () => {
-  it("does not steer git: GIT_*, LD_PRELOAD, pagers and editors stay outside", async () => {
+  it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
     const { root, foreign } = insideAndOutside(place);
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
@@ -65,7 +65,7 @@ describe("the server's own environment", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("gives a git program by absolute path only, and says where there is none", async () => {
+  it("finds git only by absolute path, and reports if there is none", async () => {
     const { root } = insideAndOutside(place);
     write(root, "git", "#!/bin/sh\necho ran > ran\n");
     chmodSync(join(root, "git"), 0o755);
@@ -76,7 +76,7 @@ describe("the server's own environment", () => {
     expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
   });
 
-  it("may be so busy that git takes seconds: nonsense is still no date, and not taken for now", async () => {
+  it("may be so busy that git takes seconds: an invalid date is still refused, not treated as now", async () => {
     const { root } = insideAndOutside(place);
     const slow = place.path("slow", "git");
     const script = [
@@ -97,8 +97,8 @@ describe("the server's own environment", () => {
   });
 });
 
-describe("work without end", () => {
-  it("is cut: a blob of 300 MB costs no more than what is shown", async () => {
+describe("unbounded work", () => {
+  it("is truncated: a blob of 300 MB costs no more than what is shown", async () => {
     const root = emptyRepository(place.path("big"));
     writeFileSync(join(root, "big.txt"), "");
     const { openSync, writeSync, closeSync } = await import("node:fs");
@@ -118,7 +118,7 @@ describe("work without end", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it("is cut: a tree of 10^10 files in a few objects (a git bomb)", async () => {
+  it("is truncated: a tree of 10^10 files in a few objects (a git bomb)", async () => {
     const root = emptyRepository(place.path("bomb"));
     write(root, "f", "x\n");
     git(root, "add", "f");
@@ -152,7 +152,7 @@ describe("work without end", () => {
     expect(children()).not.toMatch(/ diff(-tree)? /);
   });
 
-  it("ends with the call, and takes everything that git had started with it", async () => {
+  it("ends with the call, together with everything that git started", async () => {
     const { root } = insideAndOutside(place);
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
@@ -177,7 +177,7 @@ describe("work without end", () => {
   });
 });
 
-describe("an object that is not here", () => {
+describe("a missing object", () => {
   it("is reported and not fetched: no promisor, no transport", async () => {
     const { root, over } = insideAndOutside(place);
     const log = place.path("ran");

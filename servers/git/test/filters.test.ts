@@ -35,7 +35,7 @@ const call = (tool: string, args: object = {}, options: Partial<GitOptions> = {}
   callTool(gitOver([place.folder], options), tool, { repo_path: root, ...args });
 const content = (file = "a.bin") => readFileSync(join(root, file), "utf8");
 
-describe("a filter of the user's own that is not run", () => {
+describe("a filter of the user that did not run", () => {
   const refused: [tool: string, args: object, change?: true][] = [
     ["git_add", { files: ["."] }, true],
     ["git_commit", { files: ["a.bin"], message: "x" }, true],
@@ -74,7 +74,7 @@ describe("a filter of the user's own that is not run", () => {
     },
   );
 
-  it("leaves work on all other files alone", async () => {
+  it("does not affect work on other files", async () => {
     // git reads a file again that is as new as the index.
     utimesSync(join(root, "a.bin"), 1_700_000_000, 1_700_000_000);
     git(root, "update-index", "--refresh");
@@ -92,10 +92,10 @@ describe("a filter of the user's own that is not run", () => {
     expect(content()).toBe("real two\n");
   });
 
-  it("is named where a status or a diff may be wrong without it, and where files are new", async () => {
+  it("is mentioned if a status or a diff may be wrong without it, and if files are new", async () => {
     write(root, "a.bin", "real twO\n");
     expect(JSON.stringify((await call("git_status")).data.notes)).toContain("a.bin");
-    expect((await call("git_diff_unstaged")).text).toContain('Filters that were not run ("large")');
+    expect((await call("git_diff_unstaged")).text).toContain('Filters that did not run ("large")');
     git(root, "checkout", "--quiet", "a.bin");
     const { data } = await call("git_worktree_add", { path: place.path("twin"), branch_name: "other" });
     expect(JSON.stringify(data.notes)).toContain("a.bin");
@@ -104,7 +104,7 @@ describe("a filter of the user's own that is not run", () => {
 });
 
 describe("--filters own", () => {
-  it("converts both ways, as git does", async () => {
+  it("converts both ways, like git", async () => {
     const own = { filters: "own" } as const;
     await call("git_checkout", { branch_name: "other" }, own);
     expect(content()).toBe("real one\n");
@@ -123,7 +123,7 @@ describe("--filters own", () => {
     expect(content()).toBe("real two\n");
   });
 
-  it("runs nothing that the repository's configuration puts in the place of the user's filter", async () => {
+  it("runs nothing that the repository's configuration substitutes for the user's filter", async () => {
     const mark = place.path("ran");
     const evil = executable(place.path("evil.sh"), `touch "${mark}"; cat`);
     set(root, ["filter.large.smudge", evil], ["filter.large.clean", evil]);

@@ -18,7 +18,7 @@ import { afterEach, beforeEach } from "vitest";
 import { Git, type GitOptions } from "../src/repository/open/git.ts";
 import { tools } from "../src/tools/index.ts";
 
-/** An empty folder of a test, with a home of its own, so that nobody's git configuration plays a part. */
+/** An empty test directory with its own home, so that no user's git configuration interferes. */
 export interface Scratch {
   /** Real path. */
   readonly folder: string;

@@ -57,7 +57,7 @@ const NAMES = [
 const split = (output: string) => output.split("\0").filter((text) => text !== "");
 const sorted = (paths: readonly string[]) => [...paths].sort();
 
-it("are read as git writes them: untracked, added, changed, renamed, found and shown", async () => {
+it("are read as written by git: untracked, added, changed, renamed, found and shown", async () => {
   const root = emptyRepository(place.path("names"));
   const over = gitOver([root]);
   const put = (name: string, text: string) => {

@@ -114,9 +114,14 @@ const LOGIN = "ada:lovelace";
 /** Where the matrix is run: templates, a place for copies, and the servers of the remotes. */
 export interface Matrix {
   readonly place: Scratch;
-  /** A fresh repository `repo` in the folder, always under the same name, and its upstream beside the folder. */
+  /**
+   * A fresh repository `repo` in the folder, always under the same name, and its upstream next to the folder.
+   */
   copy(base: Base, folder: string, dirty: boolean, withUpstream?: boolean): string;
-  /** What every call, or every call of some tools, answers and leaves in a copy of its own; reading tools share one. */
+  /**
+   * What every call, or every call of some tools, answers and leaves in its own copy; reading tools share
+   * one.
+   */
   run(
     folder: string,
     base: Base,

@@ -23,8 +23,8 @@ afterEach(() => place.dispose());
 const over = () => gitOver([place.folder]);
 const codeOf = async (work: Promise<unknown>): Promise<string | undefined> => (await failureOf(work)).code;
 
-describe("odd repositories answer well", () => {
-  it("without a commit: status, staging, the first commit; what needs one says so", async () => {
+describe("unusual repositories work", () => {
+  it("without a commit: status, staging, the first commit; tools that need one report it", async () => {
     const root = emptyRepository(place.path("unborn"));
     write(root, "a.txt", "a\n");
     const { data } = await callTool(over(), "git_status", { repo_path: root });
@@ -64,7 +64,7 @@ describe("odd repositories answer well", () => {
     expect((await callTool(over(), "git_branch", { repo_path: root })).text).not.toContain("current");
   });
 
-  it("bare: history, files and search; what needs a working tree says so", async () => {
+  it("bare: history, files and search; tools that need a working tree report it", async () => {
     sampleRepository(place.path("source"));
     git(place.folder, "clone", "--quiet", "--bare", "source", "bare.git");
     const root = place.path("bare.git");
@@ -134,7 +134,7 @@ describe("odd repositories answer well", () => {
     expect(git(main, "log", "-1", "--format=%s", "feature").trim()).toBe("There");
   });
 
-  it("in the middle of a merge", async () => {
+  it("during a merge", async () => {
     const root = sampleRepository(place.path("merging"));
     expect(() => git(root, "merge", "conflicting")).toThrow();
     const { data } = await callTool(over(), "git_status", { repo_path: root });
@@ -151,9 +151,9 @@ describe("odd repositories answer well", () => {
     expect(await codeOf(callTool(over(), "git_commit", { repo_path: root, message: "x" }))).toBe("conflict");
   });
 
-  it("with a corrupt index: history works, the rest says what is wrong", async () => {
+  it("with a corrupt index: history works, the rest explains the problem", async () => {
     const root = sampleRepository(place.path("corrupt"));
-    writeFileSync(join(root, ".git", "index"), "this is no index at all");
+    writeFileSync(join(root, ".git", "index"), "this is not an index");
     for (const [name, args] of [
       ["git_status", {}],
       ["git_diff_unstaged", {}],
@@ -168,7 +168,7 @@ describe("odd repositories answer well", () => {
     );
   });
 
-  it("with a lock that somebody holds", async () => {
+  it("with a lock held by another process", async () => {
     const root = sampleRepository(place.path("locked"));
     write(root, "new.txt", "x\n");
     writeFileSync(join(root, ".git", "index.lock"), "");
@@ -176,7 +176,7 @@ describe("odd repositories answer well", () => {
     expect((await callTool(over(), "git_status", { repo_path: root })).data.untracked).toEqual(["new.txt"]);
   });
 
-  it("with file names that hold newlines, tabs, quotes and escapes", async () => {
+  it("with file names that contain newlines, tabs, quotes and escapes", async () => {
     const root = emptyRepository(place.path("names"));
     const names = [
       "a\nb.txt",
@@ -263,7 +263,7 @@ describe("odd repositories answer well", () => {
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("c\n");
   });
 
-  it("with a submodule, whose change of commit is told and whose inside is not looked at", async () => {
+  it("with a submodule: its commit change is reported and its contents are not read", async () => {
     const inner = sampleRepository(place.path("inner"));
     const root = emptyRepository(place.path("outer"));
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub");
@@ -281,7 +281,7 @@ describe("odd repositories answer well", () => {
     expect(git(root, "rev-parse", "HEAD:sub")).toBe(git(inner, "rev-parse", "v0.9"));
   });
 
-  it("with a configuration that git itself cannot read", async () => {
+  it("with a configuration that git cannot read", async () => {
     const root = sampleRepository(place.path("broken"));
     writeFileSync(join(root, ".git", "config"), "[core\n");
     expect(await codeOf(callTool(over(), "git_status", { repo_path: root }))).toBe("bad_config");
@@ -290,7 +290,7 @@ describe("odd repositories answer well", () => {
     expect((await callTool(over(), "git_log", { repo_path: join(root, "x") })).data.commits).toHaveLength(3);
   });
 
-  it("without repo_path, where exactly one repository is in scope", async () => {
+  it("without repo_path, if exactly one repository is in scope", async () => {
     const root = sampleRepository(place.path("only"));
     expect((await callTool(over(), "git_log", {})).data.commits).toHaveLength(3);
     sampleRepository(place.path("group", "second"));

@@ -5,7 +5,7 @@ const sample = useSample("clean");
 
 /** What mcp-server-git gets wrong, by the tool; each works here. */
 describe("known bugs of the official server", () => {
-  it("git_log with dates: commits come out whole, with every line of their messages", async () => {
+  it("git_log with dates returns complete commits, with every line of their messages", async () => {
     const { call } = sample();
     const { data } = await call("git_log", { start_timestamp: "2024-01-01", end_timestamp: "2024-01-31" });
     const commits = data.commits as { commit: string; author: string; date: string; message: string }[];
@@ -26,7 +26,7 @@ describe("known bugs of the official server", () => {
     expect((await call("git_show", { revision: "HEAD" })).text).toContain("+naïve");
   });
 
-  it("git_show of a large commit stays within the budget and says how to go on", async () => {
+  it("git_show of a large commit stays within the budget and says how to continue", async () => {
     const { call, git, write: put } = sample();
     put("large.txt", "a line of some length that repeats\n".repeat(100_000));
     git("add", "large.txt");
@@ -41,7 +41,7 @@ describe("known bugs of the official server", () => {
     expect((await sample().call("git_diff", { target: "main...feature" })).text).toContain("+TEN");
   });
 
-  it("git_create_branch works on a detached HEAD and takes any commit for its base", async () => {
+  it("git_create_branch works on a detached HEAD and accepts any commit as its base", async () => {
     const { call, git } = sample();
     git("checkout", "--quiet", "--detach", "v0.9");
     await call("git_create_branch", { branch_name: "a" });
@@ -61,7 +61,7 @@ describe("known bugs of the official server", () => {
     expect((await call("git_status", at)).data.untracked).toEqual(["a.txt"]);
   });
 
-  it("every tool takes a directory inside the repository", async () => {
+  it("every tool accepts a directory inside the repository", async () => {
     const { call, root } = sample();
     const at = { repo_path: `${root}/src` };
     expect((await call("git_status", at)).data.branch).toBe("main");
@@ -69,7 +69,7 @@ describe("known bugs of the official server", () => {
     expect((await call("git_show", { ...at, revision: "HEAD" })).text).toContain("+OURS");
   });
 
-  it("git_add stages a deletion, and takes . beside other paths", async () => {
+  it("git_add stages a deletion, and accepts . together with other paths", async () => {
     const { call, git } = sample();
     const { rmSync } = await import("node:fs");
     rmSync(`${sample().root}/README.md`);
@@ -78,7 +78,7 @@ describe("known bugs of the official server", () => {
     await call("git_add", { files: [".", "src"] });
   });
 
-  it("git_commit does not commit nothing, and says whether hooks ran", async () => {
+  it("git_commit does not create empty commits, and reports whether hooks ran", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD");
     await expect(call("git_commit", { message: "Nothing" })).rejects.toMatchObject({

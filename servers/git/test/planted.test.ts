@@ -11,7 +11,7 @@ usePlace();
 
 const inside = () => gitOver([place.path("in")]);
 
-describe("an index with a path that leads out of the working tree", () => {
+describe("an index with a path outside the working tree", () => {
   const outside = "../../out/secret.txt";
 
   /** A repository whose index has one path replaced by another of the same length. */
@@ -73,7 +73,7 @@ describe("an index with a path that leads out of the working tree", () => {
     ["git_stash", {}],
     ["git_reset_hard", {}],
     ["git_checkout", { branch_name: "main" }],
-  ] as const)("leads %s nowhere", async (tool, args) => {
+  ] as const)("does not lead %s outside", async (tool, args) => {
     const root = planted(outside);
     expect(await codeOf(callTool(inside(), tool, { repo_path: root, ...args }))).toBe("corrupt_index");
     expect(readFileSync(place.path("out", "secret.txt"), "utf8")).toBe("TOPSECRET\n");
@@ -100,7 +100,7 @@ describe("the state of an operation", () => {
   const goOn = (root: string) =>
     codeOf(callTool(inside(), "git_merge", { repo_path: root, action: "continue" }));
 
-  it("executes no line of a rebase's list", async () => {
+  it("executes no line of a rebase todo list", async () => {
     const root = diverged();
     const { program, log } = canary(place.path("in", "evil"));
     stopped(root, "rebase", "side");
@@ -114,7 +114,7 @@ describe("the state of an operation", () => {
     expect(existsSync(log), "no trap").toBe(true);
   });
 
-  it("executes no merge strategy that it names", async () => {
+  it("executes no merge strategy that it specifies", async () => {
     const root = diverged();
     const { program, log } = canary(place.path("in", "evil"));
     // git runs git-merge-NAME, below the working tree where NAME has a slash.

@@ -59,7 +59,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(git(root, "rev-parse", `${recovery}^1`)).toBe(head);
   });
 
-  it("an answer names no tool that the options do not offer", async () => {
+  it("a response mentions no tool that the options do not offer", async () => {
     git(root, "reset", "--hard", "--quiet");
     const merge = { name: "git_merge", arguments: { revision: "feature" } };
     for (const [args, named] of [
@@ -72,7 +72,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     }
   });
 
-  it("danger is refused where nobody can be asked, and names the option; --confirm never goes on", async () => {
+  it("danger is refused if the user cannot be asked, and mentions the option; --confirm never continues", async () => {
     const { client } = await connect({ era });
     const refused = await client.callTool({ name: "git_drop_stash", arguments: {} });
     expect(refused.isError).toBe(true);
@@ -84,7 +84,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(git(root, "stash", "list")).toBe("");
   });
 
-  it("hooks are not run where nobody is asked, --confirm never included", async () => {
+  it("hooks do not run if the user is not asked, even with --confirm never", async () => {
     write(root, ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
     const { chmodSync } = await import("node:fs");
     chmodSync(`${root}/.git/hooks/pre-commit`, 0o755);
@@ -104,7 +104,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(result._meta?.["io.github.refmcp/error"]).toMatchObject({ code: "hook_failed" });
   });
 
-  it("a clone reports progress and stops when it is cancelled", async () => {
+  it("a clone reports progress and stops when cancelled", async () => {
     const bare = place.path("served", "x.git");
     git(place.folder, "clone", "--quiet", "--bare", root, bare);
     const fast = await serveGit(place.path("served"));
@@ -156,7 +156,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
       mimeType: "application/octet-stream",
     });
     await expect(read("blob/HEAD/nothing")).rejects.toThrow(/no file/);
-    await expect(read("blob/HEAD/..%2F..%2Fetc%2Fpasswd")).rejects.toThrow(/leads out/);
+    await expect(read("blob/HEAD/..%2F..%2Fetc%2Fpasswd")).rejects.toThrow(/is outside/);
     await expect(
       client.readResource({ uri: `git://${encodeURIComponent(place.home)}/status` }),
     ).rejects.toThrow();
@@ -184,7 +184,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect((await client.complete(prompt)).completion.values).toEqual(["conflicting"]);
   });
 
-  it("prompts hold the repository as it is now", async () => {
+  it("prompts contain the current state of the repository", async () => {
     const { client } = await connect({ era });
     const prompt = async (name: string, args: Record<string, string> = {}) =>
       JSON.stringify((await client.getPrompt({ name, arguments: args })).messages);
@@ -209,7 +209,7 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
 });
 
 describe("the status resource", () => {
-  it("tells its subscribers of staging, commits and switches, and of nothing else", async () => {
+  it("notifies its subscribers of staging, commits and checkouts, and of nothing else", async () => {
     const connected = await connect({ era: "legacy" });
     const uri = "git://my%20repo/status";
     const updates = () =>

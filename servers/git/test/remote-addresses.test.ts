@@ -7,8 +7,8 @@ import { cloned, over, place, servers, upstream, usePlace } from "./upstream.ts"
 
 usePlace();
 
-describe("what a remote may be", () => {
-  it("a URL of an allowed scheme, and nothing that ssh or git would take for more", async () => {
+describe("allowed remotes", () => {
+  it("a URL with an allowed scheme, and nothing that ssh or git would interpret as more", async () => {
     const clone = (url: string) => codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
     const refused: Readonly<Record<string, string>> = {
       "ext::sh -c touch% ran": "bad_url",
@@ -61,7 +61,7 @@ describe("what a remote may be", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("not what the repository's configuration makes of it", async () => {
+  it("not what the repository's configuration rewrites it to", async () => {
     const { root, server } = await cloned();
     const before = server.requests.length;
     for (const [key, value] of [
@@ -85,7 +85,7 @@ describe("what a remote may be", () => {
     expect((await callTool(over(), "git_fetch", { repo_path: root })).data.count).toBe(0);
   });
 
-  it("none of a remote's URLs that a later version of git may take (an empty one takes back those before)", async () => {
+  it("none of a remote's URLs that a later version of git may use (an empty one removes earlier ones)", async () => {
     const { root, server } = await cloned();
     const before = server.requests.length;
     for (const urls of [

@@ -6,8 +6,8 @@ import { over, place, upstream, usePlace } from "./upstream.ts";
 
 usePlace();
 
-describe("what comes with a clone", () => {
-  it("executes nothing that comes along: no hooks, filters, submodules or templates", async () => {
+describe("a clone", () => {
+  it("executes nothing it brings along: no hooks, filters, submodules or templates", async () => {
     const { url, bare } = await upstream();
     const mark = place.path("ran");
     const trap = place.path("trap.sh");
@@ -40,8 +40,8 @@ describe("what comes with a clone", () => {
   });
 });
 
-describe("a remote that is not there", () => {
-  it("says where the remote cannot be reached", async () => {
+describe("an unreachable remote", () => {
+  it("is reported", async () => {
     const root = emptyRepository(place.path("alone"));
     git(root, "remote", "add", "origin", "http://127.0.0.1:1/x.git");
     expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root }))).toBe("remote_unreachable");

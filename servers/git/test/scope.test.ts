@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => place.dispose());
 
-describe("a repository reaches nothing outside of the allowed directories", () => {
+describe("a repository accesses nothing outside the allowed directories", () => {
   it("by its own path (CVE-2025-68143), whatever tool is called", async () => {
     const { foreign, over } = insideAndOutside(place);
     const out = ["../out/repo", foreign, `file://${foreign}`, `${place.path("in")}/../out/repo`];
@@ -59,7 +59,7 @@ describe("a repository reaches nothing outside of the allowed directories", () =
     }
   });
 
-  it("by a link to it, or by a .git that is a link or a file", async () => {
+  it("by a symlink to it, or by a .git that is a symlink or a file", async () => {
     const { foreign, over } = insideAndOutside(place);
     symlinkSync(foreign, place.path("in", "link"));
     expect(await codeOf(callTool(over, "git_log", { repo_path: place.path("in", "link") }))).toBe("outside");
@@ -163,7 +163,7 @@ describe("a repository reaches nothing outside of the allowed directories", () =
     expect((await blame()).text).toContain(`\n${first} `);
   });
 
-  it("by a bare repository that lies in the way, which its own path may open", async () => {
+  it("by a bare repository on the path, which its own path may open", async () => {
     const { root, over } = insideAndOutside(place);
     const bare = join(root, "vendor", "evil.git");
     git(place.folder, "clone", "--quiet", "--bare", root, bare);
@@ -180,7 +180,7 @@ describe("a repository of another user", () => {
     if (process.getuid?.() !== 0) context.skip("needs root");
   });
 
-  it("is not opened, unless the user has said that it is safe (CVE-2022-24765)", async () => {
+  it("is not opened, unless the user has marked it as safe (CVE-2022-24765)", async () => {
     const { root, over } = insideAndOutside(place);
     chownSync(root, 12_345, 12_345);
     chownSync(join(root, ".git"), 12_345, 12_345);

@@ -88,7 +88,7 @@ export const promisor = (name: string, url: string): readonly (readonly [string,
   [`remote.${name}.partialCloneFilter`, "blob:none"],
 ];
 
-/** A repository beside it, whose objects it borrows. */
+/** A sibling repository whose objects it borrows. */
 export function alternate(root: string): void {
   const spare = emptyRepository(join(root, "..", "spare"));
   commitFiles(spare, "Spare", { "spare.txt": "spare\n" });

@@ -3,7 +3,7 @@ import type { GitOptions } from "../src/repository/open/git.ts";
 import { git, gitOver, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { type GitServer, type GitServerOptions, serveGit } from "./http-server.ts";
 
-/** A place of its own for each test of a file that says `usePlace()`. */
+/** A separate directory for each test of a file that calls `usePlace()`. */
 export let place: Scratch;
 /** Servers that the test's end closes. */
 export const servers: GitServer[] = [];

@@ -7,7 +7,7 @@ export default resource({
   uriTemplate: "git://{repo}/diff/{range}",
   name: "diff",
   title: "Diff",
-  description: "A patch: staged, unstaged, or what changed in a range such as main...feature.",
+  description: "A patch: staged changes, unstaged changes, or a range such as main...feature.",
   mimeType: "text/x-diff",
   async read({ repo, range }, git, call) {
     const repository = await openNamed(git, repo, call.signal);

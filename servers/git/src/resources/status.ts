@@ -8,7 +8,7 @@ export default resource({
   name: "status",
   title: "Status",
   description:
-    "Branch, staged, unstaged and untracked files as JSON. Subscribe to hear of commits, switches and staging.",
+    "Branch, staged, unstaged and untracked files as JSON. Subscribe to be notified of commits, checkouts and staging.",
   mimeType: "application/json",
   async read({ repo }, git, call) {
     const repository = await openNamed(git, repo, call.signal);

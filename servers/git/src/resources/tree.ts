@@ -7,7 +7,7 @@ export default resource({
   name: "tree",
   title: "Directory of a commit",
   description:
-    "The names in a directory of a commit, one on a line, directories with a slash; path . is the root.",
+    "Names in a directory of a commit, one per line; directories end in a slash. Path . is the root.",
   mimeType: "text/plain",
   async read({ repo, rev, path }, git, call) {
     const names = await namesAt(await openNamed(git, repo, call.signal), rev, path);

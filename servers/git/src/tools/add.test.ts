@@ -17,7 +17,7 @@ describe("git_add", () => {
     expect(git("diff", "--cached", "--name-only")).toBe("notes.txt\nsrc/app.ts\nsrc/util.ts\n");
   });
 
-  it("stages everything with a dot, and takes absolute paths inside the repository", async () => {
+  it("stages everything with a dot, and accepts absolute paths inside the repository", async () => {
     const { call, git, root } = sample();
     await call("git_add", { files: [`${root}/notes.txt`] });
     expect(git("diff", "--cached", "--name-only")).toContain("notes.txt");
@@ -25,7 +25,7 @@ describe("git_add", () => {
     expect(git("status", "--porcelain", "--untracked-files=all").match(/^.\S/m)).toBeNull();
   });
 
-  it("stages nothing where one path is ignored, missing or outside (CVE-2026-27735)", async () => {
+  it("stages nothing if one path is ignored, missing or outside (CVE-2026-27735)", async () => {
     const { call, git } = sample();
     const before = git("ls-files", "-s");
     const codes: (string | undefined)[] = [];
@@ -35,7 +35,7 @@ describe("git_add", () => {
     expect(git("ls-files", "-s")).toBe(before);
   });
 
-  it("takes names literally, whatever magic they hold", async () => {
+  it("takes names literally, whatever magic they contain", async () => {
     const { call, git, write } = sample();
     write(":(top)star*.txt", "odd\n");
     write("star1.txt", "plain\n");
@@ -43,7 +43,7 @@ describe("git_add", () => {
     expect(git("diff", "--cached", "--name-only")).toBe(":(top)star*.txt\nsrc/util.ts\n");
   });
 
-  it("leaves files to the user that a filter of theirs must convert, and says which", async () => {
+  it("does not stage files that need the user's filter, and lists them", async () => {
     const { call, place, write } = sample();
     const { appendFileSync } = await import("node:fs");
     appendFileSync(`${place.home}/.gitconfig`, '[filter "piped"]\n\tprocess = git-lfs filter-process\n');
@@ -53,11 +53,11 @@ describe("git_add", () => {
     expect(error.message).toContain("large.txt");
   });
 
-  it("says which path it does not know, and which it could be", async () => {
+  it("reports an unknown path, with a suggestion", async () => {
     const { call, git } = sample();
     const error = await failureOf(call("git_add", { files: ["notes.txt", "util.ts"] }));
     expect(error).toMatchObject({ kind: "not_found", code: "bad_path" });
-    expect(error.message).toContain('no file "util.ts" here. Did you mean "src/util.ts"?');
+    expect(error.message).toContain('The file "util.ts" does not exist. Did you mean "src/util.ts"?');
     expect(git("diff", "--cached", "--name-only")).not.toContain("notes.txt");
   });
 });

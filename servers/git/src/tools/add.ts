@@ -5,7 +5,7 @@ import { fileNames, stage, stagedChanges } from "../repository/change/stage.ts";
 export default tool({
   name: "git_add",
   title: "Stage files",
-  description: "Stage files for the next commit: new, changed and deleted ones.",
+  description: "Stage new, changed and deleted files for the next commit.",
   effect: "change",
   openWorld: false,
   toolset: "write",

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_blame", () => {
-  it("tells the commit, date and author of each line", async () => {
+  it("shows the commit, date and author of each line", async () => {
     const { call, git } = sample();
     const [first, second] = [
       git("rev-parse", "--short=10", "main~2").trim(),
@@ -18,13 +18,13 @@ describe("git_blame", () => {
     ]);
   });
 
-  it("looks at an older revision", async () => {
+  it("reads an older revision", async () => {
     const { text } = await sample().call("git_blame", { path: "src/app.ts", revision: "v0.9" });
     expect(text).not.toContain("OURS");
     expect(text).toContain("(lines 1 to 10)");
   });
 
-  it("looks through whitespace and moved or copied lines where asked, as git does", async () => {
+  it("ignores whitespace and follows moved or copied lines on request, like git", async () => {
     const { call, git, write } = sample();
     const text = Array.from({ length: 12 }, (_, index) => `a line that is long enough, number ${index}\n`);
     write("long.txt", text.join(""));
@@ -52,7 +52,7 @@ describe("git_blame", () => {
     expect(seen.size).toBeGreaterThan(3);
   });
 
-  it("continues a long file by cursor, in the commit where it began", async () => {
+  it("continues a long file by cursor, in the same commit", async () => {
     const { call, git, write } = sample();
     write("long.txt", Array.from({ length: 900 }, (_, index) => `row ${index}\n`).join(""));
     git("add", "long.txt");
@@ -74,7 +74,7 @@ describe("git_blame", () => {
     expect(rows).toEqual(Array.from({ length: 900 }, (_, index) => `row ${index}`));
   });
 
-  it("explains a missing file and a line beyond the end", async () => {
+  it("explains a missing file and a line past the end", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_blame", { path: "no.ts" }))).code).toBe("bad_path");
     const beyond = await failureOf(call("git_blame", { path: "src/app.ts", start_line: 99 }));

@@ -15,7 +15,7 @@ describe("git_branch", () => {
     ]);
   });
 
-  it("lists remote branches, and how far the local ones are from them", async () => {
+  it("lists remote branches, and how far local ones are ahead or behind", async () => {
     const { call, git } = sample();
     git("update-ref", "refs/remotes/origin/main", "main");
     git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
@@ -30,7 +30,7 @@ describe("git_branch", () => {
     });
   });
 
-  it("finds the branches that contain a commit, or do not", async () => {
+  it("finds branches that contain a commit, or do not", async () => {
     const { call } = sample();
     expect(names((await call("git_branch", { contains: "feature" })).data)).toEqual(["feature"]);
     expect(names((await call("git_branch", { not_contains: "feature" })).data)).toEqual([

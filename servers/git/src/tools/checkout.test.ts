@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_checkout", () => {
-  it("switches to a branch, and says where it was", async () => {
+  it("switches to a branch, and reports the previous one", async () => {
     const { call, git } = sample();
     const { data, text } = await call("git_checkout", { branch_name: "feature" });
     expect(text.startsWith("Switched to branch 'feature'\n")).toBe(true);
@@ -12,7 +12,7 @@ describe("git_checkout", () => {
     expect(git("branch", "--show-current").trim()).toBe("feature");
   });
 
-  it("makes a local branch of a remote one, and detaches at tags and commits", async () => {
+  it("creates a local branch from a remote one, and detaches at tags and commits", async () => {
     const { call, git } = sample();
     git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
     git("update-ref", "refs/remotes/origin/theirs", "feature");
@@ -38,7 +38,7 @@ describe("git_checkout", () => {
     expect((await failureOf(call("git_checkout", { branch_name: "logs" }))).code).toBe("local_changes");
   });
 
-  it("takes a path for no branch, and nothing for an option", async () => {
+  it("does not accept paths or options as branches", async () => {
     const { call, write, root } = sample();
     write("src/app.ts", "mine\n");
     for (const branch_name of ["src/app.ts", "--", "-", "--force", "--orphan=x"])

@@ -15,14 +15,14 @@ describe("git_cherry_pick", () => {
     expect(git("log", "-2", "--format=%s").trim()).toBe("Second of two\nFirst of two");
   });
 
-  it("abandons conflicts", async () => {
+  it("aborts on conflicts", async () => {
     const { call, git } = sample();
     const error = await failureOf(call("git_cherry_pick", { commits: ["conflicting"] }));
     expect(error.code).toBe("conflict");
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("says what is here already, and what needs a mainline", async () => {
+  it("reports commits that are already here, and those that need a mainline", async () => {
     const { call, git } = sample();
     await call("git_cherry_pick", { commits: ["feature"] });
     expect((await failureOf(call("git_cherry_pick", { commits: ["feature"] }))).code).toBe(

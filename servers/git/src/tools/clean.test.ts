@@ -20,7 +20,7 @@ describe("git_clean", () => {
     expect(isThere("notes.txt")).toBe(true);
   });
 
-  it("deletes ignored files only where asked, and never another repository", async () => {
+  it("deletes ignored files only on request, and never another repository", async () => {
     const { call, root } = sample();
     emptyRepository(`${root}/inner`);
     mkdirSync(`${root}/empty`);
@@ -28,7 +28,7 @@ describe("git_clean", () => {
     expect([isThere("build.log"), isThere("inner/.git/HEAD")]).toEqual([false, true]);
   });
 
-  it("changes nothing before the user confirms, or where there is nothing", async () => {
+  it("changes nothing before the user confirms, or if there is nothing to delete", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_clean", {}, fakeCall({ agrees: false })))).kind).toBe("denied");
     expect(isThere("notes.txt")).toBe(true);

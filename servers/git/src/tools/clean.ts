@@ -5,14 +5,14 @@ import { clean } from "../repository/change/destroy-files.ts";
 export default tool({
   name: "git_clean",
   title: "Delete untracked files",
-  description: "Delete untracked files. Shows which, asks, keeps them under a recovery ref.",
+  description: "Delete untracked files. Lists them, asks, and keeps them under a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",
   input: z.strictObject({
     repo_path: repoPath,
     files: files("Only these").optional(),
-    ignored: z.boolean().default(false).describe("Ignored files as well."),
+    ignored: z.boolean().default(false).describe("Include ignored files."),
   }),
   output: destroyed,
   run: ({ repo_path, ...query }, git, call) =>

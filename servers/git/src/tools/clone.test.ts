@@ -8,7 +8,7 @@ import { over, place, upstream, usePlace } from "../../test/upstream.ts";
 usePlace();
 
 describe("git_clone", () => {
-  it("clones over http, with progress that only goes up", async () => {
+  it("clones over http, with increasing progress", async () => {
     const { url } = await upstream();
     const call = fakeCall();
     const { data } = await callTool(over(), "git_clone", { url, path: place.path("new") }, call);
@@ -21,7 +21,7 @@ describe("git_clone", () => {
     expect(call.reported[0]?.total).toBe(700);
   });
 
-  it("takes a branch and a depth, and leaves no trace where it fails", async () => {
+  it("accepts a branch and a depth, and leaves nothing behind on failure", async () => {
     const { url } = await upstream();
     const shallow = { url, path: place.path("shallow"), branch: "feature", depth: 1 };
     await callTool(over(), "git_clone", shallow);
@@ -38,7 +38,7 @@ describe("git_clone", () => {
     );
   });
 
-  it("stops when the call ends, and takes everything away", async () => {
+  it("stops when the call ends, and removes everything", async () => {
     const { url, server } = await upstream({ stallAfter: 10 });
     const call = fakeCall();
     const failed = failureOf(callTool(over(), "git_clone", { url, path: place.path("stalled") }, call));

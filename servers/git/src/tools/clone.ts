@@ -11,7 +11,7 @@ export default tool({
   toolset: "remote",
   input: z.strictObject({
     url: z.string().min(1).max(2_000).describe("https:// or ssh:// URL, or user@host:path."),
-    path: z.string().min(1).describe("The new directory, inside the allowed ones."),
+    path: z.string().min(1).describe("New directory, inside an allowed one."),
     branch: z.string().min(1).max(250).optional().describe("Branch to check out."),
     depth: z.int().min(1).max(1_000_000).optional().describe("Only this many commits."),
   }),

@@ -19,7 +19,7 @@ function hook(name: string, code = 0): string {
 }
 
 describe("git_commit", () => {
-  it("commits what is staged, and says what that was", async () => {
+  it("commits the staged changes, and reports them", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD").trim();
     const { data, text } = await call("git_commit", { message: "Set x\n\n# kept\n" });
@@ -39,7 +39,7 @@ describe("git_commit", () => {
     expect(git("log", "-1", "--format=%an <%ae>").trim()).toBe("Test <test@example.org>");
   });
 
-  it("commits only the named files, new ones too", async () => {
+  it("commits only the named files, including new ones", async () => {
     const { call, git } = sample();
     await call("git_commit", { message: "Notes", files: ["notes.txt"], author: "Ada <ada@example.org>" });
     expect(git("show", "--name-only", "--format=%an").trim()).toBe("Ada\n\nnotes.txt");
@@ -54,7 +54,7 @@ describe("git_commit", () => {
     expect(git("show", "--name-only", "--format=").trim()).toBe("src/app.ts\nsrc/util.ts");
   });
 
-  it("makes an empty commit only when asked", async () => {
+  it("creates an empty commit only on request", async () => {
     const { call, git } = sample();
     git("reset", "--quiet");
     const error = await failureOf(call("git_commit", { message: "Nothing" }));
@@ -63,7 +63,7 @@ describe("git_commit", () => {
     expect(git("log", "-1", "--format=%s").trim()).toBe("Nothing");
   });
 
-  it("refuses an empty message, an author that is none, and open conflicts", async () => {
+  it("refuses an empty message, an invalid author, and unresolved conflicts", async () => {
     const { call, git } = sample();
     expect((await failureOf(call("git_commit", { message: " \n" }))).code).toBe("bad_message");
     expect((await failureOf(call("git_commit", { message: "x", author: "--amend" }))).code).toBe(
@@ -84,13 +84,13 @@ describe("git_commit", () => {
     expect(git("rev-list", "--parents", "-1", "HEAD").trim().split(" ")).toHaveLength(3);
   });
 
-  it("says whose name is missing", async () => {
+  it("explains that the identity is missing", async () => {
     const { call, place } = sample();
     writeFileSync(join(place.home, ".gitconfig"), "[user]\n\tuseConfigOnly = true\n");
     expect((await failureOf(call("git_commit", { message: "x" }))).code).toBe("identity_missing");
   });
 
-  it("asks before it runs hooks, runs them where the user agrees, and says so", async () => {
+  it("asks before running hooks, runs them if the user agrees, and reports it", async () => {
     const mark = hook("pre-commit");
     const asked = fakeCall({ agrees: true });
     const { data } = await sample().call("git_commit", { message: "x" }, asked);
@@ -99,7 +99,7 @@ describe("git_commit", () => {
     expect(data.notes).toEqual(["Ran the hooks pre-commit."]);
   });
 
-  it("leaves hooks out, with a note, where the user declines or cannot be asked", async () => {
+  it("skips hooks, with a note, if the user declines or cannot be asked", async () => {
     const mark = hook("pre-commit", 1);
     const { data } = await sample().call("git_commit", { message: "x" }, fakeCall({ agrees: false }));
     expect(existsSync(mark)).toBe(false);
@@ -109,7 +109,7 @@ describe("git_commit", () => {
     expect(nobody.data.notes).toHaveLength(1);
   });
 
-  it("reports a hook that refuses, in the hook's words and marked as such", async () => {
+  it("reports a hook that rejects the commit, with its output marked as such", async () => {
     hook("pre-commit", 1);
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD");
@@ -119,7 +119,7 @@ describe("git_commit", () => {
     expect(git("rev-parse", "HEAD")).toBe(before);
   });
 
-  it("signs where the user's own configuration says so, and not where the repository's does", async () => {
+  it("signs if the user's configuration says so, not if the repository's does", async () => {
     const { call, git, place, root } = sample();
     const signer = `${place.home}/gpg.sh`;
     writeFileSync(signer, '#!/bin/sh\ncat >/dev/null\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n', {
@@ -138,7 +138,7 @@ describe("git_commit", () => {
     expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
   });
 
-  it("asks about hooks only where there is something to commit", async () => {
+  it("asks about hooks only if there is something to commit", async () => {
     const { call, git, root } = sample();
     hooksInto(`${root}/.git/hooks`, "/bin/true");
     git("reset", "--quiet");

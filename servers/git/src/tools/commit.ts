@@ -5,13 +5,13 @@ import { commit } from "../repository/change/commit.ts";
 export default tool({
   name: "git_commit",
   title: "Commit",
-  description: "Commit what is staged, or only some files. Stage with git_add first.",
+  description: "Commit the staged changes, or only some files. Stage with git_add first.",
   effect: "add",
   openWorld: false,
   toolset: "write",
   input: z.strictObject({
     repo_path: repoPath,
-    message: z.string().min(1).max(100_000).describe("Subject line; more after an empty line."),
+    message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
     files: files("Commit only these").optional(),
     amend: z.boolean().default(false).describe("Replace the last commit."),
     author: z.string().max(300).optional().describe("Name <email>, if not the user."),

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("dirty");
 
 describe("git_create_branch", () => {
-  it("makes a branch at HEAD or elsewhere, and stays where it is", async () => {
+  it("creates a branch at HEAD or elsewhere, without switching", async () => {
     const { call, git } = sample();
     const { data, text } = await call("git_create_branch", { branch_name: "topic/a" });
     expect(text.startsWith("Created branch 'topic/a' from 'main'\n")).toBe(true);
@@ -14,14 +14,14 @@ describe("git_create_branch", () => {
     expect(git("branch", "--show-current").trim()).toBe("main");
   });
 
-  it("works on a detached HEAD, where the official server fails", async () => {
+  it("works on a detached HEAD, unlike the official server", async () => {
     const { call, git } = sample();
     git("checkout", "--quiet", "--force", "--detach", "v0.9");
     await call("git_create_branch", { branch_name: "here" });
     expect(git("rev-parse", "here")).toBe(git("rev-parse", "v0.9"));
   });
 
-  it("refuses names that exist or that no branch can have", async () => {
+  it("refuses existing and invalid names", async () => {
     const { call } = sample();
     const code = async (branch_name: string) =>
       (await failureOf(call("git_create_branch", { branch_name }))).code;

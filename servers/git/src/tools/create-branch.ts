@@ -13,7 +13,7 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     branch_name: z.string().min(1).max(250).describe("Name of the new branch."),
-    base_branch: z.string().optional().describe("Where it begins; default HEAD."),
+    base_branch: z.string().optional().describe("Starting point. Default: HEAD."),
   }),
   output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),
   run: ({ repo_path, branch_name, base_branch }, git, call) =>

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_create_tag", () => {
-  it("makes annotated and lightweight tags", async () => {
+  it("creates annotated and lightweight tags", async () => {
     const { call, git } = sample();
     expect((await call("git_create_tag", { tag_name: "v2", message: "Two\n\nMore." })).data.annotated).toBe(
       true,
@@ -15,7 +15,7 @@ describe("git_create_tag", () => {
     expect(git("rev-parse", "old")).toBe(git("rev-parse", "v0.9"));
   });
 
-  it("moves no tag, and takes no option for a name", async () => {
+  it("never moves a tag, and does not accept an option as a name", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_create_tag", { tag_name: "v1.0" }))).code).toBe("tag_exists");
     expect((await failureOf(call("git_create_tag", { tag_name: "-f" }))).code).toBe("bad_name");

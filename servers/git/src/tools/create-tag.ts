@@ -13,7 +13,7 @@ export default tool({
     repo_path: repoPath,
     tag_name: z.string().min(1).max(250).describe("Name of the tag, such as v1.2.0."),
     revision: z.string().default("HEAD").describe("The commit to tag."),
-    message: z.string().min(1).max(50_000).optional().describe("Makes it annotated."),
+    message: z.string().min(1).max(50_000).optional().describe("Message of an annotated tag."),
   }),
   output: z.object({ tag: z.string(), commit: z.string(), annotated: z.boolean() }),
   run: ({ repo_path, tag_name, ...query }, git, call) =>

@@ -5,7 +5,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_delete_branch", () => {
-  it("says which commits are on no other branch, and can be undone as it says", async () => {
+  it("lists commits that are on no other branch, and its undo works", async () => {
     const { call, git } = sample();
     const tip = git("rev-parse", "feature").trim();
     const asked = fakeCall({ agrees: true });
@@ -17,7 +17,7 @@ describe("git_delete_branch", () => {
     expect(git("rev-parse", "feature").trim()).toBe(tip);
   });
 
-  it("leaves the current branch and unknown names alone, and asks first", async () => {
+  it("refuses the current branch and unknown names, and asks first", async () => {
     const { call, git } = sample();
     const refs = git("for-each-ref");
     expect((await failureOf(call("git_delete_branch", { branch_name: "main" }))).code).toBe("branch_in_use");
@@ -27,7 +27,7 @@ describe("git_delete_branch", () => {
     expect(git("for-each-ref")).toBe(refs);
   });
 
-  it("asks about no branch that is checked out", async () => {
+  it("does not ask about a branch that is checked out", async () => {
     const { call } = sample();
     const asked = fakeCall({ agrees: true });
     expect((await failureOf(call("git_delete_branch", { branch_name: "main" }, asked))).code).toBe(

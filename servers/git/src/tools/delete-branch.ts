@@ -5,7 +5,7 @@ import { deleteBranch } from "../repository/change/destroy-commits.ts";
 export default tool({
   name: "git_delete_branch",
   title: "Delete a branch",
-  description: "Delete a local branch, merged or not. Shows what is lost, asks, keeps a recovery ref.",
+  description: "Delete a local branch, merged or not. Shows what is lost, asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

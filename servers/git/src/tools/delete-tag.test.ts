@@ -15,7 +15,7 @@ describe("git_delete_tag", () => {
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(tag);
   });
 
-  it("changes nothing without agreement, or where there is no such tag", async () => {
+  it("changes nothing without confirmation, or if the tag does not exist", async () => {
     const { call, git } = sample();
     const refused = call("git_delete_tag", { tag_name: "v0.9" }, fakeCall({ agrees: false }));
     expect((await failureOf(refused)).kind).toBe("denied");

@@ -5,7 +5,7 @@ import { deleteTag } from "../repository/change/destroy-commits.ts";
 export default tool({
   name: "git_delete_tag",
   title: "Delete a tag",
-  description: "Delete a local tag. Asks, keeps a recovery ref.",
+  description: "Delete a local tag. Asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

@@ -4,7 +4,7 @@ import { emptyRepository, failureOf, git as run, useSample, write } from "../../
 const sample = useSample("dirty");
 
 describe("git_diff_staged", () => {
-  it("is what git itself prints", async () => {
+  it("matches git's output", async () => {
     const { text } = await sample().call("git_diff_staged");
     const patch = sample().git("diff", "--cached").trimEnd();
     expect(text).toBe(`Staged changes:\n${patch}\n(1 file changed, 1 insertion, 1 deletion)`);

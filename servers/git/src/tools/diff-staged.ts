@@ -6,7 +6,7 @@ import { diff } from "../repository/read/diff.ts";
 export default tool({
   name: "git_diff_staged",
   title: "Staged changes",
-  description: "Show changes that are staged for the next commit.",
+  description: "Show changes staged for the next commit.",
   effect: "read",
   openWorld: false,
   view: "diff",

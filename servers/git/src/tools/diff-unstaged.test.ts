@@ -4,13 +4,13 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("dirty");
 
 describe("git_diff_unstaged", () => {
-  it("is what git itself prints", async () => {
+  it("matches git's output", async () => {
     const { text } = await sample().call("git_diff_unstaged");
     const patch = sample().git("diff").trimEnd();
     expect(text).toBe(`Unstaged changes:\n${patch}\n(1 file changed, 1 insertion, 1 deletion)`);
   });
 
-  it("takes context lines, paths and a format", async () => {
+  it("accepts context lines, paths and a format", async () => {
     const { call } = sample();
     const { text } = await call("git_diff_unstaged", { context_lines: 0 });
     expect(text).toContain("@@ -4 +4 @@");
@@ -19,7 +19,7 @@ describe("git_diff_unstaged", () => {
     expect((await call("git_diff_unstaged", { format: "name_status" })).text).toContain("M src/app.ts");
   });
 
-  it("shows untracked files where asked, and writes nothing", async () => {
+  it("shows untracked files on request, and writes nothing", async () => {
     const { call, git, write } = sample();
     write("new folder/b.ts", "fresh\n");
     write("ignored.log", "noise\n");
@@ -35,7 +35,7 @@ describe("git_diff_unstaged", () => {
     expect([git("count-objects"), git("status", "--porcelain")]).toEqual(before);
   });
 
-  it("ignores whitespace where asked", async () => {
+  it("ignores whitespace on request", async () => {
     const { call, git, write } = sample();
     git("checkout", "--quiet", ".");
     write("README.md", git("show", "HEAD:README.md").replaceAll("\n", "  \n"));
@@ -46,7 +46,7 @@ describe("git_diff_unstaged", () => {
     expect(text).toContain("(1 file changed, 1 insertion, 1 deletion)");
   });
 
-  it("leaves lock files out unless they are named, and says so", async () => {
+  it("omits lock files unless they are named, and reports it", async () => {
     const { call, git, write } = sample();
     const name = "web [1]/package-lock.json";
     write(name, "{}\n");
@@ -56,13 +56,13 @@ describe("git_diff_unstaged", () => {
     const { text } = await call("git_diff_unstaged");
     expect(text).not.toContain('"a": 1');
     expect(text).toContain(
-      `(2 files changed, 2 insertions, 2 deletions; lock files left out unless named in paths: ${name})`,
+      `(2 files changed, 2 insertions, 2 deletions; lock files omitted unless named in paths: ${name})`,
     );
     expect((await call("git_diff_unstaged", { paths: [name] })).text).toContain('+{ "a": 1 }');
     expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain(`+1 -1 ${name}`);
   });
 
-  it("refuses a cursor whose changes are no longer there", async () => {
+  it("refuses a cursor whose changes no longer exist", async () => {
     const { call, write } = sample();
     write("src/app.ts", "x\n".repeat(20_000));
     const { text } = await call("git_diff_unstaged");

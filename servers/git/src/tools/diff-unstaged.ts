@@ -6,7 +6,7 @@ import { diff } from "../repository/read/diff.ts";
 export default tool({
   name: "git_diff_unstaged",
   title: "Unstaged changes",
-  description: "Show changes that are not staged yet; new files with include_untracked.",
+  description: "Show unstaged changes; include_untracked adds new files.",
   effect: "read",
   openWorld: false,
   view: "diff",
@@ -17,7 +17,7 @@ export default tool({
     paths,
     format: diffFormat,
     ignore_whitespace: ignoreWhitespace,
-    include_untracked: z.boolean().default(false).describe("New files as well."),
+    include_untracked: z.boolean().default(false).describe("Include new files."),
     cursor: fields.cursor,
   }),
   async run({ repo_path, context_lines, ignore_whitespace, include_untracked, ...query }, git, call) {

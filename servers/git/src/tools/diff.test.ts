@@ -18,7 +18,7 @@ describe("git_diff", () => {
     }
   });
 
-  it("pages through a large diff without loss: whole files first, then the rest by cursor", async () => {
+  it("pages through a large diff without loss: complete files first, then the rest by cursor", async () => {
     const { call, git, write } = sample();
     const lines = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${name} line ${index}\n`).join("");
@@ -46,7 +46,7 @@ describe("git_diff", () => {
     expect(pages).toBeGreaterThan(4);
   });
 
-  it("keeps a cursor to the commits that it began with", async () => {
+  it("binds a cursor to its original commits", async () => {
     const { call, git, write } = sample();
     git("checkout", "--quiet", "--force", "-b", "moving");
     write("big.txt", "a line of text\n".repeat(3_000));

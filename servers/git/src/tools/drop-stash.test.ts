@@ -5,7 +5,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_drop_stash", () => {
-  it("drops after asking, and the stash can be applied from where it is kept", async () => {
+  it("drops after asking, and the stash can be applied from the recovery ref", async () => {
     const { call, git } = sample();
     const asked = fakeCall({ agrees: true });
     const { data } = await call("git_drop_stash", {}, asked);
@@ -15,7 +15,7 @@ describe("git_drop_stash", () => {
     expect(git("diff", "--name-only").trim()).toBe("README.md");
   });
 
-  it("takes nothing but the name of a stash", async () => {
+  it("accepts only stash names", async () => {
     const { call, git } = sample();
     for (const stash of ["--all", "main", "stash@{5}", "0"])
       expect((await failureOf(call("git_drop_stash", { stash }))).code, stash).toBe("bad_revision");

@@ -5,7 +5,7 @@ import { dropStash } from "../repository/change/destroy-commits.ts";
 export default tool({
   name: "git_drop_stash",
   title: "Drop a stash",
-  description: "Delete one stash. Shows what it holds, asks, keeps a recovery ref.",
+  description: "Delete one stash. Shows its contents, asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

@@ -34,7 +34,7 @@ describe("git_fetch", () => {
     );
   });
 
-  it("reports progress that only goes up", async () => {
+  it("reports increasing progress", async () => {
     const { root, bare } = await cloned();
     const source = place.path("source");
     commitFiles(source, "News", { "news.txt": "fresh\n" });

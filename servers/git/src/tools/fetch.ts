@@ -5,7 +5,7 @@ import { fetch } from "../repository/remote/transfer.ts";
 export default tool({
   name: "git_fetch",
   title: "Fetch",
-  description: "Fetch a remote's branches; local branches stay where they are.",
+  description: "Fetch a remote's branches; local branches don't move.",
   effect: "add",
   openWorld: true,
   toolset: "remote",
@@ -13,7 +13,7 @@ export default tool({
     repo_path: repoPath,
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Only this branch."),
-    prune: z.boolean().default(false).describe("Forget branches that are gone there."),
+    prune: z.boolean().default(false).describe("Remove branches deleted on the remote."),
     tags: z.boolean().default(false).describe("Fetch all tags."),
   }),
   output: z.object({ remote: z.string(), updated: movedRefs, count: z.number() }),

@@ -25,7 +25,7 @@ describe("git_grep", () => {
     expect((await call("git_grep", { pattern: "--no-index" })).data.matches).toEqual([]);
   });
 
-  it("shows lines around a match where asked, across pages", async () => {
+  it("shows context lines on request, across pages", async () => {
     const { call, write, git } = sample();
     write("-- odd\nname.txt", "1\n2\n3 hit\n4\n5\n6\n7 hit\n");
     git("add", ".");
@@ -64,13 +64,13 @@ describe("git_grep", () => {
     expect(lines.length).toBeGreaterThan(4);
   });
 
-  it("explains a pattern that is no regular expression", async () => {
+  it("explains a pattern that is not a regular expression", async () => {
     const error = await failureOf(sample().call("git_grep", { pattern: "(" }));
     expect(error).toMatchObject({ kind: "invalid", code: "bad_pattern" });
     expect(error.hint).toContain("fixed_strings");
   });
 
-  it("understands what Perl does, and says so where git cannot", async () => {
+  it("understands Perl syntax, and reports if git does not support it", async () => {
     const { call, write } = sample();
     write("src/util.ts", "let x = 42;\n");
     const { data } = await call("git_grep", { pattern: "\\bx = \\d+(?=;)" });

@@ -6,7 +6,8 @@ import { grep } from "../repository/read/grep.ts";
 export default tool({
   name: "git_grep",
   title: "Search tracked files",
-  description: "Search tracked files for a regular expression (POSIX extended or Perl), here or in a commit.",
+  description:
+    "Search tracked files for a regular expression (POSIX extended or Perl), in the working tree or a commit.",
   effect: "read",
   openWorld: false,
   toolset: "read",
@@ -15,8 +16,8 @@ export default tool({
     pattern: z.string().min(1).max(2_000).describe("Regular expression, such as TODO|FIXME."),
     revision: z.string().optional().describe("Search this commit; default: the working tree."),
     paths,
-    ignore_case: z.boolean().default(false).describe("Ignore upper and lower case."),
-    fixed_strings: z.boolean().default(false).describe("Take pattern literally."),
+    ignore_case: z.boolean().default(false).describe("Case-insensitive."),
+    fixed_strings: z.boolean().default(false).describe("Match pattern literally."),
     context_lines: contextLines.default(0),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,

@@ -5,7 +5,7 @@ import { callTool, failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_init", () => {
-  it("makes a repository without a template", async () => {
+  it("creates a repository without a template", async () => {
     const { over, place } = sample();
     const { data } = await callTool(over, "git_init", {
       path: place.path("a", "b"),
@@ -18,7 +18,7 @@ describe("git_init", () => {
     expect(existsSync(place.path("c.git", "HEAD"))).toBe(true);
   });
 
-  it("refuses a repository that is there, a bad branch, and a place outside", async () => {
+  it("refuses an existing repository, an invalid branch, and a path outside", async () => {
     const { over, place, root } = sample();
     const code = async (args: object) => (await failureOf(callTool(over, "git_init", { ...args }))).code;
     expect(await code({ path: root })).toBe("already_a_repository");

@@ -4,13 +4,13 @@ import { init } from "../repository/change/new-repository.ts";
 
 export default tool({
   name: "git_init",
-  title: "Make a repository",
-  description: "Make a new, empty repository in a directory inside the allowed ones.",
+  title: "Create a repository",
+  description: "Create an empty repository in a directory inside the allowed ones.",
   effect: "add",
   openWorld: false,
   toolset: "extra",
   input: z.strictObject({
-    path: z.string().min(1).describe("The directory; it is made if it does not exist."),
+    path: z.string().min(1).describe("Directory; created if missing."),
     initial_branch: z.string().min(1).max(250).optional().describe("Name of the first branch."),
     bare: z.boolean().default(false).describe("Without a working tree."),
   }),

@@ -23,7 +23,7 @@ describe("git_list_files", () => {
     expect(data.files).toEqual(["src/app.ts", "src/feature.ts", "src/util.ts"]);
   });
 
-  it("pages in the commit where it began", async () => {
+  it("pages in the same commit", async () => {
     const { call, git } = sample();
     const first = await call("git_list_files", { revision: "feature", limit: 4 });
     git("branch", "--force", "feature", "main~2");

@@ -13,7 +13,7 @@ export default tool({
   input: z.strictObject({
     repo_path: repoPath,
     kind: z.enum(["tracked", "untracked", "ignored"]).default("tracked").describe("Which files."),
-    revision: z.string().optional().describe("The files of this commit instead."),
+    revision: z.string().optional().describe("List the files of this commit instead."),
     paths,
     limit: fields.limit(200, 5_000),
     cursor: fields.cursor,

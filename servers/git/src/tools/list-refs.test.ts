@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_list_refs", () => {
-  it("lists tags, newest first, with the commit that they mark", async () => {
+  it("lists tags, newest first, with their commits", async () => {
     const { data } = await sample().call("git_list_refs", { kind: "tags" });
     expect(data.refs).toMatchObject([
       { name: "v1.0", commit: sample().git("rev-parse", "main").trim(), subject: "Version one" },
@@ -21,7 +21,7 @@ describe("git_list_refs", () => {
     expect(text).not.toContain("sesame");
   });
 
-  it("lists stashes, worktrees and what was kept for recovery", async () => {
+  it("lists stashes, worktrees and recovery refs", async () => {
     const { call, git, place } = sample();
     expect((await call("git_list_refs", { kind: "stashes" })).data.refs).toMatchObject([
       { name: "stash@{0}", subject: "On main: aside" },
@@ -36,7 +36,7 @@ describe("git_list_refs", () => {
     expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toHaveLength(1);
   });
 
-  it("refuses a cursor whose place is gone", async () => {
+  it("refuses a cursor whose position no longer exists", async () => {
     const { call, git } = sample();
     const { data } = await call("git_list_refs", { kind: "tags", limit: 1 });
     git("tag", "-d", "v1.0");

@@ -8,7 +8,7 @@ const subjects = (data: Record<string, unknown>) =>
   (data.commits as Commits).map(({ message }) => message.split("\n", 1)[0]);
 
 describe("git_log", () => {
-  it("lists commits newest first, with whole messages", async () => {
+  it("lists commits newest first, with full messages", async () => {
     const { data, text } = await sample().call("git_log");
     expect(text.startsWith("Commit history:\n")).toBe(true);
     expect(subjects(data)).toEqual(["Our line", "Add café", "First commit"]);
@@ -22,7 +22,7 @@ describe("git_log", () => {
     });
   });
 
-  it("keeps commits whole where dates narrow it (the official server scrambles them)", async () => {
+  it("keeps commits intact when filtered by date (the official server scrambles them)", async () => {
     const { call } = sample();
     const both = { start_timestamp: "2024-01-02T00:00:00Z", end_timestamp: "2024-01-04" };
     expect(subjects((await call("git_log", { ...both, revision: "feature" })).data)).toEqual([
@@ -35,12 +35,12 @@ describe("git_log", () => {
     expect(subjects((await call("git_log", { start_timestamp: "yesterday" })).data)).toEqual([]);
   });
 
-  it("takes a day for all of it, whatever time of day it is now", async () => {
+  it("treats a date as the whole day, whatever the current time", async () => {
     const day = { start_timestamp: "2024-01-02", end_timestamp: "2024-01-02" };
     expect(subjects((await sample().call("git_log", day)).data)).toEqual(["Add café"]);
   });
 
-  it("refuses what is no date, instead of taking it for now", async () => {
+  it("refuses an invalid date, instead of treating it as now", async () => {
     const error = await failureOf(sample().call("git_log", { start_timestamp: "some day" }));
     expect(error).toMatchObject({ kind: "invalid", code: "bad_date" });
   });
@@ -68,7 +68,7 @@ describe("git_log", () => {
     ]);
   });
 
-  it("reads ranges and tells merges", async () => {
+  it("reads ranges and marks merges", async () => {
     const { call, git } = sample();
     git("merge", "--quiet", "--no-edit", "feature");
     const { data } = await call("git_log", { revision: "main~1..main" });
@@ -80,7 +80,7 @@ describe("git_log", () => {
     ]);
   });
 
-  it("continues the same list although the branch has moved", async () => {
+  it("continues the same list even if the branch has moved", async () => {
     const { call, git } = sample();
     const first = await call("git_log", { max_count: 1 });
     git("commit", "--quiet", "--allow-empty", "-m", "Newer");
@@ -96,7 +96,7 @@ describe("git_log", () => {
     expect((await other).kind).toBe("invalid");
   });
 
-  it("takes a pickaxe as it is written, and other filters in any case", async () => {
+  it("takes a pickaxe literally, and other filters case-insensitively", async () => {
     const { call, git, write } = sample();
     write("case.txt", "FooBar\n");
     git("add", "case.txt");
@@ -106,7 +106,7 @@ describe("git_log", () => {
     expect(subjects((await call("git_log", { grep: "adds foobar" })).data)).toEqual(["Adds FooBar"]);
   });
 
-  it("takes no number with an unknown word for a date", async () => {
+  it("does not accept a number with an unknown word as a date", async () => {
     for (const text of ["5 bananas", "2024-01-15 sharp", "in 3 days"])
       expect((await failureOf(sample().call("git_log", { start_timestamp: text }))).code, text).toBe(
         "bad_date",
@@ -121,7 +121,7 @@ describe("git_log", () => {
       await sample().call("git_log", { start_timestamp: text });
   });
 
-  it("leaves a long message to git_show, which has all of it", async () => {
+  it("truncates a long message, which git_show returns in full", async () => {
     const { call, git } = sample();
     const body = "word ".repeat(2_500).trim();
     git("commit", "--quiet", "--allow-empty", "-m", "Long", "-m", body);

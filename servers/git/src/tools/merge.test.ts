@@ -5,7 +5,7 @@ import { callTool, failureOf, gitOver, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_merge", () => {
-  it("merges, and says what came in", async () => {
+  it("merges, and reports the merged commits", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD").trim();
     const { data } = await call("git_merge", { revision: "feature" });
@@ -20,7 +20,7 @@ describe("git_merge", () => {
     expect(git("log", "-1", "--format=%s").trim()).toBe("Merge feature");
   });
 
-  it("names only tools that are offered, in undo and in hints, and else the commands of a terminal", async () => {
+  it("mentions only offered tools in undo and hints, and otherwise terminal commands", async () => {
     const { root, place, git } = sample();
     const over = gitOver([place.folder], { offers: (name) => !/^git_(reset_hard|add|init)$/.test(name) });
     const before = git("rev-parse", "HEAD").trim();
@@ -32,10 +32,10 @@ describe("git_merge", () => {
     expect(conflict.code).toBe("conflict");
     expect(conflict.hint).toMatch(/ git add and git_commit \(in a terminal\)\.$/);
     const nowhere = await failureOf(callTool(over, "git_status", { repo_path: place.folder }));
-    expect(nowhere.hint).toMatch(/ git init makes a new one \(in a terminal\)\.$/);
+    expect(nowhere.hint).toMatch(/ git init creates a new one \(in a terminal\)\.$/);
   });
 
-  it("abandons conflicts, and names the files", async () => {
+  it("aborts on conflicts, and lists the files", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD");
     const error = await failureOf(call("git_merge", { revision: "conflicting" }));
@@ -45,7 +45,7 @@ describe("git_merge", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("leaves conflicts to be resolved where asked", async () => {
+  it("leaves conflicts to resolve on request", async () => {
     const { call, root } = sample();
     const { data } = await call("git_merge", { revision: "conflicting", on_conflict: "keep" });
     expect(data.conflicted).toEqual(["src/app.ts"]);
@@ -58,7 +58,7 @@ describe("git_merge", () => {
     expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("operation_in_progress");
   });
 
-  it("moves forward only, never, or where it can", async () => {
+  it("fast-forwards only, never, or if possible", async () => {
     const { call, git } = sample();
     expect((await failureOf(call("git_merge", { revision: "feature", fast_forward: "only" }))).code).toBe(
       "not_fast_forward",
@@ -78,7 +78,7 @@ describe("git_merge", () => {
     expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("local_changes");
   });
 
-  it("ends what is under way: continues once the conflicts are resolved, or aborts and keeps what the files held", async () => {
+  it("ends an operation in progress: continues once conflicts are resolved, or aborts and keeps the files' content", async () => {
     const { call, git, write, root } = sample();
     await call("git_merge", { revision: "conflicting", on_conflict: "keep" });
     expect((await failureOf(call("git_stash"))).code).toBe("operation_in_progress");

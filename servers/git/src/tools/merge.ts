@@ -17,12 +17,9 @@ export default tool({
     action: z
       .enum(["merge", "continue", "abort"])
       .default("merge")
-      .describe("continue or abort: ends a merge, rebase, cherry-pick or revert under way."),
+      .describe("continue or abort a merge, rebase, cherry-pick or revert in progress."),
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
-    fast_forward: z
-      .enum(["allow", "only", "never"])
-      .default("allow")
-      .describe("Whether moving the branch is enough."),
+    fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
   }),
   output: integrated,

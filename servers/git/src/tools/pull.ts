@@ -5,14 +5,14 @@ import { pull } from "../repository/remote/transfer.ts";
 export default tool({
   name: "git_pull",
   title: "Pull",
-  description: "Fetch a branch and move the current one to it, only where that loses nothing (fast-forward).",
+  description: "Fetch a branch and fast-forward the current branch to it.",
   effect: "change",
   openWorld: true,
   toolset: "remote",
   input: z.strictObject({
     repo_path: repoPath,
     remote: remoteName,
-    branch_name: z.string().min(1).max(250).optional().describe("Branch there; default: the same name."),
+    branch_name: z.string().min(1).max(250).optional().describe("Remote branch. Default: the same name."),
   }),
   output: integrated,
   run: ({ repo_path, remote, branch_name }, git, call) =>

@@ -6,7 +6,7 @@ import { cloned, over, usePlace } from "../../test/upstream.ts";
 usePlace();
 
 describe("git_push_force_with_lease", () => {
-  it("push with a lease shows the loss, keeps it, and stops where the remote has moved", async () => {
+  it("push with a lease shows the loss, keeps it, and stops if the remote has moved", async () => {
     const { root, bare } = await cloned();
     const old = git(root, "rev-parse", "HEAD").trim();
     git(root, "reset", "--quiet", "--hard", "HEAD~1");

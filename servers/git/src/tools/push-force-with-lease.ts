@@ -5,7 +5,8 @@ import { forcePush } from "../repository/change/destroy-commits.ts";
 export default tool({
   name: "git_push_force_with_lease",
   title: "Force push with lease",
-  description: "Replace a remote branch, only if it is still where it was fetched. Shows the loss and asks.",
+  description:
+    "Replace a remote branch, only if it has not moved since it was fetched. Shows the loss and asks.",
   effect: "destroy",
   openWorld: true,
   toolset: "danger",

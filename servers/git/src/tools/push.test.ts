@@ -7,7 +7,7 @@ import { cloned, over, place, servers, usePlace } from "../../test/upstream.ts";
 usePlace();
 
 describe("git_push", () => {
-  it("push sends one branch and a tag, and refuses what would lose commits there", async () => {
+  it("push sends one branch and a tag, and refuses to lose remote commits", async () => {
     const { root, bare } = await cloned();
     commitFiles(root, "Mine", { "mine.txt": "x\n" });
     git(root, "tag", "v3");
@@ -30,7 +30,7 @@ describe("git_push", () => {
     );
   });
 
-  it("reports progress that only goes up", async () => {
+  it("reports increasing progress", async () => {
     const { root } = await cloned();
     commitFiles(root, "Mine", { "mine.txt": "x\n" });
     const call = fakeCall();
@@ -40,7 +40,7 @@ describe("git_push", () => {
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
-  it("stops when the call ends, with nothing pushed and nothing left running", async () => {
+  it("stops when the call ends, with nothing pushed and no process left", async () => {
     const { root, bare } = await cloned();
     commitFiles(root, "Mine", { "mine.txt": "x\n" });
     const deaf = await serveGit(place.path("served"), { stallOn: "/git-receive-pack" });

@@ -14,7 +14,7 @@ export default tool({
     remote: remoteName,
     branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
     tag: z.string().min(1).max(250).optional().describe("A tag to push as well."),
-    set_upstream: z.boolean().default(false).describe("Let the branch track the remote's."),
+    set_upstream: z.boolean().default(false).describe("Track the remote branch."),
   }),
   output: z.object({ remote: z.string(), pushed: movedRefs, notes }),
   run: ({ repo_path, branch_name, set_upstream, ...query }, git, call) =>

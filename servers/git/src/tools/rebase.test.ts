@@ -5,7 +5,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_rebase", () => {
-  it("rebases after asking, and can be undone as it says", async () => {
+  it("rebases after asking, and its undo works", async () => {
     const { call, git } = sample();
     const head = git("rev-parse", "HEAD").trim();
     const asked = fakeCall({ agrees: true });
@@ -19,7 +19,7 @@ describe("git_rebase", () => {
     expect(git("rev-parse", "HEAD").trim()).toBe(head);
   });
 
-  it("abandons conflicts and leaves no trace", async () => {
+  it("aborts on conflicts and leaves no trace", async () => {
     const { call, git } = sample();
     const before = git("for-each-ref") + git("status", "--porcelain");
     const error = await failureOf(call("git_rebase", { onto: "conflicting" }));

@@ -5,7 +5,8 @@ import { rebase } from "../repository/change/destroy-commits.ts";
 export default tool({
   name: "git_rebase",
   title: "Rebase",
-  description: "Rebase the current branch onto another commit. Shows what moves, asks, keeps a recovery ref.",
+  description:
+    "Rebase the current branch onto another commit. Shows what moves, asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_reflog", () => {
-  it("lists where HEAD was, newest first", async () => {
+  it("lists earlier positions of HEAD, newest first", async () => {
     const { call, git } = sample();
     const head = git("rev-parse", "HEAD").trim();
     git("reset", "--quiet", "--hard", "v0.9");
@@ -22,7 +22,7 @@ describe("git_reflog", () => {
     expect(second.data.entries).toMatchObject([{ selector: "main@{1}", action: "commit: Add café" }]);
   });
 
-  it("takes no option for a name", async () => {
+  it("does not accept an option as a name", async () => {
     expect((await failureOf(sample().call("git_reflog", { ref: "--all" }))).code).toBe("bad_revision");
   });
 });

@@ -6,7 +6,7 @@ import { reflog } from "../repository/read/refs.ts";
 export default tool({
   name: "git_reflog",
   title: "Reflog",
-  description: "List where HEAD or a branch pointed before, newest first: to find lost commits.",
+  description: "List earlier positions of HEAD or a branch, newest first, for example to find lost commits.",
   effect: "read",
   openWorld: false,
   toolset: "extra",

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_rename_branch", () => {
-  it("renames a branch, the current one too", async () => {
+  it("renames a branch, including the current one", async () => {
     const { call, git } = sample();
     const commit = git("rev-parse", "main").trim();
     const { data } = await call("git_rename_branch", { branch_name: "main", new_name: "trunk" });
@@ -12,7 +12,7 @@ describe("git_rename_branch", () => {
     expect(git("branch", "--show-current").trim()).toBe("trunk");
   });
 
-  it("refuses names that are taken, unknown or impossible", async () => {
+  it("refuses names that are taken, unknown or invalid", async () => {
     const rename = (branch_name: string, new_name: string) =>
       failureOf(sample().call("git_rename_branch", { branch_name, new_name }));
     expect((await rename("main", "feature")).code).toBe("branch_exists");

@@ -5,7 +5,7 @@ import { renameBranch } from "../repository/change/rename.ts";
 export default tool({
   name: "git_rename_branch",
   title: "Rename a branch",
-  description: "Rename a local branch, with its upstream and reflog. A remote's branch keeps its name.",
+  description: "Rename a local branch, with its upstream and reflog. The remote branch keeps its name.",
   effect: "change",
   openWorld: false,
   toolset: "extra",

@@ -7,7 +7,7 @@ const sample = useSample("dirty");
 const read = (path: string) => readFileSync(`${sample().root}/${path}`, "utf8");
 
 describe("git_reset_hard", () => {
-  it("names the exact loss when it asks", async () => {
+  it("states the exact loss when it asks", async () => {
     const call = fakeCall({ agrees: true });
     await sample().call("git_reset_hard", { revision: "v0.9" }, call);
     expect(call.questions).toHaveLength(1);
@@ -15,11 +15,11 @@ describe("git_reset_hard", () => {
       /^Reset main from [0-9a-f]{10} to [0-9a-f]{10}\? It loses 1 commit: "\w+ Our line"\./,
     );
     expect(call.questions[0]).toContain(
-      "Uncommitted changes in 2 files are undone: src/app.ts, src/util.ts.",
+      "Uncommitted changes in 2 files are discarded: src/app.ts, src/util.ts.",
     );
   });
 
-  it("changes nothing where the user declines or cannot be asked", async () => {
+  it("changes nothing if the user declines or cannot be asked", async () => {
     const { call, git } = sample();
     const state = () =>
       git("rev-parse", "HEAD") + git("diff") + git("diff", "--cached") + git("for-each-ref");
@@ -31,7 +31,7 @@ describe("git_reset_hard", () => {
     expect(state()).toBe(before);
   });
 
-  it("can be undone as it says: commits, staged and unstaged changes", async () => {
+  it("its undo works: commits, staged and unstaged changes", async () => {
     const { call, git } = sample();
     const [head, staged, unstaged] = [git("rev-parse", "HEAD"), git("diff", "--cached"), git("diff")];
     const { data } = await call("git_reset_hard", { revision: "v0.9" });
@@ -49,14 +49,14 @@ describe("git_reset_hard", () => {
     ]);
   });
 
-  it("abandons a merge, and keeps the resolution begun", async () => {
+  it("aborts a merge, and keeps the partial resolution", async () => {
     const { call, git, write } = sample();
     git("reset", "--quiet", "--hard");
     expect(() => git("merge", "conflicting")).toThrow();
     write("src/app.ts", "half resolved\n");
     const asked = fakeCall({ agrees: true });
     const { data } = await call("git_reset_hard", {}, asked);
-    expect(asked.questions[0]).toContain("The merge under way is abandoned.");
+    expect(asked.questions[0]).toContain("The merge in progress is aborted.");
     expect((await call("git_status")).data.operation).toBeUndefined();
     expect(git("show", `${String(data.recovery)}:src/app.ts`)).toBe("half resolved\n");
     expect(read("src/app.ts")).not.toBe("half resolved\n");

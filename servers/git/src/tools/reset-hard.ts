@@ -6,7 +6,7 @@ export default tool({
   name: "git_reset_hard",
   title: "Reset hard",
   description:
-    "Move the branch, index and working tree to a commit. Shows the loss, asks, keeps a recovery ref.",
+    "Move the branch, index and working tree to a commit. Shows the loss, asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("dirty");
 
 describe("git_reset", () => {
-  it("unstages everything and leaves the files as they are", async () => {
+  it("unstages everything and leaves the files unchanged", async () => {
     const { call, git } = sample();
     const { data, text } = await call("git_reset");
     expect(text.startsWith("All staged changes reset\n")).toBe(true);
@@ -13,7 +13,7 @@ describe("git_reset", () => {
     expect(git("diff", "--name-only").trim()).toBe("src/app.ts\nsrc/util.ts");
   });
 
-  it("can be undone as it says", async () => {
+  it("its undo works", async () => {
     const { call, git } = sample();
     const staged = git("diff", "--cached");
     const { data } = await call("git_reset");
@@ -22,7 +22,7 @@ describe("git_reset", () => {
     expect(git("diff", "--cached")).toBe(staged);
   });
 
-  it("unstages only the named files, also before the first commit", async () => {
+  it("unstages only the named files, even before the first commit", async () => {
     const { call, git, write } = sample();
     write("other.txt", "x\n");
     git("add", "other.txt");
@@ -33,7 +33,7 @@ describe("git_reset", () => {
     expect(git("ls-files")).toBe("");
   });
 
-  it("does not forget a merge that is under way", async () => {
+  it("does not discard a merge in progress", async () => {
     const { call, git } = sample();
     git("reset", "--quiet", "--hard");
     expect(() => git("merge", "conflicting")).toThrow();

@@ -5,7 +5,7 @@ import { unstage } from "../repository/change/stage.ts";
 export default tool({
   name: "git_reset",
   title: "Unstage",
-  description: "Unstage everything, or some files; the working tree stays as it is.",
+  description: "Unstage everything, or some files. The working tree is unchanged.",
   effect: "change",
   openWorld: false,
   toolset: "write",

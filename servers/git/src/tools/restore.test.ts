@@ -6,7 +6,7 @@ const sample = useSample("dirty");
 const read = (path: string) => readFileSync(`${sample().root}/${path}`, "utf8");
 
 describe("git_restore", () => {
-  it("restores a file, and keeps what it held", async () => {
+  it("restores a file, and keeps its previous content", async () => {
     const { call } = sample();
     const mine = read("src/app.ts");
     const { data } = await call("git_restore", { files: ["src/app.ts"] });
@@ -15,7 +15,7 @@ describe("git_restore", () => {
     expect(read("src/app.ts")).toBe(mine);
   });
 
-  it("restores from a commit, and the index where asked", async () => {
+  it("restores from a commit, and the index on request", async () => {
     const { call, git } = sample();
     await call("git_restore", { files: ["src"], source: "v0.9", staged: true });
     expect(git("diff", "v0.9", "--", "src")).toBe("");
@@ -23,7 +23,7 @@ describe("git_restore", () => {
     expect(git("diff", "--cached", "--", "src")).toBe("");
   });
 
-  it("brings a deleted file back, and names what is unknown", async () => {
+  it("restores a deleted file, and reports unknown paths", async () => {
     const { call, root } = sample();
     const { rmSync } = await import("node:fs");
     rmSync(`${root}/README.md`);
@@ -35,7 +35,7 @@ describe("git_restore", () => {
     );
   });
 
-  it("names what a source changed, and keeps an untracked file that it overwrites", async () => {
+  it("lists what a source changed, and keeps an untracked file that it overwrites", async () => {
     const { call, git, write, root } = sample();
     git("stash", "push", "--quiet", "--include-untracked");
     const { data } = await call("git_restore", { files: ["src/app.ts"], source: "v0.9" });

@@ -6,7 +6,7 @@ export default tool({
   name: "git_restore",
   title: "Restore files",
   description:
-    "Give files the content of the index or a commit. What they held is kept under a recovery ref.",
+    "Restore files from the index or a commit. Their previous content is kept under a recovery ref.",
   effect: "change",
   openWorld: false,
   toolset: "write",

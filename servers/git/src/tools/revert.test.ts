@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_revert", () => {
-  it("makes a commit that undoes another", async () => {
+  it("creates a commit that undoes another", async () => {
     const { call, git } = sample();
     const { data } = await call("git_revert", { commit: "HEAD" });
     expect(git("diff", "v0.9", "HEAD")).toBe("");
@@ -12,7 +12,7 @@ describe("git_revert", () => {
     expect(data.files).toEqual([{ path: "src/app.ts", status: "modified" }]);
   });
 
-  it("abandons conflicts", async () => {
+  it("aborts on conflicts", async () => {
     const { call, git, write } = sample();
     write("src/app.ts", "all new\n");
     git("commit", "--quiet", "--all", "-m", "All new");

@@ -5,7 +5,7 @@ import { revert } from "../repository/change/integrate.ts";
 export default tool({
   name: "git_revert",
   title: "Revert a commit",
-  description: "Make a new commit that undoes another one.",
+  description: "Create a commit that undoes another one.",
   effect: "change",
   openWorld: false,
   toolset: "extra",

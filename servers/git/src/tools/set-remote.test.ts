@@ -16,7 +16,7 @@ describe("git_set_remote", () => {
     expect(git("remote", "get-url", "upstream").trim()).toBe("git@git.example.org:b.git");
   });
 
-  it("refuses what git would run or reach besides", async () => {
+  it("refuses anything else that git would run or contact", async () => {
     const set = async (remote: string, url: string) =>
       (await failureOf(sample().call("git_set_remote", { remote, url }))).code;
     expect(await set("x", "ext::sh")).toBe("protocol_not_allowed");

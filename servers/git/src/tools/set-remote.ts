@@ -5,8 +5,7 @@ import { setRemote } from "../repository/change/rename.ts";
 export default tool({
   name: "git_set_remote",
   title: "Add or change a remote",
-  description:
-    "Add a remote, or change the URL of an existing one. Nothing is contacted; git_fetch does that.",
+  description: "Add a remote, or change the URL of an existing one. Does not contact it; git_fetch does.",
   effect: "change",
   openWorld: false,
   toolset: "remote",

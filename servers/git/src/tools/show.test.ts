@@ -12,13 +12,13 @@ describe("git_show", () => {
     expect(text).toContain(git("-c", "core.quotePath=false", "show", "--format=", "v0.9").trim());
   });
 
-  it("shows the first commit against nothing", async () => {
+  it("shows the first commit against an empty tree", async () => {
     const { text } = await sample().call("git_show", { revision: "main~2" });
     expect(text).toContain("new file mode 100644");
     expect(text).toContain("(2 files changed, 11 insertions, 0 deletions)");
   });
 
-  it("shows a merge against its first parent, and says so", async () => {
+  it("shows a merge against its first parent, and reports it", async () => {
     const { call, git } = sample();
     git("merge", "--quiet", "--no-edit", "feature");
     const { text } = await call("git_show", { revision: "HEAD" });
@@ -36,14 +36,14 @@ describe("git_show", () => {
     expect(blob.text).toMatch(/^Blob: [0-9a-f]{40}\nOURS\nthree\n\(lines 2 to 3, file of \d+ B\)$/);
   });
 
-  it("shows a tag with its message and what it marks", async () => {
+  it("shows a tag with its message and target", async () => {
     const { text } = await sample().call("git_show", { revision: "v1.0" });
     expect(text).toMatch(/^Tag: v1\.0\nTagger: Test <test@example\.org>\n/);
     expect(text).toContain("Message: Version one");
     expect(text).toContain("Message: Our line");
   });
 
-  it("reads a large file in pages that join without loss", async () => {
+  it("reads a large file in pages without loss", async () => {
     const { call, git, write } = sample();
     const content = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join("\n");
     write("large.txt", content);
@@ -69,7 +69,7 @@ describe("git_show", () => {
     expect((await call("git_show", { revision: "HEAD" })).text).toContain("1 binary");
   });
 
-  it("refuses a range that ends before it begins", async () => {
+  it("refuses a range that ends before it starts", async () => {
     const range = { revision: "HEAD:src/app.ts", start_line: 3, end_line: 2 };
     expect((await failureOf(sample().call("git_show", range))).code).toBe("bad_range");
   });

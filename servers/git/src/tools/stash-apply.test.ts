@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_stash_apply", () => {
-  it("applies a stash, which stays", async () => {
+  it("applies a stash and keeps it", async () => {
     const { call, git } = sample();
     const { data } = await call("git_stash_apply");
     expect(data.files).toEqual([{ path: "README.md", status: "modified" }]);
@@ -20,7 +20,7 @@ describe("git_stash_apply", () => {
     expect(data.conflicted).toEqual(["README.md"]);
   });
 
-  it("takes nothing that is no stash", async () => {
+  it("accepts only stashes", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_stash_apply", { stash: "v0.9" }))).code).toBe("bad_revision");
     expect((await failureOf(call("git_stash_apply", { stash: "stash@{9}" }))).code).toBe("bad_revision");

@@ -5,14 +5,14 @@ import { stashApply } from "../repository/change/stash.ts";
 export default tool({
   name: "git_stash_apply",
   title: "Apply a stash",
-  description: "Apply a stash, or a recovery ref, to the working tree. The stash stays.",
+  description: "Apply a stash, or a recovery ref, to the working tree. The stash is kept.",
   effect: "change",
   openWorld: false,
   toolset: "write",
   input: z.strictObject({
     repo_path: repoPath,
     stash: z.string().min(1).max(300).default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
-    index: z.boolean().default(false).describe("Restore what was staged as staged."),
+    index: z.boolean().default(false).describe("Also restore the index."),
   }),
   output: z.object({
     commit: z.string(),

@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("dirty");
 
 describe("git_stash", () => {
-  it("puts changes aside under a message", async () => {
+  it("stashes changes with a message", async () => {
     const { call, git } = sample();
     const { data } = await call("git_stash", { message: "for later" });
     expect(data).toMatchObject({
@@ -16,7 +16,7 @@ describe("git_stash", () => {
     expect(git("status", "--porcelain").trim()).toBe("?? notes.txt");
   });
 
-  it("takes new files, or only some, where asked", async () => {
+  it("includes new files, or only some files, on request", async () => {
     const { call, git } = sample();
     await call("git_stash", { files: ["src/app.ts"] });
     expect(git("diff", "--name-only")).toBe("");
@@ -25,7 +25,7 @@ describe("git_stash", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("says where there is nothing to put aside", async () => {
+  it("reports if there is nothing to stash", async () => {
     const { call, git } = sample();
     git("reset", "--quiet", "--hard");
     expect((await failureOf(call("git_stash"))).code).toBe("nothing_to_stash");

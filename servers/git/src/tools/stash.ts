@@ -5,15 +5,15 @@ import { stashPush } from "../repository/change/stash.ts";
 export default tool({
   name: "git_stash",
   title: "Stash changes",
-  description: "Put local changes aside; git_stash_apply brings them back.",
+  description: "Stash local changes; git_stash_apply restores them.",
   effect: "change",
   openWorld: false,
   toolset: "write",
   input: z.strictObject({
     repo_path: repoPath,
-    message: z.string().optional().describe("What it is about."),
+    message: z.string().optional().describe("Message."),
     files: files("Stash only these").optional(),
-    include_untracked: z.boolean().default(false).describe("New files as well."),
+    include_untracked: z.boolean().default(false).describe("Include new files."),
   }),
   output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
   run: ({ repo_path, include_untracked, ...query }, git, call) =>

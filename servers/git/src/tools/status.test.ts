@@ -4,7 +4,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("dirty");
 
 describe("git_status", () => {
-  it("names what is staged, unstaged and untracked, and not what is ignored", async () => {
+  it("lists staged, unstaged and untracked files, but not ignored ones", async () => {
     const { data, text } = await sample().call("git_status");
     expect(text.startsWith("Repository status:\n")).toBe(true);
     expect(data).toMatchObject({
@@ -19,7 +19,7 @@ describe("git_status", () => {
     });
   });
 
-  it("tells renames, deletions and both sides of one file", async () => {
+  it("shows renames, deletions and both sides of one file", async () => {
     const { git, write, call } = sample();
     git("reset", "--quiet", "--hard");
     git("mv", "README.md", "READ ME.md");
@@ -33,7 +33,7 @@ describe("git_status", () => {
     expect(data.unstaged).toEqual([{ path: "READ ME.md", status: "modified" }]);
   });
 
-  it("counts what is ahead of and behind the upstream", async () => {
+  it("counts commits ahead of and behind the upstream", async () => {
     const { git, call } = sample();
     git("update-ref", "refs/remotes/origin/main", "conflicting");
     git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
@@ -48,7 +48,7 @@ describe("git_status", () => {
     expect(data.unstaged).toHaveLength(1);
   });
 
-  it("says how much it left out of a long list", async () => {
+  it("reports how much of a long list it omitted", async () => {
     const { write, call } = sample();
     for (let index = 0; index < 900; index++) write(`many/a-file-with-a-name-${index}.txt`, "x");
     const whole = (await call("git_status")).data;
@@ -59,7 +59,7 @@ describe("git_status", () => {
     expect(Number(data.left_out) + (Array.isArray(data.untracked) ? data.untracked.length : 0)).toBe(900);
   });
 
-  it("explains what is no repository", async () => {
+  it("explains that a directory is not a repository", async () => {
     const { place, call } = sample();
     const error = await failureOf(call("git_status", { repo_path: place.folder }));
     expect(error).toMatchObject({ kind: "not_found", code: "not_a_repository" });

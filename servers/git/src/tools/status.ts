@@ -6,7 +6,7 @@ export default tool({
   name: "git_status",
   title: "Working tree status",
   description:
-    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; pass it in paths for its files.",
+    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is one entry; pass it in paths to list its files.",
   effect: "read",
   openWorld: false,
   toolset: "read",

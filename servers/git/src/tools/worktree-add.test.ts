@@ -19,7 +19,7 @@ describe("git_worktree_add", () => {
     });
   });
 
-  it("leaves nothing where it fails", async () => {
+  it("leaves nothing behind on failure", async () => {
     const { call, place } = sample();
     const taken = { path: place.path("taken"), branch_name: "main" };
     expect((await failureOf(call("git_worktree_add", taken))).code).toBe("branch_in_use");

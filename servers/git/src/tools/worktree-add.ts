@@ -5,15 +5,15 @@ import { addWorktree } from "../repository/change/new-repository.ts";
 export default tool({
   name: "git_worktree_add",
   title: "Add a worktree",
-  description: "Check a branch out into another new directory, next to the present working tree.",
+  description: "Check out a branch into a new directory, as an additional working tree.",
   effect: "add",
   openWorld: false,
   toolset: "extra",
   input: z.strictObject({
     repo_path: repoPath,
-    path: z.string().min(1).describe("The new directory, inside the allowed ones."),
-    branch_name: z.string().min(1).max(250).describe("Branch to check out; made if it does not exist."),
-    revision: z.string().optional().describe("Where a new branch begins; default HEAD."),
+    path: z.string().min(1).describe("New directory, inside an allowed one."),
+    branch_name: z.string().min(1).max(250).describe("Branch to check out; created if missing."),
+    revision: z.string().optional().describe("Starting point of a new branch. Default: HEAD."),
   }),
   output: z.object({
     path: z.string(),

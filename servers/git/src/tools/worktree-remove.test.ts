@@ -6,7 +6,7 @@ import { failureOf, useSample } from "../../test/fixture.ts";
 const sample = useSample("clean");
 
 describe("git_worktree_remove", () => {
-  it("removes a worktree after saying what is lost, and keeps that", async () => {
+  it("removes a worktree after stating what is lost, and keeps that", async () => {
     const { call, git, place } = sample();
     const path = place.path("twin");
     await call("git_worktree_add", { path, branch_name: "feature" });

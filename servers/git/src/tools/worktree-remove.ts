@@ -5,7 +5,8 @@ import { removeWorktree } from "../repository/change/destroy-files.ts";
 export default tool({
   name: "git_worktree_remove",
   title: "Remove a worktree",
-  description: "Remove a linked worktree; its branch stays. Shows the loss, asks, keeps a recovery ref.",
+  description:
+    "Remove a linked worktree; its branch is kept. Shows the loss, asks, and keeps a recovery ref.",
   effect: "destroy",
   openWorld: false,
   toolset: "danger",

@@ -32,7 +32,7 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
   await refuseFilters(repository, () => differing(repository, target, head), target);
   const moved = await commitsOnlyIn(repository, head, [target]);
   await confirm(
-    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old ones are kept under a recovery ref.`,
+    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old commits are kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "rebase", head);
   const { option, options } = await signing(repository);
@@ -54,10 +54,10 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
     if (conflicted.length === 0) throw failureOf(result, "rebase");
     throw new ToolError(
       "conflict",
-      `The rebase conflicts in ${conflicted.slice(0, 20).map(oneLine).join(", ")}. Everything is as it was before.`,
+      `The rebase conflicts in ${conflicted.slice(0, 20).map(oneLine).join(", ")}. Nothing was changed.`,
       {
         code: "conflict",
-        hint: "git_merge brings both sides together with one resolution.",
+        hint: "git_merge combines both sides with a single conflict resolution.",
       },
     );
   }
@@ -116,7 +116,7 @@ export async function deleteTag(repository: Repository, name: string, confirm: C
   if (tag === undefined) throw badRevision(name);
   const target = commit?.oid ?? tag.oid;
   await confirm(
-    `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${target.slice(0, 10)}? It is kept under a recovery ref. A remote keeps its own.`,
+    `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${target.slice(0, 10)}? It is kept under a recovery ref. Remote tags are not affected.`,
   );
   const recovery = await keep(repository, "delete-tag", tag.oid);
   await repository.output(["update-ref", "-d", `refs/tags/${name}`, tag.oid], "delete the tag");
@@ -131,7 +131,7 @@ export async function deleteTag(repository: Repository, name: string, confirm: C
 /** Deletes one stash. */
 export async function dropStash(repository: Repository, stash: string, confirm: Confirm): Promise<Destroyed> {
   if (!/^stash@\{\d+\}$/.test(stash)) {
-    throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not the name of a stash.`, {
+    throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
       code: "bad_revision",
       hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
     });
@@ -171,10 +171,10 @@ export async function forcePush(
   if (theirs === undefined) {
     throw new ToolError(
       "conflict",
-      `What ${oneLine(query.remote)} has on ${oneLine(branch)} is not known here.`,
+      `The state of ${oneLine(branch)} on ${oneLine(query.remote)} is not known locally.`,
       {
         code: "no_lease",
-        hint: "git_fetch first; a branch that is new there needs no force: git_push.",
+        hint: "Run git_fetch first. To create a new branch there, use git_push, without force.",
       },
     );
   }

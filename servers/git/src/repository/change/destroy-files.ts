@@ -39,9 +39,9 @@ export async function resetHard(
       `It loses ${counted(lost.count, "commit")}${lost.count > 0 ? `: ${lost.shown}` : ""}.`,
       changes.length === 0
         ? "There are no uncommitted changes."
-        : `Uncommitted changes in ${counted(changes.length, "file")} are undone${namesOf(changes)}.`,
-      ...(operation === undefined ? [] : [`The ${operation} under way is abandoned.`]),
-      "What is lost is kept under a recovery ref.",
+        : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,
+      ...(operation === undefined ? [] : [`The ${operation} in progress is aborted.`]),
+      "The lost changes are kept under a recovery ref.",
     ].join(" "),
   );
   const kept = await keepWorktree(repository, "reset-hard");
@@ -83,7 +83,7 @@ export async function removeWorktree(
   const lost = [...new Set([...changed, ...touched])].sort();
   await refuseFilters(added, () => pathBytes(added, touched));
   await confirm(
-    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are deleted for good.`,
+    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
   );
   const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
   await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
@@ -110,14 +110,15 @@ export async function clean(
       ["ls-files", "--others", "-z", ...list, "--", ...paths],
       "list the untracked files",
     );
-    // A name that ends in a slash is a repository of its own, which is never deleted; quoted ones cannot be named to git.
+    // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named
+    // to git.
     for (const record of records(output)) if (record.at(-1) !== 47) found.add(pathText(record));
   }
   const files = [...found].sort();
   if (files.length === 0) {
-    throw new ToolError("not_found", "There is no untracked file to delete.", {
+    throw new ToolError("not_found", "There are no untracked files to delete.", {
       code: "nothing_to_clean",
-      hint: "git_status lists untracked files; ignored: true takes ignored ones as well.",
+      hint: "git_status lists untracked files; ignored: true includes ignored files.",
     });
   }
   const sizes = await Promise.all(
@@ -127,10 +128,10 @@ export async function clean(
   if (bytes > MAX_KEPT_BYTES) {
     throw new ToolError(
       "too_large",
-      `The untracked files are ${sized(bytes)}, too much to keep for recovery.`,
+      `The untracked files total ${sized(bytes)}, too much to keep for recovery.`,
       {
         code: "too_large",
-        hint: "Name fewer files; build output is better deleted by its own tool.",
+        hint: "Name fewer files; delete build output with the build tool.",
       },
     );
   }

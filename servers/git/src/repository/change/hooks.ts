@@ -45,13 +45,13 @@ export async function decideHooks(
     note: `Did not run the hooks ${list}: ${why}.`,
   });
   const { hooks, mayAsk } = git.options;
-  if (confirm === undefined) return skipped("this tool runs none");
+  if (confirm === undefined) return skipped("this tool does not run hooks");
   if (hooks === "run") return run;
   if (hooks === "off") return skipped("--hooks off");
-  if (!mayAsk) return skipped("--confirm never leaves nobody to ask; --hooks run would run them");
+  if (!mayAsk) return skipped("--confirm never disables questions; --hooks run would run them");
   try {
     await confirm(
-      `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs of this repository. Without your agreement the command goes on without them.`,
+      `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
     );
     return run;
   } catch (error) {

@@ -10,6 +10,7 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
+import { counted } from "../run/text.ts";
 import { conflictedPaths, hookFailure, refuseConflicts } from "./commit.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { keepWorktree } from "./recovery.ts";
@@ -68,10 +69,10 @@ export async function merge(
   if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
     throw new ToolError(
       "conflict",
-      `HEAD and ${oneLine(query.revision)} cannot be joined that way: they have diverged or share no commit.`,
+      `HEAD and ${oneLine(query.revision)} cannot be merged this way: they have diverged or have no common commit.`,
       {
         code: "not_fast_forward",
-        hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow makes a merge commit where they diverged.",
+        hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow creates a merge commit if they have diverged.",
       },
     );
   }
@@ -129,10 +130,10 @@ async function replay(
   if (/is a merge but no -m option/.test(result.stderr)) {
     throw new ToolError(
       "invalid",
-      `${oneLine(revisions.join(", "))}: a merge commit has several parents, and mainline says which one counts.`,
+      `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`,
       {
         code: "mainline_needed",
-        hint: "mainline: 1 is the branch that was merged into. git_show shows the parents.",
+        hint: "mainline: 1 is the branch that received the merge. git_show shows the parents.",
       },
     );
   }
@@ -140,9 +141,9 @@ async function replay(
   if (result.code !== 0 && !isStopped) throw failureOf(result, operation);
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    throw new ToolError("conflict", `The ${operation} would change nothing: its changes are here already.`, {
+    throw new ToolError("conflict", `The ${operation} would change nothing: its changes are already here.`, {
       code: "nothing_to_commit",
-      hint: "Nothing was changed. git_log shows the commits that are here.",
+      hint: "Nothing was changed. git_log shows the existing commits.",
     });
   }
   const ended = await finish(repository, operation, result, query.onConflict, before, budget);
@@ -166,7 +167,7 @@ export async function endOperation(
   await repository.worktree();
   const operation = await operationOf(repository);
   if (operation === undefined || operation === "bisect") {
-    throw new ToolError("conflict", "No merge, rebase, cherry-pick or revert is under way.", {
+    throw new ToolError("conflict", "No merge, rebase, cherry-pick or revert is in progress.", {
       code: "no_operation",
       hint: "git_status shows the state of the repository.",
     });
@@ -180,7 +181,7 @@ export async function endOperation(
     delete ended.up_to_date;
     delete ended.undo;
     if (kept !== undefined)
-      ended.notes = [`What the files held is kept: git_restore with source ${kept.ref}.`];
+      ended.notes = [`The files' content is kept: git_restore with source ${kept.ref}.`];
     return ended;
   }
   await refuseConflicts(repository);
@@ -228,10 +229,10 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   if (found === undefined) return;
   throw new ToolError(
     "denied",
-    `The ${operation} under way would run a program: ${oneLine(found.slice(0, 200))}`,
+    `The ${operation} in progress would run a program: ${oneLine(found.slice(0, 200))}`,
     {
       code: "unsafe_operation",
-      hint: `Finish it in a terminal (git ${operation} --continue), or end it with action: abort.`,
+      hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
     },
   );
 }
@@ -251,10 +252,10 @@ async function finish(
     const names = conflicted.slice(0, 20).map(oneLine).join(", ");
     throw new ToolError(
       "conflict",
-      `The ${operation} conflicts in ${conflicted.length} files: ${names}. Everything is as it was before.`,
+      `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${names}. Nothing was changed.`,
       {
         code: "conflict",
-        hint: 'Call again with on_conflict: "keep" to get the conflicts into the files, resolve them, git_add and git_commit.',
+        hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
       },
     );
   }
@@ -275,7 +276,7 @@ async function finish(
 export async function refuseOperation(repository: Repository): Promise<void> {
   const operation = await operationOf(repository);
   if (operation === undefined) return;
-  throw new ToolError("conflict", `A ${operation} is under way.`, {
+  throw new ToolError("conflict", `A ${operation} is in progress.`, {
     code: "operation_in_progress",
     hint: "git_status shows it. Resolve the conflicts, git_add and git_commit, or call git_merge with action: abort.",
   });

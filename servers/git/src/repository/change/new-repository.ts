@@ -51,7 +51,7 @@ export async function newDirectory(
     await undo();
     throw new ToolError("denied", `"${oneLine(path)}" is inside a git directory.`, {
       code: "inside_git_directory",
-      hint: "git would run what is made there as hooks, or take it for refs. Choose a directory outside of .git and of bare repositories.",
+      hint: "git could run files there as hooks or treat them as refs. Choose a directory outside .git and bare repositories.",
     });
   }
   return { path: opened.realPath, undo, done: () => void unfinished.delete(outermost ?? "") };
@@ -67,7 +67,7 @@ export async function init(
   try {
     const existing = await git.open(path, signal).catch(() => undefined);
     if (existing?.location.worktree === path || existing?.location.gitDir === path) {
-      throw new ToolError("conflict", `"${oneLine(path)}" is a git repository already.`, {
+      throw new ToolError("conflict", `"${oneLine(path)}" is already a git repository.`, {
         code: "already_a_repository",
         hint: "Use it, or choose another directory.",
       });
@@ -75,9 +75,9 @@ export async function init(
     const { entries, overrides } = await ownConfig(git, path, signal);
     const branch = query.branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     if (branch.startsWith("-"))
-      throw new ToolError("invalid", `${JSON.stringify(branch)} cannot be the name of a branch.`, {
+      throw new ToolError("invalid", `${JSON.stringify(branch)} is not a valid branch name.`, {
         code: "bad_name",
-        hint: "main is a good name.",
+        hint: "For example: main.",
       });
     const { program, env } = await git.machine();
     const result = await runGit({
@@ -95,11 +95,11 @@ export async function init(
       env: withConfig(gitEnvironment(env, "local"), overrides),
     });
     if (/invalid initial branch name/.test(result.stderr))
-      throw new ToolError("invalid", `${JSON.stringify(branch)} cannot be the name of a branch.`, {
+      throw new ToolError("invalid", `${JSON.stringify(branch)} is not a valid branch name.`, {
         code: "bad_name",
-        hint: "main is a good name.",
+        hint: "For example: main.",
       });
-    if (result.code !== 0) throw failureOf(result, "make the repository");
+    if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
     return { repository: path, branch, bare: query.bare };
   } catch (error) {
@@ -119,7 +119,7 @@ export async function checkedOutNote(
   const note = await filterNote(
     repository,
     files,
-    "hold what the repository stores; the user converts them in a terminal, for example with git lfs pull",
+    "contain the stored content; the user can convert them in a terminal, for example with git lfs pull",
   );
   return note === undefined ? {} : { notes: [note] };
 }
@@ -133,10 +133,14 @@ export async function addWorktree(
   await checkRefName(repository, "heads", query.branch);
   const [existing] = await repository.lookUp([`refs/heads/${query.branch}`]);
   if (existing !== undefined && query.revision !== undefined) {
-    throw new ToolError("conflict", `The branch "${query.branch}" exists already, so revision has no use.`, {
-      code: "branch_exists",
-      hint: "Leave revision out to check the branch out there, or choose another branch_name.",
-    });
+    throw new ToolError(
+      "conflict",
+      `The branch "${query.branch}" already exists, so revision does not apply.`,
+      {
+        code: "branch_exists",
+        hint: "Omit revision to check out the existing branch, or choose another branch_name.",
+      },
+    );
   }
   const commit = existing?.oid ?? (await commitOf(repository, query.revision ?? "HEAD"));
   const { path, undo, done } = await newDirectory(git, query.path);

@@ -29,7 +29,7 @@ export async function keepWorktree(
     const index = join(folder, "index");
     await copyIndex(repository, index);
     const env = { GIT_INDEX_FILE: index };
-    // The index as it is; in the middle of a merge it is no tree.
+    // The index unchanged; during a merge it cannot be written as a tree.
     const staged = await repository.run(["write-tree"], { env });
     const stagedTree = staged.code === 0 ? staged.stdout.toString("utf8").trim() : undefined;
     const which = files === undefined ? ["--update"] : ["--all", "--force"];
@@ -70,7 +70,7 @@ async function keepTrees(
       : [...commit(2, from, index), `reset ${ref}\n`, ...commit(1, [...from, "merge :2"], tree)];
   const output = await repository.output(
     ["fast-import", "--quiet", "--force", "--done"],
-    "make a recovery ref",
+    "create a recovery ref",
     { input: `${stream.join("\n")}\nget-mark :1\ndone\n` },
   );
   return { ref, oid: output.toString("utf8").trim() };
@@ -79,7 +79,7 @@ async function keepTrees(
 /** Keeps a commit under a new recovery ref. */
 export async function keep(repository: Repository, operation: string, oid: string): Promise<Recovery> {
   const ref = newRef(operation);
-  await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "make a recovery ref");
+  await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
   return { ref, oid };
 }
 

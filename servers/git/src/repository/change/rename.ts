@@ -18,9 +18,9 @@ export async function renameBranch(
   const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);
   if (existing === undefined) throw badRevision(branch);
   if (taken !== undefined) {
-    throw new ToolError("conflict", `The branch "${oneLine(name)}" exists already, at ${taken.oid}.`, {
+    throw new ToolError("conflict", `The branch "${oneLine(name)}" already exists, at ${taken.oid}.`, {
       code: "branch_exists",
-      hint: "Choose another name; git_branch lists those that exist.",
+      hint: "Choose another name; git_branch lists existing branches.",
     });
   }
   const result = await repository.run(["branch", "--move", "--", branch, name]);
@@ -37,9 +37,9 @@ export async function setRemote(
 ): Promise<{ remote: string; url: string; before?: string }> {
   const { remote, url } = query;
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
-    throw new ToolError("invalid", `"${oneLine(remote.slice(0, 100))}" is not a valid name for a remote.`, {
+    throw new ToolError("invalid", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
       code: "bad_name",
-      hint: "origin and upstream are good names.",
+      hint: "For example: origin or upstream.",
     });
   }
   parseRemote(url, { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts });

@@ -64,10 +64,14 @@ async function unknownPath(
   const near = below.length > 0 ? below : nearest(path, files.slice(0, 5_000));
   const guess =
     near.length === 0 ? "" : ` Did you mean ${near.map((one) => `"${oneLine(one)}"`).join(" or ")}?`;
-  return new ToolError("not_found", `There is no file "${oneLine(path)}" here.${guess} Nothing was staged.`, {
-    code: "bad_path",
-    hint: "Paths are relative to the repository's root, also where repo_path is a directory below it; git_status shows them.",
-  });
+  return new ToolError(
+    "not_found",
+    `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`,
+    {
+      code: "bad_path",
+      hint: "Paths are relative to the repository's root, even if repo_path is a subdirectory; git_status shows them.",
+    },
+  );
 }
 
 async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {
@@ -86,7 +90,7 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
     `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`,
     {
       code: "ignored_path",
-      hint: "Leave these out, or change the .gitignore first.",
+      hint: "Omit these, or change .gitignore first.",
     },
   );
 }
@@ -109,7 +113,7 @@ export interface Unstaged extends FileList {
   undo?: string;
 }
 
-/** Unstages everything, or some paths; the working tree stays as it is. */
+/** Unstages everything, or some paths; the working tree is unchanged. */
 export async function unstage(
   repository: Repository,
   paths: readonly string[] | undefined,
@@ -119,7 +123,7 @@ export async function unstage(
   if (paths === undefined && (await operationOf(repository)) !== undefined) {
     throw new ToolError(
       "conflict",
-      "A merge, rebase, cherry-pick or revert is under way; unstaging everything would forget it.",
+      "A merge, rebase, cherry-pick or revert is in progress; unstaging everything would discard its state.",
       {
         code: "operation_in_progress",
         hint: "Pass files to unstage only these.",

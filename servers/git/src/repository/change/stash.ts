@@ -32,15 +32,16 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
       ...(query.message === undefined ? [] : [`--message=${query.message}`]),
       ...(input === undefined ? [] : ["--pathspec-from-file=-", "--pathspec-file-nul"]),
     ],
-    // Without paths git names the whole tree to itself with magic (":/"); there is no path of anybody's to take literally.
+    // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take
+    // literally.
     input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input },
   );
   if (result.code !== 0) throw failureOf(result, "stash");
   const [stash] = await repository.lookUp(["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid) {
-    throw new ToolError("conflict", "There are no local changes to put aside.", {
+    throw new ToolError("conflict", "There are no local changes to stash.", {
       code: "nothing_to_stash",
-      hint: "git_status shows the state; include_untracked takes new files as well.",
+      hint: "git_status shows the state; include_untracked includes new files.",
     });
   }
   const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid], []);
@@ -100,7 +101,10 @@ export async function stashApply(
   };
 }
 
-/** git restores untracked files with a process of its own, after the stash may have changed the configuration itself. */
+/**
+ * git restores untracked files in a separate process, after the stash may have changed the configuration
+ * itself.
+ */
 async function refuseIncludes(repository: Repository): Promise<void> {
   const { includes, worktree = "" } = await repository.prepared();
   const { gitDir, commonDir } = repository.location;
@@ -111,10 +115,10 @@ async function refuseIncludes(repository: Repository): Promise<void> {
   if (found === undefined) return;
   throw new ToolError(
     "denied",
-    `The stash holds untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`,
+    `The stash contains untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`,
     {
       code: "unsafe_config",
-      hint: "The stash could change that file while it is applied. The user applies it with git stash apply in a terminal.",
+      hint: "Applying the stash could change that file. The user can run git stash apply in a terminal.",
     },
   );
 }

@@ -28,7 +28,7 @@ export async function createBranch(
 
 function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
   if (existing === undefined) return;
-  throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" exists already, at ${existing.oid}.`, {
+  throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" already exists, at ${existing.oid}.`, {
     code: `${kind}_exists`,
     hint: `Choose another name; git_${kind === "tag" ? "list_refs" : "branch"} lists those that exist.`,
   });

@@ -28,17 +28,17 @@ export async function refuseFilters(
   const own = filters.get(filter) === true;
   throw new ToolError(
     "denied",
-    `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, and it is not run. Nothing was changed.`,
+    `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, which is not allowed. Nothing was changed.`,
     {
       code: "filter_needed",
       hint: own
-        ? "Do this in a terminal, or have the user start the server with --filters own, which runs the filters of their own configuration."
-        : "Only the repository's configuration sets this filter, so it is never run. Do this in a terminal; or the user sets it in their own (git config --global) and starts the server with --filters own.",
+        ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
+        : "Only the repository's configuration defines this filter, so it never runs. Do this in a terminal, or ask the user to define it globally (git config --global) and start the server with --filters own.",
     },
   );
 }
 
-/** A sentence about files that are shown as they are stored, because their filter is not run. */
+/** A sentence about files that are shown as stored, because their filter did not run. */
 export async function filterNote(
   repository: Repository,
   paths: Buffer | (() => Promise<Buffer>),
@@ -49,7 +49,7 @@ export async function filterNote(
   const names = found.flatMap(([, files]) => files);
   if (names.length === 0) return undefined;
   const filters = found.map(([filter]) => `"${oneLine(filter)}"`).join(", ");
-  return `Filters that were not run (${filters}): ${listed(names)} ${effect}.`;
+  return `Filters that did not run (${filters}): ${listed(names)} ${effect}.`;
 }
 
 /** The files that differ, NUL-terminated, for `refuseFilters`. */

@@ -157,7 +157,7 @@ export class Git {
     if (only === undefined) {
       throw new ToolError("not_found", `No git repository was found; ${bound}.`, {
         code: "not_a_repository",
-        hint: "Pass repo_path, a directory inside a repository, or make one with git_init.",
+        hint: "Pass repo_path, a directory inside a repository, or create one with git_init.",
       });
     }
     const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);

@@ -70,10 +70,10 @@ function listedEntries(output: Buffer): Entry[] {
 function leadsOut(path: Buffer): ToolError {
   return new ToolError(
     "denied",
-    `The repository's index names "${oneLine(pathText(path))}", which is no path inside the working tree.`,
+    `The repository's index contains "${oneLine(pathText(path))}", which is not a path inside the working tree.`,
     {
       code: "corrupt_index",
-      hint: "git never writes such an index. The user removes .git/index and runs git reset, or clones the repository again.",
+      hint: "git never writes such an index. The user can remove .git/index and run git reset, or clone the repository again.",
     },
   );
 }

@@ -65,8 +65,8 @@ async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
       return { worktree: directory, gitDir: entry, entry };
     if (await isGitDir(directory)) {
       if (directory === start) return { worktree: undefined, gitDir: directory, entry: directory };
-      // safe.bareRepository=explicit: a bare repository that lies in the way is not taken by accident.
-      throw notARepository(start, guard, `it lies inside the git directory "${oneLine(directory)}"`);
+      // safe.bareRepository=explicit: a bare repository on the path is not used by accident.
+      throw notARepository(start, guard, `it is inside the git directory "${oneLine(directory)}"`);
     }
     if (dirname(directory) === directory) break;
   }
@@ -85,7 +85,7 @@ export async function isInGitDir(path: string): Promise<boolean> {
   }
 }
 
-/** `.git` in any spelling that a file system may take for it. */
+/** `.git` in any form that a file system may treat as equal. */
 export function isGitName(name: string): boolean {
   return /^(\.git[. ]*(:.*)?|git~\d+)$/i.test(
     name.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ""),
@@ -185,7 +185,7 @@ export function outside(what: string, guard: PathGuard): ToolError {
     `The repository's ${what} is outside the allowed directories; ${describeBound(guard.bound)}.`,
     {
       code: "outside_roots",
-      hint: "All parts of a repository must be inside. The user can allow the other directory too, with --root.",
+      hint: "All parts of a repository must be inside. The user can allow the other directory with --root.",
     },
   );
 }
@@ -194,6 +194,6 @@ function notARepository(start: string, guard: PathGuard, why?: string): ToolErro
   const reason = why === undefined ? "" : `: ${why}`;
   return new ToolError("not_found", `"${oneLine(start)}" is not in a git repository${reason}.`, {
     code: "not_a_repository",
-    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository that begins above an allowed directory is not opened. git_init makes a new one.`,
+    hint: `Pass the repository's directory as repo_path; ${describeBound(guard.bound)}. A repository whose root is above an allowed directory is not opened. git_init creates a new one.`,
   });
 }

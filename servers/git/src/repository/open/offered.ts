@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   git_worktree_remove: "git worktree remove",
 };
 
-/** Which tools can be called; names that are no tools count as such. */
+/** Which tools can be called; names that are not tools count as callable. */
 export type Offers = (tool: string) => boolean;
 
 /** What a text tells to do next, with the commands of a terminal in the place of tools that are not offered. */

@@ -4,7 +4,7 @@ import { isQuoted, pathIn } from "./paths.ts";
 const ROOT = process.platform === "win32" ? "C:\\work\\repo" : "/work/repo";
 
 describe("pathIn", () => {
-  it("takes relative and absolute paths inside the root", () => {
+  it("accepts relative and absolute paths inside the root", () => {
     expect(pathIn(ROOT, "src/a.ts")).toBe("src/a.ts");
     expect(pathIn(ROOT, "./src//b/../a.ts")).toBe("src/a.ts");
     expect(pathIn(ROOT, `${ROOT}/src`)).toBe("src");
@@ -13,7 +13,7 @@ describe("pathIn", () => {
     expect(pathIn(ROOT, "..a/b")).toBe("..a/b");
   });
 
-  it("never leaves the root nor enters a git directory", () => {
+  it("never leaves the root or enters a git directory", () => {
     for (const path of [
       "..",
       "../..",
@@ -31,7 +31,7 @@ describe("pathIn", () => {
 });
 
 describe("isQuoted", () => {
-  it("knows the quotes that git puts around a name that is not UTF-8", () => {
+  it("recognizes git's quoting of a name that is not UTF-8", () => {
     expect(isQuoted('"na\\357ve"')).toBe(true);
     expect(isQuoted('"quoted"')).toBe(false);
     expect(isQuoted("plain")).toBe(false);

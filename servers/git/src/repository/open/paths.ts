@@ -13,12 +13,12 @@ import type { Repository } from "./repository.ts";
  */
 export function pathIn(root: string, path: string): string {
   if (path === "") throw badPath(path, "is empty");
-  if (path.includes("\0")) throw badPath(path, "holds a NUL character");
+  if (path.includes("\0")) throw badPath(path, "contains a NUL character");
   const below = relative(root, realIfAbsolute(path, root));
   if (isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`))
-    throw badPath(path, "leads out of the repository");
+    throw badPath(path, "is outside the repository");
   const inside = below.split(sep).join("/");
-  if (inside.split("/").some(isGitName)) throw badPath(path, "leads into a git directory");
+  if (inside.split("/").some(isGitName)) throw badPath(path, "is inside a git directory");
   return inside === "" ? "." : inside;
 }
 
@@ -40,7 +40,7 @@ export async function pathsIn(repository: Repository, paths: readonly string[]):
     if (isQuoted(path)) {
       throw badPath(
         path,
-        "is not UTF-8 and cannot be given here; git_add, git_reset and git_restore take it",
+        "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it",
       );
     }
     return pathIn(worktree ?? repository.location.gitDir, path);

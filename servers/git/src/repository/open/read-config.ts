@@ -23,7 +23,7 @@ const LIST = ["config", "--list", "-z", "--show-scope", "--show-origin"];
 
 /**
  * Reads the configuration with all files that it includes, those of conditions that do not hold now as well: git starts
- * processes of its own that read it again, when the branch or the worktree may be another one.
+ * its own processes that read it again, when the branch or the worktree may be another one.
  *
  * @param run runs git where the configuration is to be read
  * @param guard where a repository's own includes must lie; the user's may lie anywhere

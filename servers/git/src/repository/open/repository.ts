@@ -33,7 +33,7 @@ export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   isInside(path: string): boolean;
 }
 
-/** How one command runs, beside its arguments. */
+/** How one command runs, apart from its arguments. */
 export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
   /** Further configuration, after the overrides. */
   readonly config?: readonly ConfigPair[];
@@ -79,7 +79,7 @@ export class Repository {
     this.#prepared.catch(() => undefined);
   }
 
-  /** The configuration, the overrides and the working tree, as they are now. */
+  /** The current configuration, overrides and working tree. */
   async prepared(): Promise<Prepared> {
     if ((await this.#prepared).isStale()) this.#prepared = this.#prepare(this);
     return this.#prepared;

@@ -11,7 +11,7 @@ describe("parseRange", () => {
     expect(parseRange("HEAD@{1..2}..x")).toEqual({ from: "HEAD@{1..2}", to: "x", symmetric: false });
   });
 
-  it("takes a single revision for none", () => {
+  it("returns undefined for a single revision", () => {
     for (const text of ["main", "HEAD~2", "v1.0", "HEAD@{a..b}", "feature/x.y", "a....b"])
       expect(parseRange(text), text).toBeUndefined();
   });

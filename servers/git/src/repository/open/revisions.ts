@@ -49,7 +49,7 @@ export interface Range {
   readonly symmetric: boolean;
 }
 
-/** Reads a range; undefined for a single revision. `..` inside braces (`HEAD@{a..b}`) is no range. */
+/** Reads a range; undefined for a single revision. `..` inside braces (`HEAD@{a..b}`) is not a range. */
 export function parseRange(text: string): Range | undefined {
   const [, from, dots, to] = /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
   if (from === undefined || dots === undefined || to === undefined) return undefined;
@@ -63,9 +63,9 @@ async function explainMissing(repository: Repository, revision: string): Promise
   if (/^(HEAD|@)$/.test(revision) && (await headOf(repository)) === undefined) throw noCommits();
   const [existing] = await repository.lookUp([revision]);
   if (existing !== undefined) {
-    throw new ToolError("invalid", `"${revision}" names a ${existing.type}, and a commit is needed.`, {
+    throw new ToolError("invalid", `"${revision}" is a ${existing.type}, not a commit.`, {
       code: "bad_revision",
-      hint: "git_show shows trees and blobs; pass a branch, a tag or a commit here.",
+      hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
   }
   throw badRevision(revision, nearest(revision, names));
@@ -75,7 +75,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
 export function noCommits(): ToolError {
   return new ToolError("not_found", "The current branch has no commits yet.", {
     code: "no_commits",
-    hint: "git_status shows what could be committed; git_add and git_commit make the first commit.",
+    hint: "git_status shows what could be committed; git_add and git_commit create the first commit.",
   });
 }
 
@@ -91,7 +91,7 @@ export async function comparedTrees(repository: Repository, target: string): Pro
   const base = await repository.run(["merge-base", from, to]);
   const oid = base.stdout.toString("utf8").trim();
   if (oid !== "") return [oid, to];
-  throw new ToolError("conflict", `${range.from} and ${range.to} share no commit.`, {
+  throw new ToolError("conflict", `${range.from} and ${range.to} have no common commit.`, {
     code: "no_merge_base",
     hint: "Compare them directly with two dots: a..b.",
   });

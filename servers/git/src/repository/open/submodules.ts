@@ -14,7 +14,7 @@ const MAX_SUBMODULES = 500;
  * that look at the working tree (`add`, `stash`, `commit`), with the submodule's own configuration; it passes
  * GIT_CONFIG_COUNT on, so what is set for the outer command holds there as well.
  *
- * @throws ToolError where a submodule's git directory lies outside the bound
+ * @throws ToolError where a submodule's git directory is outside the bound
  */
 export async function submoduleOverrides(repository: Repository, git: Git): Promise<ConfigPair[]> {
   const { guard } = git;
@@ -29,7 +29,7 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
           `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`,
           {
             code: "too_large",
-            hint: "Reading works; make the change in a clone without submodules.",
+            hint: "Reading works; make changes in a clone without submodules.",
           },
         );
       }

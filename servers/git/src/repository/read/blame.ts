@@ -88,10 +88,10 @@ async function refuseOutsideFile(repository: Repository): Promise<void> {
   if (outside === undefined) return;
   throw new ToolError(
     "denied",
-    `blame.ignoreRevsFile names "${oneLine(outside.value)}", outside the allowed directories.`,
+    `blame.ignoreRevsFile is "${oneLine(outside.value)}", outside the allowed directories.`,
     {
       code: "outside_roots",
-      hint: "The user moves that file into the repository, or unsets blame.ignoreRevsFile.",
+      hint: "The user can move that file into the repository, or unset blame.ignoreRevsFile.",
     },
   );
 }
@@ -128,7 +128,7 @@ function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, pat
   if (count !== undefined) {
     return new ToolError(
       "invalid",
-      `start_line ${query.startLine} is beyond the file's end: it has ${count} lines.`,
+      `start_line ${query.startLine} is past the end of the file (${Number(count) === 1 ? "1 line" : `${count} lines`}).`,
       {
         code: "bad_range",
         hint: "Lines are counted from 1.",

@@ -87,7 +87,7 @@ async function namesOf(repository: Repository, query: BranchQuery): Promise<stri
     output
       .toString("utf8")
       .split("\n")
-      // refs/remotes/origin/HEAD is a name for another branch, not one of its own.
+      // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
       .filter((line) => line.endsWith("\0"))
       .map((line) => line.slice(0, -1))
       .sort()
@@ -153,10 +153,10 @@ export function checkRefText(kind: "heads" | "tags", name: string): void {
 export function badName(kind: "heads" | "tags", name: string): ToolError {
   return new ToolError(
     "invalid",
-    `${JSON.stringify(name)} cannot be the name of a ${kind === "heads" ? "branch" : "tag"}.`,
+    `${JSON.stringify(name)} is not a valid ${kind === "heads" ? "branch" : "tag"} name.`,
     {
       code: "bad_name",
-      hint: "No spaces, no ~ ^ : ? * [ or backslash, no .. and no - at the start; feature/login and v1.2.0 are good names.",
+      hint: "No spaces, no ~ ^ : ? * [ or backslash, no .. and no - at the start; for example feature/login or v1.2.0.",
     },
   );
 }

@@ -21,10 +21,10 @@ export async function blobAt(
   if (blob.size > MAX_BLOB_BYTES) {
     throw new ToolError(
       "too_large",
-      `"${oneLine(path)}" is ${sized(blob.size)}; a resource holds at most ${sized(MAX_BLOB_BYTES)}.`,
+      `"${oneLine(path)}" is ${sized(blob.size)}; a resource is limited to ${sized(MAX_BLOB_BYTES)}.`,
       {
         code: "too_large",
-        hint: "git_show with revision:path, start_line and end_line shows parts of it.",
+        hint: "Read it in parts: git_show with revision:path, start_line and end_line.",
       },
     );
   }

@@ -16,16 +16,21 @@ interface Shown {
  * As many whole files of a page as fit; where not even the first fits, as many of its hunks, or at last of its lines.
  * A patch that is over the budget begins with the counts of all files, on its first page.
  */
-export function wholeFiles(page: LinePage, files: readonly FileChange[], skip: number, room: number): Shown {
+export function wholeFiles(
+  page: LinePage,
+  files: readonly FileChange[],
+  skip: number,
+  remaining: number,
+): Shown {
   const lines = linesText(page.lines);
   const whole = lines.join("\n").length;
-  const isWhole = !page.more && whole <= room;
-  const summary = skip === 0 && !isWhole ? summaryOf(files, Math.floor(room / 4)) : "";
+  const isWhole = !page.more && whole <= remaining;
+  const summary = skip === 0 && !isWhole ? summaryOf(files, Math.floor(remaining / 4)) : "";
   const resumed = skip > 0 && page.lines[0] !== undefined && !isFileStart(page.lines[0]);
   const header = resumed ? linesText(page.landmark) : [];
   const count = isWhole
     ? lines.length
-    : fittingLines(page.lines, lines, room - summary.length - header.join("\n").length);
+    : fittingLines(page.lines, lines, remaining - summary.length - header.join("\n").length);
   const text = [...(summary === "" ? [] : [summary]), ...header, ...lines.slice(0, count)].join("\n");
   const isEnd = !page.more && count === lines.length;
   if (isEnd) return { text, next: undefined, leftOut: [] };
@@ -33,7 +38,7 @@ export function wholeFiles(page: LinePage, files: readonly FileChange[], skip: n
 }
 
 /** How many lines to show: up to the last file that fits, else the last hunk, else what fits. */
-function fittingLines(bytes: readonly Buffer[], lines: readonly string[], room: number): number {
+function fittingLines(bytes: readonly Buffer[], lines: readonly string[], remaining: number): number {
   let used = 0;
   let file = 0;
   let hunk = 0;
@@ -44,7 +49,7 @@ function fittingLines(bytes: readonly Buffer[], lines: readonly string[], room: 
       else if (start[0] === 64 && start[1] === 64) hunk = index;
     }
     used += line.length + 1;
-    if (used > room) {
+    if (used > remaining) {
       if (file > 0) return file;
       return hunk > 0 && hunk > index / 2 ? hunk : Math.max(1, index);
     }
@@ -69,11 +74,11 @@ function leftOutOf(
   return at === -1 ? [] : files.slice(at + 1).map((file) => file.path);
 }
 
-function summaryOf(files: readonly FileChange[], room: number): string {
+function summaryOf(files: readonly FileChange[], remaining: number): string {
   const lines = files.map(fileLine);
   const shown = lines.slice(
     0,
-    fitting(lines, room, (line) => line.length + 1),
+    fitting(lines, remaining, (line) => line.length + 1),
   );
   const rest = lines.length - shown.length;
   return [...shown, ...(rest > 0 ? [`… and ${counted(rest, "more file")}`] : []), ""].join("\n");
@@ -84,7 +89,7 @@ export function fileList(
   files: readonly FileChange[],
   format: "stat" | "name_status",
   skip: number,
-  room: number,
+  remaining: number,
 ): { text: string; next: number } {
   const lines: string[] = [];
   let used = 0;
@@ -92,7 +97,7 @@ export function fileList(
   for (const file of files.slice(skip)) {
     const line = clip(format === "name_status" ? statusLine(file) : fileLine(file), 2_000);
     used += line.length + 1;
-    if (used > room && lines.length > 0) break;
+    if (used > remaining && lines.length > 0) break;
     lines.push(line);
     next += 1;
   }
@@ -117,7 +122,7 @@ export function diffFacts(
   const { cursor, locked = [], leftOut = [], cutLines = 0 } = rest;
   const parts = [totalOf(files)];
   if (leftOut.length > 0) parts.push(`not shown yet: ${someOf(leftOut)}`);
-  if (locked.length > 0) parts.push(`lock files left out unless named in paths: ${someOf(locked)}`);
+  if (locked.length > 0) parts.push(`lock files omitted unless named in paths: ${someOf(locked)}`);
   if (cutLines > 0) parts.push(`${counted(cutLines, "very long line")} cut`);
   if (cursor !== undefined) parts.push(`continue with cursor "${cursor}" or narrow with paths`);
   if (rest.note !== undefined) parts.push(rest.note.replace(/\.$/, ""));

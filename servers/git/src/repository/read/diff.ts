@@ -65,16 +65,16 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const cursors = cursorsOf(query.tool, scope, position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
-  const room = budget - 700;
+  const remaining = budget - 700;
   const [changes, page] = await withIndex(repository, query.between, async (env) => {
     if (untracked) await addUntracked(repository, paths, env);
     return together([
       changesOf(repository, between, paths, env, ignoreWhitespace),
-      format === "patch" ? patchPage(repository, query, paths, skip, room, env) : format,
+      format === "patch" ? patchPage(repository, query, paths, skip, remaining, env) : format,
     ]);
   });
   if (start !== undefined && start.digest !== changes.digest) {
-    throw new ToolError("conflict", "The changes are no longer those that the cursor came from.", {
+    throw new ToolError("conflict", "The changes are different from those the cursor was created for.", {
       code: "stale_cursor",
       hint: "Call again without cursor.",
     });
@@ -82,14 +82,10 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const isOfFiles = query.between.length < 2 && query.between[0] !== "--cached";
   const names = changes.files.map(({ path }) => `${path}\0`).join("");
   const note = isOfFiles
-    ? await filterNote(
-        repository,
-        Buffer.from(names),
-        "as they are on the disk; they may in truth be unchanged",
-      )
+    ? await filterNote(repository, Buffer.from(names), "as they are on disk; they may actually be unchanged")
     : undefined;
   if (typeof page === "string") {
-    const list = fileList(changes.files, page, skip, room);
+    const list = fileList(changes.files, page, skip, remaining);
     const next = list.next < changes.files.length ? list.next : undefined;
     const cursor = next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: next });
     return { body: list.text, facts: diffFacts(changes.files, { cursor, note }) };
@@ -97,7 +93,7 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   const isLocked = ({ path }: { path: string }) => LOCK_FILES.includes(posix.basename(path));
   const locked = paths.length === 0 ? changes.files.filter(isLocked).map(({ path }) => path) : [];
   const files = changes.files.filter(({ path }) => !locked.includes(path));
-  const shown = wholeFiles(page, files, skip, room);
+  const shown = wholeFiles(page, files, skip, remaining);
   const cursor =
     shown.next === undefined ? undefined : cursors.encode({ digest: changes.digest, line: shown.next });
   return {
@@ -118,7 +114,7 @@ async function patchPage(
   query: DiffQuery,
   paths: readonly string[],
   skip: number,
-  room: number,
+  remaining: number,
   env: Readonly<Record<string, string>>,
 ): Promise<LinePage> {
   let inHeader = false;
@@ -126,8 +122,8 @@ async function patchPage(
     skip,
     maxLines: Number.MAX_SAFE_INTEGER,
     // A character may take three bytes; what is too much is cut by characters afterwards.
-    maxBytes: room * 3,
-    maxLineBytes: Math.max(500, Math.floor(room / 4)),
+    maxBytes: remaining * 3,
+    maxLineBytes: Math.max(500, Math.floor(remaining / 4)),
     landmark(line) {
       if (isFileStart(line)) {
         inHeader = true;

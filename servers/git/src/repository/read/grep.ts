@@ -63,7 +63,8 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
       : given.oid;
   if (oid === undefined) await repository.worktree();
   const skip = given?.skip ?? 0;
-  // What people write for \\d and the like means nothing in a POSIX expression, and would silently find nothing.
+  // What people write for \\d and similar means nothing in a POSIX expression, and would silently find
+  // nothing.
   const perl = !query.fixed && PERL.test(query.pattern);
   // A path may hold line breaks; some lines more than matches are read for these.
   const maxLines = limit + MAX_BREAKS;
@@ -172,8 +173,8 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
 function withoutPerl(pattern: string): ToolError {
   return new ToolError(
     "invalid",
-    `The pattern ${JSON.stringify(pattern.slice(0, 100))} is a Perl regular expression, which this git was built without.`,
-    { code: "bad_pattern", hint: "Write it as a POSIX extended one: [0-9] for \\d, no (?…) and no lazy *?." },
+    `The pattern ${JSON.stringify(pattern.slice(0, 100))} is a Perl regular expression, which this build of git does not support.`,
+    { code: "bad_pattern", hint: "Use POSIX extended syntax: [0-9] for \\d, no (?…) and no lazy *?." },
   );
 }
 
@@ -181,7 +182,7 @@ function badPattern(pattern: string, cause: string): ToolError {
   const shown = JSON.stringify(pattern.slice(0, 100));
   return new ToolError("invalid", `The pattern ${shown} is not a valid regular expression.`, {
     code: "bad_pattern",
-    hint: "Escape ( ) [ { + ? | with a backslash to mean them literally, or pass fixed_strings: true.",
+    hint: "Escape ( ) [ { + ? | with a backslash to match them literally, or pass fixed_strings: true.",
     cause,
   });
 }

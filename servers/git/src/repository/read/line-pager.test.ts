@@ -17,13 +17,13 @@ function pageOf(text: string, options: Partial<LinePagerOptions>) {
 }
 
 describe("LinePager", () => {
-  it("takes lines as they come, the last without an end too", () => {
+  it("accepts lines as they come, even an unterminated last one", () => {
     expect(pageOf("a\nbb\n\nc", {})).toMatchObject({ lines: ["a", "bb", "", "c"], more: false, next: 4 });
     expect(pageOf("a\n", {})).toMatchObject({ lines: ["a"], more: false, next: 1 });
     expect(pageOf("", {})).toMatchObject({ lines: [], more: false, next: 0 });
   });
 
-  it("skips and limits by lines and by bytes, and says whether there is more", () => {
+  it("skips and limits by lines and by bytes, and reports whether there is more", () => {
     expect(pageOf("a\nb\nc\nd\n", { skip: 1, maxLines: 2 })).toMatchObject({
       lines: ["b", "c"],
       more: true,
@@ -40,7 +40,7 @@ describe("LinePager", () => {
     });
   });
 
-  it("cuts a long line and keeps nothing of the rest", () => {
+  it("truncates a long line and keeps nothing of the rest", () => {
     expect(pageOf("abcdefgh\nij\n", { maxLineBytes: 3 })).toMatchObject({
       lines: ["abc", "ij"],
       cutLines: 1,

@@ -70,12 +70,12 @@ export class LinePager {
   }
 
   #add(part: Buffer): void {
-    const room = this.#options.maxLineBytes - this.#pendingBytes;
-    if (part.length > room) this.#isCut = true;
-    if (room <= 0 || part.length === 0) return;
+    const remaining = this.#options.maxLineBytes - this.#pendingBytes;
+    if (part.length > remaining) this.#isCut = true;
+    if (remaining <= 0 || part.length === 0) return;
     // A copy: the stream's own memory is not kept alive by a page.
-    this.#pending.push(Buffer.from(part.subarray(0, room)));
-    this.#pendingBytes += Math.min(part.length, room);
+    this.#pending.push(Buffer.from(part.subarray(0, remaining)));
+    this.#pendingBytes += Math.min(part.length, remaining);
   }
 
   #endLine(): void {

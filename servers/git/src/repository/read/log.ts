@@ -56,8 +56,8 @@ export const LOG_ARGS = [
 const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
 
 /**
- * Commits, newest first. The cursor holds object ids, so that the next page continues the same list although the branch
- * has moved.
+ * Commits, newest first. The cursor holds object ids, so that the next page continues the same list even if
+ * the branch has moved.
  *
  * @param budget characters of the answer
  */
@@ -136,7 +136,7 @@ async function filterArgs(
     ...(author === "" ? [] : [`--author=${author}`]),
     ...(grep === "" ? [] : [`--grep=${grep}`]),
     ...(author === "" && grep === "" ? [] : ["--extended-regexp"]),
-    // It would count for the pickaxe too, which takes the text as it is.
+    // It would count for the pickaxe too, which takes the text literally.
     ...(pickaxe === "" ? ["--regexp-ignore-case"] : []),
     ...(pickaxe === "" ? [] : [`-S${pickaxe}`]),
     ...(await dateArgs(repository, "since", query.since)),
@@ -175,7 +175,7 @@ async function dateArgs(
   if (Number.isNaN(seconds) || (isNow && !NOW.test(text) && !/\d/.test(text))) {
     throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a valid date.`, {
       code: "bad_date",
-      hint: 'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or words like "2 weeks ago" and "yesterday".',
+      hint: 'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or expressions such as "2 weeks ago" and "yesterday".',
     });
   }
   return [name === "since" ? `--max-age=${seconds}` : `--min-age=${seconds}`];

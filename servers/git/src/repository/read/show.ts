@@ -70,11 +70,11 @@ async function showCommit(
   const parent = first ?? emptyTree(oid);
   const { contextLines, format: kind, ignoreWhitespace = false, paths, cursor } = query;
   const between = [parent, oid];
-  const room = budget - header.length;
+  const remaining = budget - header.length;
   const changes = await diff(
     repository,
     { between, contextLines, paths, format: kind, ignoreWhitespace, cursor, tool: "git_show" },
-    room,
+    remaining,
   );
   const against = parents.length > 1 ? "(compared with the first parent) " : "";
   return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
@@ -140,18 +140,18 @@ async function showBlob(
   if (endLine < startLine) {
     throw new ToolError("invalid", `end_line ${endLine} comes before start_line ${startLine}.`, {
       code: "bad_range",
-      hint: "Lines are counted from 1; leave end_line out to read to the end.",
+      hint: "Lines are counted from 1; omit end_line to read to the end.",
     });
   }
   const range = [repository.location.gitDir, "blob", startLine, endLine];
   const cursors = cursorsOf("git_show", range, linePosition);
   const position = cursors.decode(query.cursor) ?? { oid: blob.oid, line: startLine - 1 };
-  const room = budget - 500;
+  const remaining = budget - 500;
   const pager = new LinePager({
     skip: position.line,
     maxLines: endLine - position.line,
-    maxBytes: room,
-    maxLineBytes: room,
+    maxBytes: remaining,
+    maxLineBytes: remaining,
   });
   let isBinary = false;
   let isFirst = true;
@@ -171,7 +171,7 @@ async function showBlob(
   const isRest = page.more && last < endLine;
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: position.oid, line: last })}"` : "";
   const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
-  const lines = page.lines.length === 0 ? "no lines there" : `lines ${position.line + 1} to ${last}`;
+  const lines = page.lines.length === 0 ? "no lines in this range" : `lines ${position.line + 1} to ${last}`;
   return {
     body: `Blob: ${position.oid}\n${linesText(page.lines).join("\n")}`,
     facts: `(${lines}, file of ${size}${cut}${rest})`,

@@ -69,7 +69,7 @@ export async function status(
   found.clean =
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
-  const note = await filterNote(repository, Buffer.from(modified), "may in truth be unchanged");
+  const note = await filterNote(repository, Buffer.from(modified), "may actually be unchanged");
   const notes = [...(note === undefined ? [] : [note]), ...(await sizesOf(repository, found.untracked))];
   if (notes.length > 0) found.notes = notes;
   return shortened(found, budget);
@@ -178,11 +178,11 @@ export async function operationOf(repository: Repository): Promise<string | unde
 
 /** Cuts the lists so that the whole fits; conflicts first, then what is staged. */
 function shortened(found: Status, budget: number): Status {
-  let room = budget - 600;
+  let remaining = budget - 600;
   let leftOut = 0;
   const cut = <Item>(items: Item[]): Item[] => {
-    const count = room <= 0 ? 0 : fitting(items, room);
-    room -= JSON.stringify(items.slice(0, count)).length;
+    const count = remaining <= 0 ? 0 : fitting(items, remaining);
+    remaining -= JSON.stringify(items.slice(0, count)).length;
     leftOut += items.length - count;
     return items.slice(0, count);
   };

@@ -35,7 +35,7 @@ describe("checkAddress", () => {
     return checkAddress(parseRemote(url, free), free);
   };
 
-  it("refuses what the network's boundary refuses, under a code of its own", async () => {
+  it("refuses what the network guard refuses, with its own error code", async () => {
     for (const host of ["10.1.2.3", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "printer.local"])
       await expect(check(`https://${host}/x.git`), host).rejects.toMatchObject({ code: "host_not_allowed" });
   });
@@ -49,7 +49,7 @@ describe("checkAddress", () => {
 });
 
 describe("progressReader", () => {
-  it("turns git's lines into steps that only go up", () => {
+  it("turns git's lines into increasing steps", () => {
     const steps: [number, number, string][] = [];
     const read = progressReader((...step) => steps.push(step));
     read("remote: Counting objects: 100% (5/5), done.\r");

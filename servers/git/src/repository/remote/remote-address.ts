@@ -25,7 +25,7 @@ export interface RemoteRules {
  */
 export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
   if (/[\0-\x20\x7f]/.test(text) || text.startsWith("-"))
-    throw badUrl(text, "holds blanks, control characters or begins with -");
+    throw badUrl(text, "contains blanks or control characters, or starts with -");
   // "host:path", but not "c:\path" and not "helper::address".
   const scp = /^(?:([^@/:\s]+)@)?([^/:@\s]{2,}):(?![:/])(.+)$/.exec(text);
   if (/^[a-z0-9+.-]+::/i.test(text)) throw notAllowed(text.split("::", 1)[0] ?? "", rules);
@@ -84,7 +84,7 @@ function notAllowed(scheme: string, rules: RemoteRules): ToolError {
     `Remotes over "${oneLine(scheme.slice(0, 40))}" are not allowed; allowed are ${rules.protocols.join(", ")}.`,
     {
       code: "protocol_not_allowed",
-      hint: "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; local paths and helpers never are.",
+      hint: "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; local paths and remote helpers are never allowed.",
     },
   );
 }

@@ -106,7 +106,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
     `The repository's own configuration redirects its remotes (${oneLine(found.key.slice(0, 100))}).`,
     {
       code: "unsafe_config",
-      hint: "If the user wants that, they move the setting to their own configuration: git config --global.",
+      hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
     },
   );
 }
@@ -131,25 +131,25 @@ const REMOTE_FAILURES: readonly (readonly [says: RegExp, code: string, message: 
   [
     /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]|Host key verification failed/i,
     "auth_required",
-    "The remote wants credentials that git does not have, or does not know this host's key.",
-    "The user logs in once in a terminal (git fetch there), with a credential helper or an SSH agent.",
+    "The remote requires credentials that git does not have, or its host key is unknown.",
+    "The user can log in once in a terminal (git fetch), with a credential helper or an SSH agent.",
   ],
   [
     /returned error: 30[1-8]|redirect/i,
     "redirect_refused",
-    "The remote sends to another address, and redirects are not followed.",
-    "The user sets the remote's final URL: git remote set-url.",
+    "The remote redirects to another address, and redirects are not followed.",
+    "The user can set the remote's final URL: git remote set-url.",
   ],
   [
     /not found|does not appear to be a git repository|returned error: 404|no such remote ref|couldn't find remote ref|Remote branch .* not found/i,
     "remote_not_found",
-    "The remote has no such repository or branch.",
-    "Check the URL and the name of the branch; git_list_refs with kind remotes shows the URL.",
+    "The repository or branch does not exist on the remote.",
+    "Check the URL and the branch name; git_list_refs with kind remotes shows the URL.",
   ],
   [
     /Could not resolve|Failed to connect|Connection (refused|timed out|reset)|Couldn't connect|unable to access|early EOF|hung up/i,
     "remote_unreachable",
-    "The remote cannot be reached.",
+    "The remote is unreachable.",
     "Check the network and the URL, then try again.",
   ],
 ];

@@ -168,7 +168,7 @@ export async function push(
   const found = await repository.lookUp(refs);
   const missing = refs.find((_, index) => found[index] === undefined);
   if (missing !== undefined) {
-    throw new ToolError("not_found", `There is no ${oneLine(missing)} here.`, {
+    throw new ToolError("not_found", `${oneLine(missing)} does not exist locally.`, {
       code: "bad_revision",
       hint: "git_branch and git_list_refs show what can be pushed.",
     });
@@ -202,10 +202,10 @@ function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string
   if (/stale info/.test(report)) {
     return new ToolError(
       "conflict",
-      `${oneLine(remote)} has moved ${oneLine(branch)} since it was last fetched. Nothing was pushed.`,
+      `${oneLine(remote)} has a newer ${oneLine(branch)} than the one last fetched. Nothing was pushed.`,
       {
         code: "stale_lease",
-        hint: "git_fetch, look at what is new there with git_log, then decide again.",
+        hint: "Run git_fetch, check the new commits with git_log, then decide again.",
         cause,
       },
     );
@@ -213,7 +213,7 @@ function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string
   if (/non-fast-forward|fetch first|needs force/.test(report)) {
     return new ToolError(
       "conflict",
-      `${oneLine(remote)} has commits on ${oneLine(branch)} that are not here. Nothing was pushed.`,
+      `${oneLine(remote)} has commits on ${oneLine(branch)} that the local repository lacks. Nothing was pushed.`,
       {
         code: "not_fast_forward",
         hint: "git_pull (or git_fetch and git_merge) first, then push again.",
@@ -221,9 +221,9 @@ function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string
       },
     );
   }
-  return new ToolError("denied", `${oneLine(remote)} refuses the push of ${oneLine(branch)}.`, {
+  return new ToolError("denied", `${oneLine(remote)} rejected the push of ${oneLine(branch)}.`, {
     code: "push_rejected",
-    hint: "The branch may be protected there. Push another branch and open a pull request.",
+    hint: "The branch may be protected. Push another branch and open a pull request.",
     cause,
   });
 }

@@ -30,7 +30,7 @@ describe("overridesFor", () => {
   const overriding = (...keys: string[]) =>
     new Map(overridesFor(config(...keys.map((key): [string, string] => ["local", `${key}\n/evil`]))));
 
-  it("overrules what runs something, and nothing else", () => {
+  it("overrides only settings that run something", () => {
     const found = overriding(
       "filter.x.y.clean",
       "filter.x.required",
@@ -54,13 +54,13 @@ describe("overridesFor", () => {
     for (const key of ["alias.x", "user.name", "branch.main.remote"]) expect(found.has(key), key).toBe(false);
   });
 
-  it("lets the user choose the program for signatures, and not the repository", () => {
+  it("takes the signing program from the user's configuration, never the repository's", () => {
     const entries = config(["global", "gpg.program\n/usr/bin/gpg2"], ["local", "gpg.program\n/evil"]);
     expect(new Map(overridesFor(entries)).get("gpg.program")).toBe("/usr/bin/gpg2");
     expect(overriding("gpg.program", "gpg.ssh.program").get("gpg.ssh.program")).toBe("ssh-keygen");
   });
 
-  it("passes on the user's credential helpers only, in their order", () => {
+  it("passes on only the user's credential helpers, in order", () => {
     const entries = config(
       ["system", "credential.helper\ncache"],
       ["global", "credential.https://a.b.helper\n!own"],

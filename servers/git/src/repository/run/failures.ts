@@ -16,36 +16,36 @@ const FAILURES: readonly Failure[] = [
     says: /detected dubious ownership/,
     kind: "denied",
     code: "dubious_ownership",
-    message: "The repository belongs to another user of this machine.",
-    hint: "If it is to be trusted, the user runs: git config --global --add safe.directory <directory>.",
+    message: "The repository is owned by another user of this machine.",
+    hint: "To trust it, the user runs: git config --global --add safe.directory <directory>.",
   },
   {
     says: /Unable to create '.*\.lock': File exists|could not lock config file|cannot lock ref .* File exists/,
     kind: "conflict",
     code: "locked",
     message: "Another git process holds a lock on this repository.",
-    hint: "Try again in a moment. If no git is running, a person removes the left-over .lock file in the git directory.",
+    hint: "Try again in a moment. If no git process is running, the user can remove the leftover .lock file from the git directory.",
   },
   {
     says: /index file (corrupt|smaller than expected)|bad signature 0x|bad index file sha1|index file open failed|unable to map index/i,
     kind: "unavailable",
     code: "corrupt_index",
     message: "The repository's index file is damaged.",
-    hint: "Commits are safe: git_log and git_show work. A person moves .git/index away and runs git reset.",
+    hint: "Commits are safe: git_log and git_show work. The user can move .git/index away and run git reset.",
   },
   {
     says: /Author identity unknown|empty ident name|unable to auto-detect email|Committer identity unknown/,
     kind: "unavailable",
     code: "identity_missing",
-    message: "git does not know who makes the commit.",
-    hint: "The user sets user.name and user.email: git config --global user.name …, or pass author.",
+    message: "git has no author identity for the commit.",
+    hint: "The user can set user.name and user.email (git config --global user.name …), or pass author.",
   },
   {
     says: /gpg failed to sign|failed to sign|cannot run gpg|No private key|secret key not available|user\.signingkey needs to be set/i,
     kind: "unavailable",
     code: "signing_failed",
-    message: "The signature could not be made.",
-    hint: "The user checks user.signingKey and that the agent holds the key; or leave sign out.",
+    message: "Signing failed.",
+    hint: "The user can check user.signingKey and that the agent has the key. Or omit sign.",
   },
   {
     says: /You have not concluded your (merge|cherry-pick)|cannot switch branch while|cherry-pick or revert is already in progress|already in progress|rebase in progress|Exiting because of unfinished merge|is not possible because you have unmerged files/,
@@ -59,13 +59,13 @@ const FAILURES: readonly Failure[] = [
     kind: "conflict",
     code: "local_changes",
     message: "Local changes would be overwritten.",
-    hint: "Commit them with git_commit or put them aside with git_stash, then try again.",
+    hint: "Commit them with git_commit or stash them with git_stash, then try again.",
   },
   {
     says: /pathspec .* did not match|did not match any file/,
     kind: "not_found",
     code: "bad_path",
-    message: "A named path is not known to git here.",
+    message: "git does not know one of the paths.",
     hint: "git_status and git_list_files show the paths; they are relative to the repository's root.",
   },
   {
@@ -79,8 +79,8 @@ const FAILURES: readonly Failure[] = [
     says: /missing blob|(unable to read|cannot read) (tree|blob|sha1|object|[0-9a-f]{7})|bad object|could not (fetch|get) .* from promisor|promisor|transport '.*' not allowed|loose object .* is corrupt|object file .* is empty|invalid object/i,
     kind: "unavailable",
     code: "missing_object",
-    message: "The repository lacks an object that this needs (a partial clone, or damage).",
-    hint: "Nothing is fetched behind the user's back: the user runs git fetch there, or git fsck to look for damage.",
+    message: "A required object is missing from the repository (a partial clone, or damage).",
+    hint: "Missing objects are not fetched automatically: the user can run git fetch, or git fsck to check for damage.",
   },
   {
     says: /No space left on device/,
@@ -93,7 +93,7 @@ const FAILURES: readonly Failure[] = [
     says: /Permission denied|Read-only file system/,
     kind: "denied",
     code: "no_permission",
-    message: "The system does not allow git to read or write there.",
+    message: "The system denied git permission to read or write.",
     hint: "Check the owner and the permissions of the repository's files.",
   },
   {
@@ -101,7 +101,7 @@ const FAILURES: readonly Failure[] = [
     kind: "unavailable",
     code: "bad_config",
     message: "git cannot read the repository's configuration.",
-    hint: "A person looks at .git/config; a newer git may be needed for its extensions.",
+    hint: "The user should check .git/config; its extensions may need a newer git.",
   },
 ];
 
@@ -120,7 +120,7 @@ export function failureOf(result: GitResult, doing: string): ToolError {
   }
   return new ToolError("unavailable", `git could not ${doing} (exit code ${result.code}).`, {
     code: "git_failed",
-    hint: "git_status shows the state of the repository. With --log-level debug the server's stderr shows git's own words.",
+    hint: "git_status shows the state of the repository. With --log-level debug the server's stderr shows git's output.",
     cause,
   });
 }
@@ -129,8 +129,8 @@ export function failureOf(result: GitResult, doing: string): ToolError {
 export function badRevision(revision: string, near: readonly string[] = []): ToolError {
   const shown = oneLine(revision.length > 200 ? `${revision.slice(0, 200)}…` : revision);
   const guess = near.length === 0 ? "" : ` Did you mean ${near.map(oneLine).join(" or ")}?`;
-  return new ToolError("not_found", `No commit or object is named "${shown}" here.${guess}`, {
+  return new ToolError("not_found", `No commit or object matches "${shown}".${guess}`, {
     code: "bad_revision",
-    hint: "git_branch and git_list_refs show names, git_log shows commits; HEAD~2, v1.0 and abc1234 are forms that work.",
+    hint: "git_branch and git_list_refs show names, git_log shows commits; HEAD~2, v1.0 and abc1234 are valid forms.",
   });
 }

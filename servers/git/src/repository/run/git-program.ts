@@ -22,7 +22,7 @@ export async function findGit(env: NodeJS.ProcessEnv, platform: string = process
       // Not here, or not to be executed: the next directory.
     }
   }
-  throw new ToolError("unavailable", "The program git was not found on the PATH.", {
+  throw new ToolError("unavailable", "git was not found on the PATH.", {
     code: "git_missing",
     hint: "Install git 2.37 or newer, or add its directory to the PATH of the server's entry in the host.",
   });

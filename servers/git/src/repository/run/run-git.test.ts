@@ -27,8 +27,8 @@ const run = (script: string, heard: (text: string) => void) =>
 const until = (file: string) => `while [ ! -e ${file} ]; do sleep 0.02; done`;
 
 // Windows has no /bin/sh.
-describe.skipIf(process.platform === "win32")("runGit, when git has ended and a child of it has not", () => {
-  it("gives what was written while this process had no time to read it", async () => {
+describe.skipIf(process.platform === "win32")("runGit, when git has ended but its child has not", () => {
+  it("returns what was written while this process was busy", async () => {
     let said = "";
     const running = run(
       `(${until("go")}; echo late; touch written; sleep 600) & echo early $$; ${until("seen")}`,
@@ -48,7 +48,7 @@ describe.skipIf(process.platform === "win32")("runGit, when git has ended and a 
     expect(said).toMatch(/^early \d+\nlate\n$/);
   });
 
-  it("ends a child that is silent, and does not wait for it", async () => {
+  it("ends a silent child without waiting for it", async () => {
     let said = "";
     await run("sleep 600 & echo $!", (text) => {
       said += text;
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     expect((await start("kill -9 $$")).code).toBe(128);
   });
 
-  it("keeps 40 runs apart that go on at once", async () => {
+  it("keeps 40 concurrent runs apart", async () => {
     const runs = Array.from({ length: 40 }, (_, index) =>
       start(`cat; echo ${index} >&2; exit ${index}`, { input: `in ${index}`, env: { GIT_X: `${index}` } }),
     );
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
       expect([stdout.toString(), stderr, code]).toEqual([`in ${index}`, `${index}\n`, index]);
   });
 
-  it("ends with everything that was started below it when the call ends", async () => {
+  it("ends with all its child processes when the call ends", async () => {
     const call = new AbortController();
     let said = "";
     const running = start("trap '' TERM; (trap '' TERM; sleep 600) & echo $! $$; wait; sleep 600", {
@@ -102,7 +102,7 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     await expect(start("true", { signal: call.signal })).rejects.toThrow("enough");
   });
 
-  it("refuses a process that has no group of its own, and ends it", async () => {
+  it("refuses a process without its own group, and ends it", async () => {
     const kill = process.kill.bind(process);
     let pid = 0;
     const spy = vi.spyOn(process, "kill").mockImplementation((target, signal) => {
@@ -115,7 +115,7 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  it("says why git could not be started", async () => {
+  it("explains why git could not be started", async () => {
     const code = (more: Partial<GitRun>) => start("true", more).catch((error: ToolError) => error.code);
     expect(await code({ program: place.path("none") })).toBe("git_missing");
     expect(await code({ cwd: place.path("none") })).toBe("git_missing");
@@ -125,7 +125,7 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
 });
 
 it.skipIf(process.platform === "win32")(
-  "work side by side ends before the failure of a part is told",
+  "concurrent work ends before the failure of one part is reported",
   async () => {
     let said = "";
     const slow = run("sleep 0.2; echo done", (text) => {

@@ -44,17 +44,17 @@ process.on("exit", () => {
 });
 
 /**
- * Runs git through simple-git, in a process group of its own, so that stopping it stops whatever it started. Resolves with any exit
- * code.
+ * Runs git through simple-git, in its own process group, so that stopping it stops whatever it started.
+ * Resolves with any exit code.
  *
  * @throws the signal's reason when it aborts; ToolError `unavailable` where git cannot be started, `too_large`
  * where it takes too much memory.
  */
 export async function runGit(run: GitRun): Promise<GitResult> {
   if (run.args.some((arg) => arg.includes("\0"))) {
-    throw new ToolError("invalid", "An argument holds a NUL character.", {
+    throw new ToolError("invalid", "An argument contains a NUL character.", {
       code: "bad_argument",
-      hint: "No name, path, pattern or date of git's can hold one; leave it out.",
+      hint: "Names, paths, patterns and dates in git cannot contain NUL; remove it.",
     });
   }
   const { simpleGit } = await import("simple-git");
@@ -109,7 +109,7 @@ type Spawning = ChildProcess & { spawn(options: object): unknown };
 
 /** A run while it goes on. */
 class Run {
-  /** For a process that is not in a group of its own: all that is left is simple-git's own way to end it. */
+  /** For a process without its own group: only simple-git's way to end it remains. */
   readonly giveUp = new AbortController();
   readonly #run: GitRun;
   readonly #chunks: Buffer[] = [];
@@ -126,7 +126,7 @@ class Run {
     this.#run = run;
   }
 
-  /** Before the process is spawned: gives it a group of its own, and no stdin where there is nothing to read. */
+  /** Before the process is spawned: gives it its own group, and no stdin if there is nothing to read. */
   prepare(child: Spawning): void {
     this.#child = child;
     const spawn = child.spawn.bind(child);
@@ -160,9 +160,9 @@ class Run {
       }
       queueMicrotask(() => this.giveUp.abort());
       this.fail(
-        new ToolError("unavailable", "git was stopped: it could not be given a process group of its own.", {
+        new ToolError("unavailable", "git was stopped: its own process group could not be created.", {
           code: "git_failed",
-          hint: "Without it, what git starts could outlive the call. Another version of Node.js may help.",
+          hint: "Without one, processes that git starts could outlive the call. Another version of Node.js may help.",
         }),
       );
       return;
@@ -179,7 +179,7 @@ class Run {
       this.fail(
         new ToolError("too_large", "git was stopped: it took more than 2 GiB of memory.", {
           code: "too_large",
-          hint: "Ask for less: a narrower path, a smaller range, or a revision that is not a tree of millions of files.",
+          hint: "Request less: a narrower path, a smaller range, or a revision with fewer files.",
         }),
       );
       stop();
@@ -312,12 +312,12 @@ function startError(error: NodeJS.ErrnoException): ToolError {
   if (error.code === "E2BIG")
     return new ToolError("too_large", "The arguments are too long for one git command.", {
       code: "too_large",
-      hint: "Name fewer paths, or a directory that holds them.",
+      hint: "Pass fewer paths, or a directory that contains them.",
       cause: error,
     });
   return new ToolError("unavailable", `git could not be started (${error.code ?? "unknown reason"}).`, {
     code: "git_missing",
-    hint: "Check that git still is installed and that the repository's directory still exists.",
+    hint: "Check that git is still installed and that the repository's directory still exists.",
     cause: error,
   });
 }

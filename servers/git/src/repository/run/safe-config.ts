@@ -22,7 +22,7 @@ const ALWAYS: readonly ConfigPair[] = [
   ["diff.ignoreSubmodules", "dirty"],
   ["fetch.recurseSubmodules", "false"],
   ["push.recurseSubmodules", "no"],
-  // Housekeeping starts processes of its own, and at a time that nobody chose.
+  // Housekeeping starts its own processes, at unpredictable times.
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["rebase.autoStash", "false"],
@@ -142,7 +142,7 @@ export function overridesFor(
       `The repository's configuration sets ${pairs.size} keys that run programs.`,
       {
         code: "unsafe_config",
-        hint: "No honest repository does. Have a person look at its .git/config.",
+        hint: "Ordinary repositories don't. Ask the user to inspect its .git/config.",
       },
     );
   }

@@ -55,9 +55,9 @@ export function unquotePath(quoted: string): Buffer {
       bytes.push(ESCAPES[next] ?? next.charCodeAt(0));
       index += 1;
     } else {
-      throw new ToolError("invalid", `The path ${quoted} has a broken escape.`, {
+      throw new ToolError("invalid", `The path ${quoted} has an invalid escape.`, {
         code: "bad_path",
-        hint: "Pass the path as git_status or git_list_files gave it.",
+        hint: "Pass the path exactly as git_status or git_list_files returned it.",
       });
     }
   }
