@@ -31,7 +31,7 @@ const NAMES = {
 };
 const MAX_MS = 60_000;
 
-/** A converter in a thread of its own, which is replaced where a page hangs it. */
+/** A converter in its own thread, which is replaced if a page hangs it. */
 class Pipeline {
   #name;
   #modules;

@@ -1,5 +1,5 @@
-// Pages to markdown beside readability with turndown on jsdom, each run in a process of its own, and a download beside
-// the global fetch. Runs alone too, after a build: node servers/fetch/bench/pages.mjs
+// Pages to Markdown compared with readability and turndown on jsdom, each run in a separate process, and a
+// download compared with the global fetch. Runs alone too, after a build: node servers/fetch/bench/pages.mjs
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -18,21 +18,21 @@ export const maxAge = z
   .min(0)
   .max(900)
   .default(900)
-  .describe("Greatest age of an earlier download, in seconds; 0 downloads again.");
+  .describe("Maximum age of a cached download in seconds; 0 downloads again.");
 export const selector = z
   .string()
   .min(1)
   .max(500)
   .optional()
-  .describe("Only the elements that this CSS selector finds.");
+  .describe("Only elements that match this CSS selector.");
 
 /** What hosts show of an image, in bytes. */
 const MAX_IMAGE_BYTES = 1_000_000;
 const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /**
- * The blocks of an answer: "Contents of …" with the piece, then our line in a block of its own, so that nothing in a page
- * can pass for it.
+ * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, so that nothing
+ * in a page can pass for it.
  */
 export function contentOf(shown: Outcome): Content[] {
   switch (shown.kind) {
@@ -68,7 +68,7 @@ function fileContent({ answer, body, uri }: Snapshot): Content[] {
     { type: "resource_link", uri: `${uri}/raw`, name: name.slice(0, 200), mimeType, size },
     {
       type: "text",
-      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes are the resource ${uri}/raw]`,
+      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes: resource ${uri}/raw]`,
     },
   ];
 }

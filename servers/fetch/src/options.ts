@@ -11,7 +11,7 @@ const hosts = {
       parseHostRule(value);
       return undefined;
     } catch {
-      return "takes a name (example.org), all below one (*.example.org), an address, host:port or a network (10.0.0.0/8)";
+      return "takes a name (example.org), its subdomains (*.example.org), an address, host:port or a network (10.0.0.0/8)";
     }
   },
 } as const;
@@ -19,32 +19,32 @@ const hosts = {
 export const options = defineOptions({
   allowHost: {
     ...hosts,
-    description: "Hosts that may be reached although their address is private or this machine's.",
+    description: "Private or local hosts that may be contacted.",
   },
-  denyHost: { ...hosts, description: "Hosts that are never reached, whatever else is allowed." },
+  denyHost: { ...hosts, description: "Hosts that are always blocked, even if allowed elsewhere." },
   allowPrivate: {
     type: "flag",
     heading: "Boundary",
     description:
-      "Reach private addresses and this machine too: a page can then send the model to your network.",
+      "Also allow private addresses and this machine. A page can then make the model access your network.",
   },
   ignoreRobotsTxt: {
     type: "flag",
     heading: "Requests",
-    description: "Fetch pages that a site's robots.txt closes to programs.",
+    description: "Fetch pages even if the site's robots.txt disallows it.",
   },
   render: {
     type: "flag",
     heading: "Requests",
     description:
-      "Open pages that have next to no text without JavaScript in a headless Chrome, Edge or Chromium of this machine, within the same boundary. Needs the package playwright-core; headers of --header are not sent by the browser.",
+      "Open pages that have almost no text without JavaScript in a headless Chrome, Edge or Chromium installed on this machine, with the same network restrictions. Needs the package playwright-core. The browser does not send headers set with --header.",
   },
   userAgent: {
     type: "string",
     valueName: "TEXT",
     heading: "Requests",
     description:
-      "The User-Agent of all requests. Default: those of the official server, one for the model and one for the user.",
+      "The User-Agent of all requests. Default: the official server's, one for the model and one for the user.",
     check: (value) =>
       /^[\x20-\x7e]{1,500}$/.test(value) ? undefined : "takes 1 to 500 printable ASCII characters",
   },
@@ -54,7 +54,7 @@ export const options = defineOptions({
     valueName: "HOST=NAME: VALUE",
     heading: "Requests",
     description:
-      "A header for one host, for example a token: docs.example.org=Authorization: Bearer …; it goes nowhere else.",
+      "A header for one host, for example a token: docs.example.org=Authorization: Bearer …. It is not sent to any other host.",
     check: (value) =>
       /^[!#$%&'*+.^_`|~\w-]+:[ \t]*[\t\x20-\x7e]*$/.test(value) ? undefined : "takes Name: value in ASCII",
   },
@@ -62,12 +62,12 @@ export const options = defineOptions({
     type: "url",
     heading: "Requests",
     description:
-      "Send everything through this HTTP proxy; it resolves the names, so it has to keep the boundary too.",
+      "Send all requests through this HTTP proxy. The proxy resolves host names, so it must also block private addresses.",
   },
   caFile: {
     type: "file",
     heading: "Requests",
-    description: "Certificates to trust beside the known ones, in PEM, for sites of your own network.",
+    description: "PEM file with additional certificates to trust, for example for sites on your network.",
   },
   maxBytes: {
     type: "integer",
@@ -75,7 +75,7 @@ export const options = defineOptions({
     max: 100_000_000,
     default: 10_000_000,
     heading: "Limits",
-    description: "Bytes of one download after decompression; what is longer is cut.",
+    description: "Maximum bytes of a download after decompression. Longer downloads are truncated.",
   },
   timeout: {
     type: "integer",
@@ -83,6 +83,6 @@ export const options = defineOptions({
     max: 300,
     default: 30,
     heading: "Limits",
-    description: "Seconds for one download, redirects included.",
+    description: "Maximum seconds for one download, including redirects.",
   },
 });

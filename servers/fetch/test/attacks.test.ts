@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureOf, fetched, run, site, web, webOf } from "./lab.ts";
 
-/** Every spelling of an address that is not public, by what it is. */
+/** Every notation of a non-public address, by type. */
 const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
   "this machine": [
     "127.0.0.1",
@@ -80,7 +80,7 @@ const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(Object.entries(FORBIDDEN))("%s", (_what, hosts) => {
-  it.each(hosts)("is not reached as %s", async (host) => {
+  it.each(hosts)("is blocked as %s", async (host) => {
     const failure = await failureOf(run(await web(), "fetch", { url: `http://${host}/` }));
     expect(failure.kind).toBe("denied");
     expect(`${failure.message} ${failure.hint}`).toMatch(/address.*--allow-host/);
@@ -88,24 +88,24 @@ describe.each(Object.entries(FORBIDDEN))("%s", (_what, hosts) => {
 });
 
 it.each([
-  ["file:///etc/passwd", "URLs with file: are refused"],
-  ["data:text/html,<p>x</p>", "URLs with data: are refused"],
-  ["ftp://example.org/", "URLs with ftp: are refused"],
-  ["gopher://example.org/", "URLs with gopher: are refused"],
-  ["javascript:alert(1)", "URLs with javascript: are refused"],
+  ["file:///etc/passwd", "file: URLs are not allowed"],
+  ["data:text/html,<p>x</p>", "data: URLs are not allowed"],
+  ["ftp://example.org/", "ftp: URLs are not allowed"],
+  ["gopher://example.org/", "gopher: URLs are not allowed"],
+  ["javascript:alert(1)", "javascript: URLs are not allowed"],
   ["http://user:password@example.org/", "user name or password"],
   ["http://example.org:80@127.0.0.1/", "user name or password"],
   ["example.org", "is not a URL"],
   ["//example.org/x", "is not a URL"],
   ["http://", "is not a URL"],
   ["http://[fe80::1%25eth0]/", "is not a URL"],
-])("%s is refused, and the answer says what is allowed", async (url, words) => {
+])("%s is refused, and the error says what is allowed", async (url, words) => {
   const failure = await failureOf(run(await web(), "fetch", { url }));
   expect(failure.message).toContain(words);
   expect(failure.message).not.toContain("password@");
 });
 
-it("a redirect is checked as the first address is", async () => {
+it("a redirect is checked like the first address", async () => {
   const inner = await site({ "/secret": "SECRET" }, { address: "127.0.0.1" });
   const targets = {
     "/private": `${inner.origin}/secret`,
@@ -161,7 +161,7 @@ it("20 redirects are followed, a 21st is not", async () => {
     );
 });
 
-it("--deny-host wins over --allow-host, and --allow-private opens what is private", async () => {
+it("--deny-host overrides --allow-host, and --allow-private allows private addresses", async () => {
   const lab = await site({ "/": "<p>inside</p>" });
   const denied = await webOf([lab], { denyHost: [lab.host] });
   expect(await failureOf(run(denied, "fetch", { url: lab.origin }))).toMatchObject({

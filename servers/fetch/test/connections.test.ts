@@ -26,20 +26,22 @@ async function certificate() {
   return { key: made.private, cert: made.cert, file, folder };
 }
 
-it("a certificate that nobody knows is refused, and trusted with --ca-file", async () => {
+it("an unknown certificate is refused, and trusted with --ca-file", async () => {
   const { key, cert, file, folder } = await certificate();
   const lab = await site({ "/": "<p>secure</p>" }, { tls: { key, cert } });
   expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject({
     kind: "unavailable",
-    message: expect.stringContaining("certificate was not accepted"),
+    message: expect.stringContaining("certificate is not trusted"),
   });
   expect((await fetched(await webOf([lab], { caFile: file }), { url: lab.origin })).text).toContain("secure");
   await writeFile(join(folder, "empty.pem"), "nothing");
-  await expect(webOf([lab], { caFile: join(folder, "empty.pem") })).rejects.toThrow("holds no certificate");
+  await expect(webOf([lab], { caFile: join(folder, "empty.pem") })).rejects.toThrow(
+    "contains no certificate",
+  );
   await expect(webOf([lab], { caFile: join(folder, "none.pem") })).rejects.toThrow("cannot be read");
 });
 
-it("a configured header goes to its host, and nowhere else", async () => {
+it("a configured header is sent only to its host", async () => {
   const stranger = await site({ "/": "<p>elsewhere</p>" }, { address: "127.0.0.1" });
   const lab = await site({
     "/": "<p>in</p>",
@@ -90,7 +92,7 @@ async function proxy() {
   return { url: new URL(`http://127.0.0.1:${place.port}`), seen };
 }
 
-it("everything goes through --proxy-url, and the boundary holds before it", async () => {
+it("all requests use --proxy-url, and are checked first", async () => {
   const { key, cert, file } = await certificate();
   const plain = await site({ "/": "<p>plain</p>" });
   const secure = await site({ "/": "<p>secure</p>" }, { tls: { key, cert } });

@@ -52,7 +52,7 @@ describe("a Word document", () => {
     expect(text).toMatch(/☒ ground\n\n☐ baked/);
   });
 
-  it("reads no file of this machine that it names as a picture, and expands no entities", async () => {
+  it("reads no local file referenced as an image, and expands no entities", async () => {
     const picture =
       '<w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" name="p" descr="A grey mill"/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip r:link="rId9"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing>';
     const text = await read(
@@ -105,7 +105,7 @@ describe("a workbook", () => {
     expect(shown).toContain("## S&1\n\n| true |");
   });
 
-  it("with a cell in the farthest corner does not fill the memory, and the next file is read", async () => {
+  it("with a cell in the farthest corner does not exhaust memory, and the next file is read", async () => {
     const lab = await site({
       "/far": excel(
         `<row r="1">${text("A1", "near")}</row><row r="1048576">${text("XFD1048576", "far")}</row>`,
@@ -165,7 +165,7 @@ it("a presentation has its slides in their order: titles, lists, tables, charts,
   expect(shown).not.toContain("FOOTER");
 });
 
-describe("a document that is a trap", () => {
+describe("a malicious document", () => {
   const many = (count: number): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`word/x${index}.xml`, ""]));
   /** The sizes in an archive's directory, all made small (APPNOTE 4.3.12). */
@@ -188,7 +188,7 @@ describe("a document that is a trap", () => {
       () => word(paragraph("x")).subarray(0, -40),
       /could not be read as text|has no text/,
     ],
-  ])("%s is refused with words", async (_what, bytes, said) => {
+  ])("%s is refused with an explanation", async (_what, bytes, said) => {
     const lab = await site({ "/file": bytes() });
     const answer = await run(await webOf([lab]), "fetch", { url: `${lab.origin}/file` }).then(
       (shown) => texts(shown).join("\n"),
@@ -202,6 +202,6 @@ describe("a document that is a trap", () => {
     const failure = await failureOf(
       run(await webOf([lab]), "fetch", { url: `${lab.origin}/file`, selector: "p" }),
     );
-    expect(failure.message).toContain("selector works on HTML");
+    expect(failure.message).toContain("selector only works on HTML");
   });
 });

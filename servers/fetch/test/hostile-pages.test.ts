@@ -27,11 +27,11 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "an unclosed script": `<p>NEEDLE</p><script>${"x".repeat(1_000_000)}`,
 };
 
-// esbuild, which bundles the thread's code for tests, has a thread of its own.
+// esbuild, which bundles the thread's code for tests, has its own thread.
 beforeAll(() => void workerFile("convert", new URL("../src/page/converter.ts", import.meta.url).href));
 
 describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
-  it("is read in a thread of its own, its text is there, and the server goes on meanwhile", async () => {
+  it("is read in a separate thread, its text is returned, and the server stays responsive", async () => {
     const plain = { headers: { "content-type": "text/plain" }, body: "PLAIN" };
     const lab = await site({ "/": html, "/plain": plain, "/other": "<p>OTHER</p>" });
     const web = await webOf([lab]);
@@ -51,7 +51,7 @@ describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
     expect((await fetched(web, { url: `${lab.origin}/other` })).text).toContain("OTHER");
   });
 
-  it("is searched and outlined in time that grows with its length only", async () => {
+  it("is searched and outlined in linear time", async () => {
     const lab = await site({ "/": html });
     const web = await webOf([lab]);
     await fetched(web, { url: lab.origin });

@@ -45,7 +45,7 @@ export interface Site {
   /** The paths that were asked for, in order, but for robots.txt. */
   readonly asked: string[];
   readonly requests: { readonly path: string; readonly headers: IncomingMessage["headers"] }[];
-  /** Paths and their answers; may change meanwhile. */
+  /** Paths and their responses; may change later. */
   readonly pages: Record<string, Answer>;
   close(): Promise<void>;
 }
@@ -106,7 +106,7 @@ function reply(answer: Answer | undefined, request: IncomingMessage, response: S
   response.writeHead(status, { "content-type": "text/html; charset=utf-8", ...headers }).end(body);
 }
 
-/** A server that answers bytes as they are, whatever HTTP says, until the test ends. */
+/** A server that returns raw bytes, valid HTTP or not, until the test ends. */
 export async function rawSite(
   serve: (socket: Socket, request: string) => void,
 ): Promise<Pick<Site, "origin" | "host">> {

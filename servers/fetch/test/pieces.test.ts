@@ -25,7 +25,7 @@ async function inPieces(
 }
 
 describe("the pieces of a page", () => {
-  it.each([100, 997, 5_000])("of %i characters join to the page", async (max_length) => {
+  it.each([100, 997, 5_000])("of %i characters join to the full page", async (max_length) => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const [whole = ""] = await inPieces(opened, { url: lab.origin, max_length: 15_000 });
@@ -36,7 +36,7 @@ describe("the pieces of a page", () => {
     expect(lab.asked).toEqual(["/"]);
   });
 
-  it("are of one download, even where the page changes meanwhile and somebody fetches it again", async () => {
+  it("are of one download, even if the page changes and is fetched again in between", async () => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const pieces = await inPieces(opened, { url: lab.origin, max_length: 4_000 }, () => {
@@ -48,7 +48,7 @@ describe("the pieces of a page", () => {
     expect((await fetched(opened, { url: lab.origin, max_age: 0 })).text).toContain("B0 ");
   });
 
-  it("of an older download are there by its snapshot", async () => {
+  it("of an older download are available by its snapshot", async () => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const first = await fetched(opened, { url: lab.origin, max_length: 2_000 });
@@ -60,7 +60,7 @@ describe("the pieces of a page", () => {
     expect(second.text).not.toContain("B10 ");
   });
 
-  it("come from one download where several ask at once", async () => {
+  it("come from one download if requested concurrently", async () => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const starts = [0, 1_000, 2_000, 3_000];
@@ -68,7 +68,7 @@ describe("the pieces of a page", () => {
     expect(lab.asked).toEqual(["/"]);
   });
 
-  it("are kept for what fits, the newest first", async () => {
+  it("are cached as far as they fit, newest first", async () => {
     const big = Buffer.alloc(9_000_000, "word ");
     const pages = Object.fromEntries(
       ["/1", "/2", "/3", "/4", "/5", "/6", "/7"].map((path) => [

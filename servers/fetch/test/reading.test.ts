@@ -28,7 +28,7 @@ describe("text that CSS hides", () => {
     ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
     ["a rule for a class", '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>'],
     ["an attribute", "<p hidden>HIDDEN</p>"],
-  ])("%s is left out", async (_what, hidden) => {
+  ])("%s is omitted", async (_what, hidden) => {
     const text = await read(`<main>${hidden}${FRAMED}</main>`);
     expect(text).toContain("SHOWN");
     expect(text).not.toContain("HIDDEN");
@@ -43,24 +43,24 @@ describe("text that CSS hides", () => {
     ["what fades in", '<p style="opacity:0;transform:none">KEPT</p>'],
     ["white on a colour", '<div style="background:#000"><p style="color:#fff">KEPT</p></div>'],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
-  ])("%s hides nothing from a reader", async (_what, shown) => {
+  ])("%s hides nothing", async (_what, shown) => {
     expect(await read(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
   });
 });
 
-it("a page that is hidden as a whole until a program shows it is read, without what is hidden in it", async () => {
+it("a page that is hidden until a script shows it is read, without its hidden parts", async () => {
   const hidden = '<p style="display:none">HIDDEN</p>';
   const text = await read(
     `<div style="visibility:hidden"><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div><p>Wait.</p>`,
   );
   expect(text).toContain("KEPT");
   expect(text).not.toContain("HIDDEN");
-  expect(text).toContain("with text that the page hides from view");
+  expect(text).toContain("includes text that the page hides");
   const shown = await read(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
-  expect(shown).not.toContain("with text that the page hides from view");
+  expect(shown).not.toContain("includes text that the page hides");
 });
 
-describe("what markdown has no word for", () => {
+describe("content without a Markdown equivalent", () => {
   it.each<[string, string, string]>([
     ["a heading cell outside of a table", "<div><th>CELL</th></div>", "CELL"],
     ["a definition list", "<dl><dt>Mill</dt><dd>grinds</dd></dl>", "**Mill**\n\ngrinds"],
@@ -113,7 +113,7 @@ describe("what markdown has no word for", () => {
   });
 });
 
-it("content is found where scripts would put it, in noscript, and behind a CDATA section", async () => {
+it("content is found in script targets, in noscript, and after a CDATA section", async () => {
   const text = prose(6, 7);
   expect(
     await read(`<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`),
@@ -124,7 +124,7 @@ it("content is found where scripts would put it, in noscript, and behind a CDATA
   expect(await read(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
 });
 
-it("an article is taken out of a page that is mostly something else, a list is kept whole", async () => {
+it("an article is extracted from a page that is mostly something else, a list is kept in full", async () => {
   const comments = Array.from(
     { length: 30 },
     (_, index) => `<div class="c"><p>COMMENT ${prose(2, index)}</p></div>`,
@@ -189,12 +189,10 @@ it("a page's own facts are in the metadata", async () => {
     refresh: `${lab.origin}/next`,
   });
   expect(JSON.parse(facts)).not.toHaveProperty("redirected_from");
-  expect((await fetched(web, { url: lab.origin })).text).toContain(
-    `sends its readers on to ${lab.origin}/next`,
-  );
+  expect((await fetched(web, { url: lab.origin })).text).toContain(`redirects to ${lab.origin}/next`);
 });
 
-it("format links gives the page's links, each address once", async () => {
+it("format links returns the page's links, each URL once", async () => {
   const html =
     '<nav><a href="/a">A</a></nav><a href="/a">again</a><a href="javascript:x()">no</a><a href="b?c#d">B [b]</a>';
   expect(await read(html, { format: "links" })).toMatch(
@@ -205,7 +203,7 @@ it("format links gives the page's links, each address once", async () => {
   expect(await failureOf(failing)).toMatchObject({ kind: "invalid" });
 });
 
-it("a cookie that a redirect sets comes back within the call, to its host, and not to another", async () => {
+it("a cookie set by a redirect is sent back within the call, only to its host", async () => {
   const other = await site(
     { "/": (request, response) => response.end(`other got ${request.headers.cookie}`) },
     { address: "127.0.0.1" },
@@ -226,7 +224,7 @@ it("a cookie that a redirect sets comes back within the call, to its host, and n
   expect(lab.asked.filter((path) => path === "/consent")).toHaveLength(2);
 });
 
-it("a file that was cut says so", async () => {
+it("a truncated file is reported as such", async () => {
   const lab = await site({
     "/": { headers: { "content-type": "application/zip" }, body: Buffer.alloc(5_000, 1) },
   });

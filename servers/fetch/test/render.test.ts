@@ -77,7 +77,7 @@ describe("with --render", () => {
     expect(lab.asked.filter((path) => path === "/plain")).toHaveLength(1);
   });
 
-  withBrowser("a page that leads to a refused address stays as it is, and says why", async () => {
+  withBrowser("a page that leads to a blocked address stays unrendered, and says why", async () => {
     const inner = await site({ "/": "<p>SECRET</p>" }, { address: "127.0.0.1" });
     const lab = await site({
       "/script": app(`location.href = "${inner.origin}/"`),
@@ -97,7 +97,7 @@ describe("with --render", () => {
     expect(inner.asked).toEqual([]);
   });
 
-  it("without the package the page is given as it is, and the answer says what is missing", async () => {
+  it("without the package the page is returned unrendered, and the response says what is missing", async () => {
     const renderer = opened([], {
       load: () => Promise.reject(new Error("Cannot find package 'playwright-core'")),
     });
@@ -109,13 +109,13 @@ describe("with --render", () => {
     });
   });
 
-  it("and a proxy the server does not start: the browser would go past it", async () => {
+  it("and a proxy the server does not start: the browser would bypass it", async () => {
     await expect(webOf([], { render: true, proxyUrl: new URL("http://127.0.0.1:1") })).rejects.toThrow(
       "--render cannot be used with --proxy-url",
     );
   });
 
-  it("is named where a page is empty without JavaScript", async () => {
+  it("is mentioned if a page is empty without JavaScript", async () => {
     const lab = await site({ "/": app(WRITES) });
     expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain(
       "start this server with --render",

@@ -8,7 +8,7 @@ const rules = (text: string, status = 200): Answer => ({
 });
 
 describe("robots.txt of a site", () => {
-  it("closes what it closes, with a way that the user has", async () => {
+  it("is respected, with an option for the user", async () => {
     const lab = await site({
       "/robots.txt": rules("User-agent: *\nDisallow: /private"),
       "/private/x": "x",
@@ -18,13 +18,13 @@ describe("robots.txt of a site", () => {
     expect((await fetched(opened, { url: `${lab.origin}/open` })).text).toContain("open");
     expect(await failureOf(run(opened, "fetch", { url: `${lab.origin}/private/x` }))).toMatchObject({
       kind: "denied",
-      message: `${lab.origin}/robots.txt does not let programs fetch /private/x.`,
+      message: `${lab.origin}/robots.txt disallows fetching /private/x.`,
       hint: expect.stringContaining("--ignore-robots-txt"),
     });
     expect(lab.asked).toEqual(["/open"]);
   });
 
-  it("is asked once for all pages, by the name that the pages are asked by", async () => {
+  it("is requested once for all pages, with the same user agent", async () => {
     const lab = await site({ "/robots.txt": rules(""), "/a": "a", "/b": "b" });
     const opened = await webOf([lab], { userAgent: "Curious/2.0" });
     for (const path of ["/a", "/b"]) await fetched(opened, { url: lab.origin + path });
@@ -47,7 +47,7 @@ describe("robots.txt of a site", () => {
   });
 
   it.each([404, 401, 403, 429])(
-    "that is not there (%i) closes nothing (RFC 9309, 2.3.1.3)",
+    "that is missing (%i) disallows nothing (RFC 9309, 2.3.1.3)",
     async (status) => {
       const lab = await site({
         "/robots.txt": rules("User-agent: *\nDisallow: /", status),
@@ -57,7 +57,7 @@ describe("robots.txt of a site", () => {
     },
   );
 
-  it.each([500, 503])("that fails (%i) closes everything (RFC 9309, 2.3.1.4)", async (status) => {
+  it.each([500, 503])("that fails (%i) disallows everything (RFC 9309, 2.3.1.4)", async (status) => {
     const lab = await site({ "/robots.txt": rules("", status), "/": "x" });
     expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject({
       kind: "denied",
@@ -66,7 +66,7 @@ describe("robots.txt of a site", () => {
     expect(lab.asked).toEqual([]);
   });
 
-  it("is followed to where it leads", async () => {
+  it("is followed through redirects", async () => {
     const lab = await site({
       "/robots.txt": { status: 301, headers: { location: "/rules.txt" } },
       "/rules.txt": rules("User-agent: *\nDisallow: /x"),
@@ -77,7 +77,7 @@ describe("robots.txt of a site", () => {
     });
   });
 
-  it("is read to half a megabyte, and no further", async () => {
+  it("is read up to half a megabyte", async () => {
     const lab = await site({
       "/robots.txt": rules(`User-agent: *\nDisallow: /x\n${"# filler\n".repeat(200_000)}Disallow: /`),
       "/": "<p>in</p>",
@@ -89,7 +89,7 @@ describe("robots.txt of a site", () => {
     });
   });
 
-  it("does not count with --ignore-robots-txt", async () => {
+  it("is ignored with --ignore-robots-txt", async () => {
     const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
     expect(
       (await fetched(await webOf([lab], { ignoreRobotsTxt: true }), { url: lab.origin })).text,
@@ -97,7 +97,7 @@ describe("robots.txt of a site", () => {
     expect(lab.requests.map(({ path }) => path)).toEqual(["/"]);
   });
 
-  it("does not count for a person, whose user agent says so", async () => {
+  it("is ignored for the prompt, whose user agent says so", async () => {
     const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
     const opened = await webOf([lab]);
     const snapshot = await opened.get(lab.origin, { asker: "user", signal: new AbortController().signal });
@@ -109,7 +109,7 @@ describe("robots.txt of a site", () => {
     expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({ kind: "denied" });
   });
 
-  it("of a host that is refused is not asked for", async () => {
+  it("of a blocked host is not requested", async () => {
     const answer = await run(await web(), "fetch_many", { urls: ["http://127.0.0.1:9/"] }).catch(
       (error: Error) => error.message,
     );

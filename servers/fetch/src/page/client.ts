@@ -20,7 +20,7 @@ export interface WebOptions {
 
 /** Redirects that are followed, as by the official server (httpx) and browsers. */
 const REDIRECTS = 20;
-/** Milliseconds to the first byte of an answer: what takes longer is no page for a model that waits. */
+/** Milliseconds to the first byte of an answer: a slower page is useless for a waiting model. */
 const HEADERS_MS = 15_000;
 
 /**
@@ -63,8 +63,8 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
   });
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0)
-    throw new ToolError("unavailable", `--ca-file ${file} holds no certificate.`, {
-      hint: "Give a file in PEM: it begins with -----BEGIN CERTIFICATE-----.",
+    throw new ToolError("unavailable", `--ca-file ${file} contains no certificate.`, {
+      hint: "Use a PEM file, which starts with -----BEGIN CERTIFICATE-----.",
     });
   return [...certificates];
 }

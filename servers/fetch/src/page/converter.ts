@@ -23,7 +23,7 @@ export interface GivenUp {
   readonly needsJavascript: false;
 }
 
-/** The text of a file that is no page. */
+/** The text of a file that is not a page. */
 export interface DocumentText extends Facts {
   readonly text: string;
   /** Pages of a PDF. */
@@ -60,7 +60,7 @@ export class Converter {
     try {
       const done = await this.#inTurn({ html: request }, signal);
       if ("conversion" in done) return done.conversion;
-      throw new Failure("the answer was of another kind");
+      throw new Failure("unexpected kind of reply");
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { message: reason } = error;
@@ -73,12 +73,12 @@ export class Converter {
     try {
       const done = await this.#inTurn(work, signal);
       if ("document" in done) return done.document;
-      throw new Failure("the answer was of another kind");
+      throw new Failure("unexpected kind of reply");
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const what = "pdf" in work ? "PDF" : "document";
       throw new ToolError("unavailable", `The ${what} could not be read as text: ${error.message}.`, {
-        hint: "Its bytes are the resource that format metadata names as snapshot, followed by /raw.",
+        hint: "To get its bytes, read the resource that format metadata returns as snapshot, with /raw appended.",
       });
     }
   }
@@ -115,7 +115,7 @@ export class Converter {
       ]);
       const reply: Reply = message;
       if (!("failed" in reply)) return reply;
-      throw new Failure(`it is too tangled (${oneLine(reply.failed.slice(0, 80))})`, true);
+      throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
     } catch (error) {
       if (error instanceof Failure && error.leavesThread) throw error;
       // The thread still works on it, or is gone.

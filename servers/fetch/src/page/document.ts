@@ -3,7 +3,7 @@ import { parseHTML } from "linkedom";
 export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
 
-/** Elements without text of their own for a reader. Images and formulas stay. */
+/** Elements without text for a reader. Images and formulas stay. */
 const DEAD =
   "script, style, template, noscript, iframe, object, embed, svg, canvas, link, meta, title, base, [hidden], [aria-hidden=true]";
 /** Elements that say themselves that they are around the content. */
@@ -171,7 +171,7 @@ function hidingSelectors(css: string): string[] {
   return selectors.filter((selector) => !/^(?:html|body)\b/i.test(selector)).slice(0, 500);
 }
 
-/** Menus and the like; the header of an article belongs to it. */
+/** Menus and similar; the header of an article is part of it. */
 export function removeFrame(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(FRAME)])
     if (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null)

@@ -47,7 +47,7 @@ export interface Anchor {
   readonly index: number;
 }
 
-/** Less text than this is no article. */
+/** Less text than this is not an article. */
 const LITTLE = 250;
 /**
  * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless

@@ -24,7 +24,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: num
       "invalid",
       `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`,
       {
-        hint: "Begin at 0, or look for words with fetch_find.",
+        hint: "Start at 0, or search for text with fetch_find.",
       },
     );
   const text = clip(page.text.slice(start), most);
@@ -50,23 +50,23 @@ function headOf(snapshot: Snapshot, page: Page): string {
     page.extractor,
     page.section === undefined
       ? undefined
-      : `section ${JSON.stringify(oneLine(page.section))}; leave the #fragment out for the whole page`,
+      : `section ${JSON.stringify(oneLine(page.section))}; omit the #fragment for the whole page`,
     page.refresh === undefined
       ? undefined
-      : `sends its readers on to ${oneLine(page.refresh)} (meta refresh); fetch that`,
+      : `redirects to ${oneLine(page.refresh)} (meta refresh); fetch that URL instead`,
     answer.redirects.length === 0 ? undefined : `redirected from ${answer.redirects[0]?.href}`,
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
     page.reason === undefined ? undefined : `not converted: ${page.reason}`,
     page.needsJavascript
-      ? `needs_javascript: next to no text without a browser; ${rendering?.failed ?? "the playwright server's pw_inspect_page has one, and the user can start this server with --render"}`
+      ? `needs_javascript: almost no text without a browser; ${rendering?.failed ?? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render"}`
       : undefined,
     rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
-    page.hasHidden === true ? "with text that the page hides from view until a program shows it" : undefined,
+    page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
   ];
   return `[${facts.filter((fact) => fact !== undefined).join(" | ")}]`;
 }
 
-/** What the facts beside the outline take at most, about, in characters. */
+/** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;
 
 /** All that is known of a page, without its text; as many headings as fit into `budget` characters. */

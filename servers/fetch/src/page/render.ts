@@ -34,7 +34,7 @@ const IDLE_MS = 60_000;
 
 /**
  * Opens pages in a browser of this machine that can reach nothing but a proxy in this process, whose connections the gate
- * opens. Each page has a context and a proxy of its own.
+ * opens. Each page has its own context and proxy.
  */
 export class Renderer {
   readonly #options: RendererOptions;
@@ -129,7 +129,7 @@ export class Renderer {
         reasons.push(`${place}: ${firstLine(error)}`);
       }
     }
-    throw new ToolError("unavailable", "--render found no browser that starts", {
+    throw new ToolError("unavailable", "--render found no working browser", {
       hint: `Install one with: ${INSTALL}`,
       code: "no_browser",
       data: { reasons },
@@ -146,7 +146,7 @@ export class Renderer {
     await page.waitForLoadState("networkidle", { timeout: QUIET_MS }).catch(() => undefined);
     const session = await context.newCDPSession(page);
     const { frameTree } = await session.send("Page.getFrameTree");
-    // A world of its own: the page's programs can neither see nor replace what measures and cuts it.
+    // An isolated world: the page's scripts can neither see nor replace the code that measures and cuts it.
     const { executionContextId } = await session.send("Page.createIsolatedWorld", {
       frameId: frameTree.frame.id,
     });

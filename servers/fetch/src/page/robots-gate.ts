@@ -31,15 +31,15 @@ export class RobotsGate {
     const { rules, status } = await this.#site(url.origin, userAgent, signal);
     const file = `${url.origin}/robots.txt`;
     const hint =
-      "Do not try other addresses of it. The user can allow it with --ignore-robots-txt, or bring the page with the prompt fetch.";
+      "Do not try other URLs of this site. The user can allow this with --ignore-robots-txt, or add the page with the fetch prompt.";
     if (rules === undefined)
       throw new ToolError(
         "denied",
-        `${file} answers with status ${status}, which closes the site for now (RFC 9309).`,
+        `${file} returns status ${status}, which disallows the whole site for now (RFC 9309).`,
         { hint },
       );
     if (!isAllowed(rules, userAgent, `${url.pathname}${url.search}`))
-      throw new ToolError("denied", `${file} does not let programs fetch ${url.pathname}.`, { hint });
+      throw new ToolError("denied", `${file} disallows fetching ${url.pathname}.`, { hint });
   }
 
   async #site(origin: string, userAgent: string, signal: AbortSignal): Promise<Known> {

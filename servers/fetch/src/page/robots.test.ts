@@ -53,7 +53,7 @@ describe("robots.txt (RFC 9309)", () => {
     ["sitemaps between", "User-agent: *\nSitemap: https://x/s.xml\nDisallow: /x", "/x", false],
   ])("%s", (_what, robots, path, allowed) => expect(isAllowed(robots, UA, path)).toBe(allowed));
 
-  it("takes no time for patterns that would blow up a regular expression", () => {
+  it("is fast on patterns that would blow up a regular expression", () => {
     const robots = `User-agent: *\nDisallow: /${"a*".repeat(5_000)}b$`;
     expect(isAllowed(robots, UA, `/${"a".repeat(50_000)}`)).toBe(true);
   });

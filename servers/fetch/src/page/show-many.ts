@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import { type Asked, fetchPage, type Room, type Shown } from "./show.ts";
+import { type Asked, type CallBudget, fetchPage, type Shown } from "./show.ts";
 import type { Web } from "./web.ts";
 
 /** A page of several: what was fetched, or why it was not. */
@@ -14,14 +14,14 @@ export async function fetchPages(
   web: Web,
   urls: readonly string[],
   asked: Pick<Asked, "format" | "include_links" | "max_length" | "max_age">,
-  call: Room & { progress(done: number, total: number, url: string): void },
+  call: CallBudget & { progress(done: number, total: number, url: string): void },
 ): Promise<Outcome[]> {
-  const room = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
   let done = 0;
   return await Promise.all(
     urls.map(async (url): Promise<Outcome> => {
       try {
-        return await fetchPage(web, { ...asked, url, start_index: 0 }, room);
+        return await fetchPage(web, { ...asked, url, start_index: 0 }, part);
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
         const { message, hint = "" } = error;

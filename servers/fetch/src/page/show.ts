@@ -16,13 +16,13 @@ export interface Asked {
 }
 
 /** What an answer may take. */
-export interface Room {
+export interface CallBudget {
   readonly signal: AbortSignal;
   /** Characters. */
   readonly budget: number;
 }
 
-/** What was fetched: a piece of a page, all that is known of one, or a file that is no text. */
+/** What was fetched: a piece of a page, everything known about one, or a file that is not text. */
 export type Shown =
   | { readonly kind: "piece"; readonly snapshot: Snapshot; readonly piece: Piece; readonly isFirst: boolean }
   | { readonly kind: "facts"; readonly facts: object }
@@ -36,7 +36,7 @@ const FRAME_CHARS = 800;
  *
  * @throws ToolError as `Web.get`, `Snapshot.page` and `pieceOf`.
  */
-export async function fetchPage(web: Web, asked: Asked, { signal, budget }: Room): Promise<Shown> {
+export async function fetchPage(web: Web, asked: Asked, { signal, budget }: CallBudget): Promise<Shown> {
   // A later piece belongs to the download of the first, however old that is.
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });

@@ -10,7 +10,7 @@ import { cleanText, decodeText } from "./text.ts";
 
 /** How a page is looked at. */
 export interface View {
-  /** auto: HTML as markdown, anything else as it is; links: only the links of HTML. */
+  /** auto: HTML as Markdown, anything else unchanged; links: only the links of HTML. */
   readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
   readonly selector?: string | undefined;
   /** A heading: only what stands under it. */
@@ -137,13 +137,13 @@ export class Snapshot {
 
   async #made(view: View, signal: AbortSignal): Promise<Page> {
     const { kind, mimeType } = this.body;
-    const asIs = { extractor: "as it is", needsJavascript: false };
+    const asIs = { extractor: "unchanged", needsJavascript: false };
     if (view.selector !== undefined && (kind !== "html" || view.format === "html" || view.format === "json"))
       throw new ToolError(
         "invalid",
-        `selector works on HTML in the formats markdown and text; this is ${mimeType}.`,
+        `selector only works on HTML, with format markdown or text; this is ${mimeType}.`,
         {
-          hint: "Leave selector out.",
+          hint: "Omit selector.",
         },
       );
     if (kind === "pdf" || kind === "office") {
@@ -157,7 +157,7 @@ export class Snapshot {
     }
     if (!this.isText)
       throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {
-        hint: `Its bytes are the resource ${this.uri}/raw; format metadata has the facts.`,
+        hint: `Its bytes are in the resource ${this.uri}/raw; format metadata describes it.`,
       });
     const { text } = this.source();
     if (view.format === "json") {
@@ -167,7 +167,7 @@ export class Snapshot {
       });
     }
     if (view.format === "links" && kind !== "html")
-      throw new ToolError("invalid", `format links works on HTML; this is ${mimeType}.`, {
+      throw new ToolError("invalid", `format links only works on HTML; this is ${mimeType}.`, {
         hint: "Use format auto.",
       });
     if (kind !== "html" || view.format === "html") return { ...asIs, text };
@@ -190,7 +190,7 @@ export class Snapshot {
         "invalid",
         `${JSON.stringify(selector)} is not a valid CSS selector: ${oneLine(selectorProblem)}.`,
         {
-          hint: "Write one such as main, #content or .article p.",
+          hint: "Use a selector such as main, #content or .article p.",
         },
       );
     if (found === 0)
@@ -198,7 +198,7 @@ export class Snapshot {
         "not_found",
         `The selector ${JSON.stringify(selector)} matches nothing in ${url}.`,
         {
-          hint: "Look at the source with format html, or leave selector out.",
+          hint: "View the source with format html, or omit selector.",
         },
       );
     const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
@@ -218,9 +218,7 @@ function section(page: Page, title: string): Page {
   const known = headings.slice(0, 20).map((heading) => JSON.stringify(heading));
   throw new ToolError("not_found", `The page has no heading ${JSON.stringify(title)}.`, {
     hint:
-      known.length === 0
-        ? "It has no headings at all; use fetch_find."
-        : `Its headings: ${known.join(", ")}.`,
+      known.length === 0 ? "The page has no headings; use fetch_find." : `Its headings: ${known.join(", ")}.`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Turns } from "./turns.ts";
 
-it("gives turns in order, and none to who has gone", async () => {
+it("gives turns in order, and skips cancelled callers", async () => {
   const turns = new Turns(1);
   const done: string[] = [];
   const take = (name: string, signal: AbortSignal, until?: Promise<void>): Promise<void> =>

@@ -23,7 +23,7 @@ const PER_HOST = 2;
 const SNAPSHOT = /^fetch:\/\/snapshot\/([0-9a-f]{12})$/;
 
 export interface Get {
-  /** Milliseconds that a kept download may be old; default as long as it is kept. */
+  /** Maximum age of a cached download in milliseconds; default: until it expires. */
   readonly maxAgeMs?: number;
   /** Who asks: robots.txt is for programs, not for people who name a page. Default: the model. */
   readonly asker?: "model" | "user";
@@ -59,9 +59,9 @@ export class Web {
     if (options.render && options.proxyUrl !== undefined)
       throw new ToolError(
         "invalid",
-        "--render cannot be used with --proxy-url: the browser would not use it.",
+        "--render cannot be used with --proxy-url: the browser would not use the proxy.",
         {
-          hint: "Start the server with one of the two.",
+          hint: "Start the server with only one of them.",
         },
       );
     return new Web(options, await clientOf(options), changed);
@@ -93,8 +93,8 @@ export class Web {
   kept(id: string): Snapshot {
     const snapshot = this.snapshots.byId(id);
     if (snapshot !== undefined) return snapshot;
-    throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} is not kept any more.`, {
-      hint: "Downloads are kept for 15 minutes after their last use. Fetch the URL again, from its beginning.",
+    throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} has expired.`, {
+      hint: "Downloads expire 15 minutes after their last use. Fetch the URL again from the start.",
     });
   }
 
@@ -126,7 +126,10 @@ export class Web {
     });
   }
 
-  /** A page that is empty without JavaScript as a browser has it; where that fails, as it is, with the reason. */
+  /**
+   * A page that is empty without JavaScript, as rendered by a browser; if that fails, unrendered, with the
+   * reason.
+   */
   async #rendered(snapshot: Snapshot, userAgent: string, signal: AbortSignal): Promise<Snapshot> {
     const { answer } = snapshot;
     const page = await snapshot.page({ format: "auto", includeLinks: true }, signal);
@@ -203,7 +206,9 @@ function withReject(): { promise: Promise<never>; reject: (reason: unknown) => v
   return { promise, reject };
 }
 
-/** A page is the same whatever its fragment. What is no URL stays as it is: the guard says what is wrong. */
+/**
+ * A page is the same whatever its fragment. An invalid URL stays unchanged: the guard reports what is wrong.
+ */
 function withoutFragment(given: string): string {
   if (!URL.canParse(given)) return given;
   const url = new URL(given);
@@ -212,11 +217,11 @@ function withoutFragment(given: string): string {
 }
 
 const MEANINGS: Readonly<Record<number, string>> = {
-  401: "it wants a login",
-  403: "it is forbidden",
-  404: "there is no such page",
-  410: "the page is gone",
-  429: "the site wants fewer requests",
+  401: "login required",
+  403: "access denied",
+  404: "page not found",
+  410: "the page was removed",
+  429: "rate limit exceeded",
 };
 const SHOWN_CHARS = 300;
 
@@ -228,8 +233,7 @@ async function failed(snapshot: Snapshot, signal: AbortSignal): Promise<ToolErro
       : status === 401 || status === 403
         ? "denied"
         : "unavailable";
-  const meaning =
-    MEANINGS[status] ?? (status >= 500 ? "the site has a fault" : "the site refuses the request");
+  const meaning = MEANINGS[status] ?? (status >= 500 ? "server error" : "the site rejected the request");
   const { text } = snapshot.isText
     ? await snapshot.page({ format: "text", includeLinks: false }, signal)
     : { text: "" };
@@ -237,14 +241,14 @@ async function failed(snapshot: Snapshot, signal: AbortSignal): Promise<ToolErro
   const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
   return new ToolError(
     kind,
-    `${url.href} answers with status ${status}: ${meaning}.${said === "" ? "" : ` It says: "${said}"`}`,
+    `${url.href} returned status ${status}: ${meaning}.${said === "" ? "" : ` Message: "${said}"`}`,
     {
       hint:
         retry !== undefined
           ? `Try again after ${retry} s.`
           : status >= 500
             ? "Try again later."
-            : "Check the URL; the page that linked to it, or the site's front page, may have another.",
+            : "Check the URL. The page that linked to it, or the site's home page, may have a newer one.",
     },
   );
 }

@@ -5,8 +5,7 @@ import { pieceOf } from "../page/piece.ts";
 export default prompt({
   name: "fetch",
   title: "Fetch a page",
-  description:
-    "Bring a web page into the conversation. Asked by a person, it is fetched whatever robots.txt says.",
+  description: "Add a web page to the conversation. Because a person asks for it, robots.txt is ignored.",
   args: z.object({ url: z.string().describe("An http or https URL.") }),
   async run({ url }, web, call) {
     const snapshot = await web.get(url, { asker: "user", signal: call.signal });

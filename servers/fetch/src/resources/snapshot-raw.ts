@@ -3,8 +3,8 @@ import { resource } from "../context.ts";
 export default resource({
   uriTemplate: "fetch://snapshot/{id}/raw",
   name: "snapshot-raw",
-  title: "The bytes of a fetched page",
-  description: "What the site sent, for a page that was fetched in the last 15 minutes.",
+  title: "Raw bytes of a fetched page",
+  description: "The raw response for a page fetched in the last 15 minutes.",
   read({ id }, web) {
     const snapshot = web.kept(id);
     const { mimeType } = snapshot.body;

@@ -15,7 +15,7 @@ async function session(era: Era) {
 }
 
 describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era", (era) => {
-  it("is listed, read whole as markdown and as it came, and completed", async () => {
+  it("is listed, read in full as Markdown and raw, and completed", async () => {
     const { lab, client } = await session(era);
     expect((await client.listResources()).resources).toEqual([]);
     await client.callTool({ name: "fetch", arguments: { url: `${lab.origin}/a`, max_length: 3 } });
@@ -41,7 +41,7 @@ describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era",
       expect.objectContaining({ blob: picture.toString("base64"), mimeType: "image/png" }),
     );
     await expect(client.readResource({ uri: "fetch://snapshot/000000000000" })).rejects.toThrow(
-      "not kept any more",
+      "has expired",
     );
   });
 });

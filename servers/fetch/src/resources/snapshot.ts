@@ -4,7 +4,7 @@ export default resource({
   uriTemplate: "fetch://snapshot/{id}",
   name: "snapshot",
   title: "A fetched page",
-  description: "All of a page that was fetched in the last 15 minutes, as markdown.",
+  description: "The full text, as Markdown, of a page fetched in the last 15 minutes.",
   mimeType: "text/markdown",
   async read({ id }, web, call) {
     const page = await web.kept(id).page({ format: "auto", includeLinks: true }, call.signal);

@@ -4,7 +4,7 @@ import { failureOf, run, site, webOf } from "../../test/lab.ts";
 const filler = (word: string) => `<p>${`${word} `.repeat(100)}</p>`;
 const PAGE = `<h1>Manual</h1>${filler("intro")}<h2>Setup</h2><p>Run the <b>Big   Red</b> button (v1.0+).</p>${filler("more")}<h2>Use</h2><p>The big red one again.</p>`;
 
-it("finds words with their surroundings, headings and indexes", async () => {
+it("finds text with context, headings and indexes", async () => {
   const lab = await site({ "/": PAGE });
   const web = await webOf([lab]);
   const found = await run(web, "fetch_find", { url: lab.origin, query: "big red", context: 20 });
@@ -25,7 +25,7 @@ it("finds words with their surroundings, headings and indexes", async () => {
   expect(lab.asked).toEqual(["/"]);
 });
 
-it("gives an index that fetch goes on from", async () => {
+it("returns an index that fetch can continue from", async () => {
   const lab = await site({ "/": PAGE });
   const web = await webOf([lab]);
   const found = await run(web, "fetch_find", { url: lab.origin, query: "again", context: 0 });
@@ -36,7 +36,7 @@ it("gives an index that fetch goes on from", async () => {
   expect(block?.text).toContain(`:\n${places[0]?.text}`);
 });
 
-it("pages through many places without a gap or a repeat, in the download that it began with", async () => {
+it("pages through many matches without gap or repeat, in the same download", async () => {
   const spread = Array.from({ length: 25 }, (_, index) => `<p>needle ${index}</p>${filler("hay")}`).join("");
   const lab = await site({ "/": spread });
   const web = await webOf([lab]);

@@ -7,17 +7,17 @@ export default tool({
   name: "fetch_find",
   title: "Find in a page",
   description:
-    "Find words in a web page, with their surroundings, instead of reading all of it. Each index is a start_index for fetch.",
+    "Find text in a web page, with context, instead of reading all of it. Each index can be passed to fetch as start_index.",
   effect: "read",
   openWorld: true,
   input: z.strictObject({
     url,
-    query: z.string().trim().min(1).max(500).describe("Words as the page has them, in any case."),
-    context: z.int().min(0).max(2_000).default(200).describe("Characters before and after."),
-    limit: z.int().min(1).max(100).default(10).describe("Places at most."),
+    query: z.string().trim().min(1).max(500).describe("Text to find, as on the page; case-insensitive."),
+    context: z.int().min(0).max(2_000).default(200).describe("Characters of context before and after."),
+    limit: z.int().min(1).max(100).default(10).describe("Maximum matches."),
     selector,
     max_age: maxAge,
-    cursor: z.string().max(1_000).optional().describe("next_cursor of the last answer."),
+    cursor: z.string().max(1_000).optional().describe("next_cursor of the previous response."),
   }),
   output: z.object({
     url: z.string(),

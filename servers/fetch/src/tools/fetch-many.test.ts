@@ -2,7 +2,7 @@ import { fakeCall } from "@refmcp/core/testing";
 import { expect, it } from "vitest";
 import { failureOf, run, site, texts, webOf } from "../../test/lab.ts";
 
-it("gives several pages, a failure beside the others, each once, and reports progress", async () => {
+it("returns several pages, including failures, each once, and reports progress", async () => {
   const lab = await site({ "/a": "<p>First page</p>", "/b": `<p>${"long ".repeat(2_000)}</p>` });
   const web = await webOf([lab]);
   const call = fakeCall();
@@ -14,7 +14,7 @@ it("gives several pages, a failure beside the others, each once, and reports pro
   expect(answers[2]).toContain(`[Failed to fetch ${lab.origin}/none: `);
   expect(answers[3]).toContain("long long");
   expect(answers[4]).toContain("start_index=100 to get more");
-  expect(answers[5]).toContain("[Failed to fetch ftp://example.org/: URLs with ftp: are refused");
+  expect(answers[5]).toContain("[Failed to fetch ftp://example.org/: ftp: URLs are not allowed");
   expect(answers).toHaveLength(6);
   expect(call.reported.map(({ done, total }) => [done, total])).toEqual(
     [1, 2, 3, 4].map((done) => [done, 4]),
@@ -22,7 +22,7 @@ it("gives several pages, a failure beside the others, each once, and reports pro
   expect(lab.asked.filter((path) => path === "/a")).toHaveLength(1);
 });
 
-it("asks one host for two pages at a time", async () => {
+it("requests at most two pages from one host at a time", async () => {
   const held: { end(text: string): void }[] = [];
   let most = 0;
   const page = (_: unknown, response: { end(text: string): void }): void => {
@@ -43,7 +43,7 @@ it("asks one host for two pages at a time", async () => {
   expect(lab.asked).toHaveLength(6);
 });
 
-it("fails where every page fails, and says why of each", async () => {
+it("fails if every page fails, with the reason for each", async () => {
   const lab = await site({});
   const web = await webOf([lab]);
   const urls = [`${lab.origin}/x`, "http://127.0.0.1:1/"];

@@ -7,14 +7,14 @@ export default tool({
   name: "fetch_many",
   title: "Fetch several pages",
   description:
-    "Get the beginnings of up to 8 web pages at once; a page that fails does not stop the others. Go on in one with fetch.",
+    "Fetch the beginnings of up to 8 web pages at once. If one fails, the others are still returned. Continue a page with fetch.",
   effect: "read",
   openWorld: true,
   input: z.strictObject({
     urls: z.array(z.string().min(1).max(8_192)).min(1).max(8).describe("http or https URLs."),
-    max_length: z.int().min(1).max(100_000).default(3_000).describe("Characters of each page at most."),
-    format: z.enum(["auto", "markdown", "text", "html"]).default("auto").describe("auto: HTML as markdown."),
-    include_links: z.boolean().default(true).describe("Keep the addresses of links."),
+    max_length: z.int().min(1).max(100_000).default(3_000).describe("Maximum characters per page."),
+    format: z.enum(["auto", "markdown", "text", "html"]).default("auto").describe("auto: HTML as Markdown."),
+    include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
   }),
   async run({ urls, ...asked }, web, call) {

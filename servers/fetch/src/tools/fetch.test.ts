@@ -5,7 +5,7 @@ import { failureOf, fetched, run, site, texts, webOf } from "../../test/lab.ts";
 const PAGE = `<html lang="en"><head><title>Bread</title><meta name="date" content="2026-05-01"></head><body>
 <h1>Bread</h1><p>Flour and <a href="/water?b=1">water</a>.</p><h2>Dough</h2><p id="d">Mix it &amp; wait.</p><h2>Oven</h2><p>Bake.</p></body></html>`;
 
-it("gives markdown with the official first line, and what goes on in a block of its own", async () => {
+it("returns Markdown with the official first line, and the continuation in a separate block", async () => {
   const lab = await site({ "/bread": PAGE });
   const web = await webOf([lab]);
   const { text, foot } = await fetched(web, { url: `${lab.origin}/bread#dough` });
@@ -16,7 +16,7 @@ it("gives markdown with the official first line, and what goes on in a block of 
   expect(foot).toMatch(/^\[All \d+ characters\. Kept as fetch:\/\/snapshot\/[0-9a-f]{12}\]$/);
 });
 
-it("gives a piece, the exact next index, and the rest from the same download", async () => {
+it("returns a piece, the exact next index, and the rest from the same download", async () => {
   const lab = await site({ "/": PAGE });
   const web = await webOf([lab]);
   const first = await fetched(web, { url: `${lab.origin}/`, max_length: 30 });
@@ -33,7 +33,7 @@ it("gives a piece, the exact next index, and the rest from the same download", a
   expect(again.text).toContain("Something else by now.");
 });
 
-it("narrows to a selector or a section, and leaves links out", async () => {
+it("narrows to a selector or a section, and omits links", async () => {
   const lab = await site({ "/": PAGE });
   const web = await webOf([lab]);
   const of = async (args: object) => (await fetched(web, { url: `${lab.origin}/`, ...args })).text;
@@ -55,7 +55,7 @@ it("narrows to a selector or a section, and leaves links out", async () => {
   });
 });
 
-it("gives the source with raw, and JSON as it is", async () => {
+it("returns the source with raw, and JSON unchanged", async () => {
   const lab = await site({
     "/": PAGE,
     "/data": { headers: { "content-type": "application/json" }, body: '{"big":12345678901234567890}' },
@@ -73,7 +73,7 @@ it("gives the source with raw, and JSON as it is", async () => {
   });
 });
 
-it("tells all facts without the page, with an outline whose indexes are right", async () => {
+it("returns all metadata without the page, with correct outline indexes", async () => {
   const lab = await site({ "/old": { status: 301, headers: { location: "/new" } }, "/new": PAGE });
   const web = await webOf([lab]);
   const [json = ""] = texts(await run(web, "fetch", { url: `${lab.origin}/old`, format: "metadata" }));
@@ -117,7 +117,7 @@ it("shows pictures, describes other files, and reads PDFs", async () => {
   });
 });
 
-it("says what a failing site says, and when to come again", async () => {
+it("reports a failing site's message, and when to retry", async () => {
   const lab = await site({
     "/gone": { status: 410, body: "<h1>Gone</h1><p>It was here until 2020.</p>" },
     "/busy": { status: 429, headers: { "retry-after": "120" } },
@@ -132,26 +132,24 @@ it("says what a failing site says, and when to come again", async () => {
   });
   expect(await failure("/gone")).toMatchObject({
     kind: "not_found",
-    message: expect.stringContaining('It says: "Gone It was here until 2020."'),
+    message: expect.stringContaining('Message: "Gone It was here until 2020."'),
   });
   expect(await failure("/busy")).toMatchObject({ kind: "unavailable", hint: "Try again after 120 s." });
   expect(await failure("/down")).toMatchObject({ kind: "unavailable", hint: "Try again later." });
   expect(await failure("/login")).toMatchObject({
     kind: "denied",
-    message: expect.stringContaining("it wants a login"),
+    message: expect.stringContaining("login required"),
   });
 });
 
-it("says of a page that needs JavaScript where it can be seen", async () => {
+it("explains how to see a page that needs JavaScript", async () => {
   const app = `<html><head><title>App</title></head><body><div id="root"></div><script>${"x();".repeat(300)}</script></body></html>`;
   const lab = await site({ "/": app });
   const { text } = await fetched(await webOf([lab]), { url: lab.origin });
-  expect(text).toContain(
-    "needs_javascript: next to no text without a browser; the playwright server's pw_inspect_page",
-  );
+  expect(text).toContain("needs_javascript: almost no text without a browser; use pw_inspect_page");
 });
 
-it("offers markdown first, and takes it as it is", async () => {
+it("prefers Markdown, and returns it unchanged", async () => {
   const lab = await site({
     "/": ({ headers }, response) => {
       expect(headers.accept).toMatch(/^text\/markdown, text\/html;q=0\.9/);
@@ -160,5 +158,5 @@ it("offers markdown first, and takes it as it is", async () => {
     },
   });
   const { text } = await fetched(await webOf([lab]), { url: lab.origin });
-  expect(text).toContain("[text/markdown | as it is]\n\n# Plain\n\n* kept * as it is");
+  expect(text).toContain("[text/markdown | unchanged]\n\n# Plain\n\n* kept * as it is");
 });

@@ -6,23 +6,23 @@ export default tool({
   name: "fetch",
   title: "Fetch a page",
   description:
-    "Get a web page, PDF or Office document (docx, xlsx, pptx) as clean markdown, or an image. Long pages come in pieces: " +
-    "the last line, in square brackets, gives the start_index to continue from. For several pages use fetch_many, for " +
-    "words in a page fetch_find.",
+    "Fetch a web page, PDF or Office document (docx, xlsx, pptx) as clean Markdown, or an image. Long pages come in pieces: " +
+    "the last line, in square brackets, gives the start_index to continue from. For several pages use fetch_many, to " +
+    "search a page fetch_find.",
   effect: "read",
   openWorld: true,
   input: z.strictObject({
     url,
-    max_length: z.int().min(1).max(999_999).default(5_000).describe("Characters at most."),
-    start_index: z.int().min(0).max(100_000_000).default(0).describe("Go on from this character."),
-    raw: z.boolean().default(false).describe("The source as it is; the same as format html."),
+    max_length: z.int().min(1).max(999_999).default(5_000).describe("Maximum characters."),
+    start_index: z.int().min(0).max(100_000_000).default(0).describe("Continue from this character."),
+    raw: z.boolean().default(false).describe("The raw source; the same as format html."),
     format: z
       .enum(["auto", "markdown", "text", "links", "html", "json", "metadata"])
       .default("auto")
-      .describe("metadata: title, dates and the headings with their indexes; links: only the page's links."),
+      .describe("metadata: title, dates, and headings with their indexes; links: only the page's links."),
     selector,
-    section: z.string().min(1).max(300).optional().describe("Only what stands under this heading."),
-    include_links: z.boolean().default(true).describe("Keep the addresses of links."),
+    section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
+    include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
   }),
   run: async ({ raw, format, ...asked }, web, call) =>

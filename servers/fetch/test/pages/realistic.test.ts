@@ -3,7 +3,7 @@ import { fetched, site, webOf } from "../lab.ts";
 import { realisticPages } from "./realistic.ts";
 
 describe.each(realisticPages)("$name", ({ html, keeps, drops, title }) => {
-  it("is read with all that matters and without its frame", async () => {
+  it("is read with all its main content and without boilerplate", async () => {
     const lab = await site({ "/": html });
     const { text, foot } = await fetched(await webOf([lab]), { url: lab.origin, max_length: 900_000 });
     let at = 0;

@@ -14,7 +14,7 @@ const MAX_BYTES = 100_000_000;
 /**
  * The XML parts of an archive, none inflated beyond the size that it declares.
  *
- * @throws Error for what is no archive, and for too many or too large parts.
+ * @throws Error if it is not an archive, or has too many or too large parts.
  */
 export function partsOf(bytes: Uint8Array): Parts {
   let entries = 0;

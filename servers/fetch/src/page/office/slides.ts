@@ -82,7 +82,7 @@ function textHtml(shape: XmlElement, slide: Slide): string {
   return paragraphsHtml(paragraphs, slide.isList && (type === "obj" || type === "body"), slide);
 }
 
-/** Paragraphs, and lists where they have bullets of their own or those of the slide's body. */
+/** Paragraphs, and lists if they have bullets, their own or those of the slide's body. */
 function paragraphsHtml(text: XmlElement, isBody: boolean, slide: Slide): string {
   let html = "";
   const lists: string[] = [];
