@@ -1,6 +1,6 @@
-// The memory server beside the official one: filling, one write, searching, opening, reading, memory; at 1,000, 10,000
-// and 50,000 entities with two observations each, and this one alone at 500,000. Runs alone too, after a build:
-// node servers/memory/bench/graph.mjs
+// The memory server compared with the official one: filling, one write, searching, opening, reading, memory;
+// at 1,000, 10,000 and 50,000 entities with two observations each, and this one alone at 500,000. Runs alone
+// too, after a build: node servers/memory/bench/graph.mjs
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -44,9 +44,9 @@ export const relationInput = z.strictObject(relation.shape);
 /** A list in an input, 1 to 5,000 items. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(5_000);
 
-export const source = z.string().optional().describe("Who or what says so: a person, a URL.");
+export const source = z.string().optional().describe("Source of the fact: a person, a URL.");
 
-export const hard = z.boolean().default(false).describe("Erase for good; asks the user.");
+export const hard = z.boolean().default(false).describe("Erase permanently; asks the user.");
 
 /** What the tools that delete have in common. */
 export const deletion = {
@@ -58,10 +58,7 @@ export const deletion = {
 /** The facts of a change for the journal. */
 export function factsOf(action: string, from?: string) {
   if (from !== undefined && (from.trim() === "" || from.length > 500))
-    throw new ToolError(
-      "invalid",
-      `source has ${from.length} characters; it must have 1 to 500, or be left out.`,
-    );
+    throw new ToolError("invalid", `source has ${from.length} characters; use 1 to 500, or omit it.`);
   return { action, source: from?.toWellFormed() };
 }
 
@@ -84,7 +81,7 @@ export async function deleting(
     await call.confirm(question);
     done = await run({ ...options, agreed: question });
   }
-  if ("question" in done) throw new TypeError("a deletion that was agreed to asked again");
+  if ("question" in done) throw new TypeError("a confirmed deletion asked again");
   return bounded(done, call.budget);
 }
 
@@ -98,6 +95,6 @@ export function timeOf(text: string | undefined, argument: string): number | und
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is not a valid date.`, {
-    hint: "Give an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
+    hint: "Use an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
   });
 }

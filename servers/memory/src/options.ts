@@ -7,14 +7,14 @@ export const options = defineOptions({
     env: ["MEMORY_FILE_PATH"],
     heading: "Memory",
     description:
-      "The SQLite file that keeps the memory; created if missing. A .jsonl or .json file of the official server is imported into a .db file next to it and left unchanged. Default: memory.db in the platform's data directory.",
+      "The SQLite file that stores the memory; created if missing. A .jsonl or .json file of the official server is imported into a .db file next to it and left unchanged. Default: memory.db in the platform's data directory.",
   },
   store: {
     type: "secret",
     valueName: "URL",
     heading: "Memory",
     description:
-      "Keep the memory in PostgreSQL instead, shared by many machines: postgres://user:password@host/database.",
+      "Store the memory in PostgreSQL instead, to share it between machines: postgres://user:password@host/database.",
   },
   historyDays: {
     type: "integer",
@@ -22,13 +22,13 @@ export const options = defineOptions({
     max: 36_500,
     heading: "Memory",
     description:
-      "Days that changes and what they deleted can be restored; at the next start, older ones are erased. Default: for ever.",
+      "How many days changes and deleted data can be restored; older ones are erased at the next start. Default: forever.",
   },
   embeddings: {
     type: "directory",
     heading: "Memory",
     description:
-      "Also search by meaning, with the static embedding model in this directory (Model2Vec: model.safetensors and tokenizer.json). Needs the package @huggingface/tokenizers; nothing is downloaded.",
+      "Also search by meaning, using the static embedding model in this directory (Model2Vec: model.safetensors and tokenizer.json). Needs the package @huggingface/tokenizers; nothing is downloaded.",
   },
   space: {
     type: "string",

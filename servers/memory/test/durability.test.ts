@@ -39,7 +39,7 @@ async function namesKept(): Promise<Set<string>> {
 }
 
 describe("no acknowledged write is lost", () => {
-  it("by twenty calls at once in one process (the official server keeps one of them)", async () => {
+  it("by twenty concurrent calls in one process (the official server keeps one of them)", async () => {
     const server = await startServer(["--file", file]);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => server.call("create_entities", person(`p${index}`))),
@@ -63,7 +63,7 @@ describe("no acknowledged write is lost", () => {
     expect((await namesKept()).size).toBe(2_000 / LESS);
   });
 
-  it("by kills in the middle of writing", async () => {
+  it("by kills during writes", async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 100 / LESS; round++) {
       const server = await startServer(["--file", file]);

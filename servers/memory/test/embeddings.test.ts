@@ -65,7 +65,7 @@ const facts = [
 ];
 
 describe("searching by meaning", () => {
-  it("finds what shares no word with the query, next to what does", async () => {
+  it("finds facts that share no word with the query, as well as those that do", async () => {
     const store = await openSqliteStore(join(folder, "memory.db"));
     await create(store, [...facts, entity("Thursday", "day", ["caries everywhere"])]);
     const search = async (query: string, types?: string[]) =>
@@ -90,7 +90,7 @@ describe("searching by meaning", () => {
     await store.close();
   });
 
-  it("keeps first what matches more words, though another is nearer by its meaning", async () => {
+  it("ranks more matching words first, even if another fact is closer in meaning", async () => {
     const store = await openSqliteStore(join(folder, "memory.db"));
     await create(store, [entity("A", "day", ["caries"]), entity("B", "day", ["invoice for caries"])]);
     const model = await loadModel(folder);
@@ -103,7 +103,7 @@ describe("searching by meaning", () => {
     await store.close();
   });
 
-  it("makes new vectors for another model", async () => {
+  it("computes new vectors for another model", async () => {
     const store = await openSqliteStore(join(folder, "memory.db"));
     await create(store, facts);
     const query = { query: "drilled", limit: 10, cursor: undefined, budget };
@@ -139,7 +139,7 @@ describe("searching by meaning", () => {
     await server.stop();
   });
 
-  it("searches by words alone where the memory cannot be written to", async () => {
+  it("searches by words only if the memory is read-only", async () => {
     const file = join(folder, "memory.db");
     const plain = await startServer(["--file", file]);
     await plain.call("create_entities", { entities: facts });
@@ -152,7 +152,7 @@ describe("searching by meaning", () => {
     await server.stop();
   });
 
-  it("says what is missing: the package, a file, whole weights", async () => {
+  it("reports what is missing: the package, a file, complete weights", async () => {
     const missing = () => Promise.reject(new Error("Cannot find package"));
     await expect(loadModel(folder, missing)).rejects.toMatchObject({
       kind: "unavailable",

@@ -35,7 +35,7 @@ const lines = (count: number) =>
     ).join("\n"),
   );
 
-it("ends work that is cancelled in the middle, rolls it back, and goes on", async () => {
+it("stops cancelled work, rolls it back, and continues", async () => {
   const one = open();
   const controller = new AbortController();
   let done = 0;
@@ -55,7 +55,7 @@ it("ends work that is cancelled in the middle, rolls it back, and goes on", asyn
   });
 });
 
-it("fails with the error of the thread, and a fault keeps its stack", async () => {
+it("fails with the thread's error, and an internal error keeps its stack", async () => {
   const one = open();
   await expect(
     one.run("openNodes", [{ names: ["Nobody"], depth: 0, cursor: undefined, budget: 1_000 }]),
@@ -67,7 +67,7 @@ it("fails with the error of the thread, and a fault keeps its stack", async () =
   });
 });
 
-it("answers a ping before the call that came first is done", async () => {
+it("answers a ping before an earlier call is done", async () => {
   const server = await startServer(["--file", join(folder, "memory.db")]);
   const order: string[] = [];
   await server.call("memory_stats", {});

@@ -9,7 +9,7 @@ import { openSqliteStore } from "../src/graph/sqlite/store.ts";
 
 const SECRET = "hunter2-planted-secret";
 
-/** A small circle of people in a memory of its own, and a folder for imports and exports. */
+/** A small circle of people in a separate memory, and a directory for imports and exports. */
 export async function world(): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-world-"));
   const file = join(folder, "memory.db");

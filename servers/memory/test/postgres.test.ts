@@ -45,10 +45,10 @@ describe("PostgreSQL", () => {
       await postgres.stop();
     }
     const gone = await statsOf(postgres.url);
-    expect(gone).toMatch(/cannot be reached \(ECONNREFUSED\)/);
+    expect(gone).toMatch(/is unreachable \(ECONNREFUSED\)/);
   });
 
-  it("ends the statements of cancelled calls, also where all its connections wait for a lock", async () => {
+  it("ends the statements of cancelled calls, even if all connections wait for a lock", async () => {
     const postgres = await startPostgres();
     const engine = new Engine({ kind: "postgres", space: "s", url: postgres.url });
     // Two connections: a transaction sees pg_stat_activity as it was at first.
@@ -91,9 +91,9 @@ describe("PostgreSQL", () => {
     }
   });
 
-  it("refuses an address that is none without repeating it", async () => {
+  it("refuses an invalid URL without repeating it", async () => {
     const answer = await statsOf("mysql://u:topsecret@h/d");
-    expect(answer).toContain("--store is not a PostgreSQL address");
+    expect(answer).toContain("--store is not a PostgreSQL URL");
     expect(answer).not.toContain("topsecret");
   });
 });

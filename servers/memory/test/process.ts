@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
-/** A built server as a process of its own, spoken to line by line. */
+/** A built server as a separate process, driven line by line. */
 export interface ServerProcess {
   readonly child: ChildProcess;
   /** Resolves with the answer's text; rejects when the process goes away before it answered. */

@@ -16,7 +16,7 @@ export interface ChangeFacts {
   readonly source?: string | undefined;
   /** The change that is taken back. */
   readonly undoes?: number;
-  /** Rows are erased for good. */
+  /** Rows are erased permanently. */
   readonly hard?: boolean;
 }
 
@@ -87,7 +87,7 @@ export class ChangeLog {
     this.#note("relation", "add", places);
   }
 
-  /** Deletes rows of one kind, given as they are or as the journal has them. */
+  /** Deletes rows of one kind, given directly or as in the journal. */
   async remove(kind: Kind, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     const places = rows.map(placeOf);

@@ -30,11 +30,11 @@ export function checkedText(kind: keyof typeof MAX_LENGTH, text: string, where: 
   const problem = textProblem(kind, text);
   if (problem === undefined) return text.toWellFormed();
   throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {
-    hint: "Nothing was changed. Correct it and repeat the whole call.",
+    hint: "Nothing was changed. Correct it and repeat the entire call.",
   });
 }
 
-/** A foreign text inside a sentence of ours: on one line, in quotes, cut where it is long. */
+/** Foreign text inside one of our sentences: on one line, in quotes, truncated if long. */
 export function quote(text: string): string {
   const line = oneLine(text.slice(0, 120));
   return `"${line.length < text.length && text.length > 80 ? `${line.slice(0, 80)}…` : line}"`;
@@ -78,8 +78,8 @@ export async function unknownEntities(reader: Reader, names: readonly string[]):
     await didYouMean(reader, names),
     removed.length === 0
       ? ""
-      : `Deleted: ${quoteAll([...new Set(removed)])}; recent_changes and undo_memory_change bring it back.`,
-    "Find names with search_nodes, or make the entity with create_entities.",
+      : `Deleted: ${quoteAll([...new Set(removed)])}; to restore it, use recent_changes and undo_memory_change.`,
+    "Find names with search_nodes, or create the entity with create_entities.",
   ];
   return new ToolError(
     "not_found",

@@ -83,8 +83,8 @@ function checkedEntity(entity: Entity, index: number): Entity {
 function conflict(name: string, existing: EntityRow | undefined): ToolError {
   const what =
     existing === undefined
-      ? `The entity ${quote(name)} stands twice in the call.`
-      : `The entity ${quote(name)} exists already, with type ${quote(existing.type)}.`;
+      ? `The entity ${quote(name)} occurs twice in the call.`
+      : `The entity ${quote(name)} already exists, with type ${quote(existing.type)}.`;
   return new ToolError("conflict", `${what} Nothing was created.`, {
     hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
     code: "exists",

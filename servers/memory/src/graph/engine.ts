@@ -19,8 +19,8 @@ interface Waiting extends Caller {
 }
 
 /**
- * A memory in a thread of its own, which owns the database: no search, import or picture keeps this thread from answering
- * others. A thread that dies fails its jobs, and the next job starts another one.
+ * A memory in its own thread, which owns the database: no search, import or picture keeps this thread from
+ * answering others. A thread that dies fails its jobs, and the next job starts another one.
  */
 export class Engine {
   readonly #place: Place;
@@ -79,7 +79,7 @@ export class Engine {
     this.#worker?.postMessage(request);
   }
 
-  /** Waits for the answer with an id; the thread keeps the process running meanwhile. */
+  /** Waits for the answer with an id; until then the thread keeps the process running. */
   #answer(id: number, caller: Caller, send: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#worker === undefined) return reject(gone());
@@ -126,7 +126,7 @@ export class Engine {
 }
 
 function gone(cause?: unknown): ToolError {
-  return new ToolError("unavailable", "The memory's thread ended; what was not answered was not written.", {
+  return new ToolError("unavailable", "The memory thread stopped; calls without a response were not saved.", {
     hint: "Repeat the call.",
     cause,
   });

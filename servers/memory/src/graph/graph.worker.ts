@@ -16,7 +16,7 @@ class SharedStop implements Stop {
 
   throwIfAborted(): void {
     if (Atomics.load(this.#flag, 0) !== 0)
-      throw new ToolError("cancelled", "The call ended before its work did.");
+      throw new ToolError("cancelled", "The call ended before it was complete.");
   }
 
   whenStopped(listener: () => void): void {

@@ -53,8 +53,8 @@ export async function openStore(place: Place): Promise<OpenedStore> {
     if (!isNew || official === undefined || !existsSync(official)) return { store, notice: "", official };
     const what =
       named === undefined
-        ? `and the official memory server has left one at ${official}. To take it over`
-        : `and ${named} was not imported: only the default space in SQLite imports by itself. To import it`;
+        ? `but the official memory server left one at ${official}. To import it`
+        : `and ${named} was not imported: only the default space in SQLite imports automatically. To import it`;
     return { store, notice: `This memory is empty, ${what}, call import_graph with that path.`, official };
   } catch (error) {
     await store.close();
@@ -75,7 +75,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
     const isSame = facts === undefined || note.bytes === facts.size;
     return isSame
       ? ""
-      : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Point that program at this server; import_graph with that path adds what is new.`;
+      : `${source} has changed since it was imported on ${note.at.slice(0, 10)}, so another program still writes to it. Configure that program to use this server; import_graph with that path adds the new entries.`;
   }
   const bytes = await readWhole(source);
   if (bytes === undefined) return "";
@@ -112,7 +112,7 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
     const code = errorCode(cause) ?? String(cause);
     if (code === "ENOENT") return undefined;
     throw new ToolError("unavailable", `The memory file ${file} cannot be read: ${code}.`, {
-      hint: "Check that it is a file that this user may read, or name another one with --file.",
+      hint: "Check that it is a file this user can read, or choose another with --file.",
       cause,
     });
   }

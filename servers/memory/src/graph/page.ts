@@ -80,7 +80,7 @@ export class Page {
       for (const { id, content, createdAt, source } of batch) {
         const shown = clipJson(content);
         const from = learnedOn(createdAt, source);
-        // One entry does for all, as long as they are alike.
+        // One entry is enough while all are alike.
         const isAlike = days.size === 1 && days.has(from);
         const entries = isAlike ? [] : days.size === 1 ? [...learned, from] : [{ learned: from }];
         if (!this.reserve([shown, ...entries], first && observations.length === 0)) {

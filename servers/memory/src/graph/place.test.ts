@@ -68,7 +68,7 @@ describe("placeOf", () => {
     expect(spaceProblem(placeOf({ ...base, file, space: "auto", project: "/" }).space)).toBeUndefined();
   });
 
-  it("takes PostgreSQL before a file, and no other address", () => {
+  it("prefers PostgreSQL over a file, and accepts no other URL", () => {
     const store = "postgres://u:p@h/d";
     expect(placeOf({ ...base, store, file: "/x/memory.jsonl" })).toEqual({
       kind: "postgres",
@@ -77,12 +77,12 @@ describe("placeOf", () => {
       official: "/x/memory.jsonl",
     });
     for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
-      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL address/);
+      expect(() => placeOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL URL/);
   });
 
-  it("knows a good name of a space", () => {
+  it("validates the name of a space", () => {
     expect(["a", "work_2", "0"].map(spaceProblem)).toEqual([undefined, undefined, undefined]);
     for (const wrong of ["", "Work", "a-b", "../x", "x".repeat(41), "_a"])
-      expect(spaceProblem(wrong)).toContain("lower case");
+      expect(spaceProblem(wrong)).toContain("lowercase");
   });
 });

@@ -61,7 +61,7 @@ function defaultFile(): string {
 export function spaceProblem(space: string): string | undefined {
   return /^[a-z0-9][a-z0-9_]{0,39}$/.test(space)
     ? undefined
-    : "takes 1 to 40 lower case letters, digits and _, or auto";
+    : "takes 1 to 40 lowercase letters, digits and _, or auto";
 }
 
 /** The same directory gives the same name; two directories of one name give two. */
@@ -80,7 +80,7 @@ function postgresUrl(text: string): string {
   if (url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && url.pathname.length > 1)
     return text;
   // The text may hold a password, so it is not repeated.
-  throw new ToolError("invalid", "--store is not a PostgreSQL address with a database.", {
-    hint: "It looks like postgres://user:password@host:5432/database. For a SQLite file use --file.",
+  throw new ToolError("invalid", "--store is not a PostgreSQL URL with a database name.", {
+    hint: "Use postgres://user:password@host:5432/database. For a SQLite file use --file.",
   });
 }

@@ -64,7 +64,7 @@ function graphNote(page: Page, total: Counts, detail: string): string {
     page.relations.length === 0
       ? `${grouped(page.entities.length)} of ${grouped(total.entities)} entities${detail === "concise" ? ", without their observations" : ""}`
       : `${grouped(page.entities.length)} entities and ${grouped(page.relations.length)} of ${grouped(total.relations)} relations`;
-  return `${shown}. Continue with cursor, or look for something with search_nodes; open_nodes shows entities whole.`;
+  return `${shown}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }
 
 /** Fills a page from a position on; here `at` is the id of the last entity that is done. */
@@ -125,7 +125,7 @@ export async function openNodes(
     const next = await fillNodes(reader, page, rows, start);
     const notes = [
       ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
-      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBOURS)} entities around them are gathered.`] : []),
+      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBOURS)} entities around them are included.`] : []),
     ];
     return {
       entities: page.entities,

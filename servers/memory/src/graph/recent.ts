@@ -7,7 +7,7 @@ import { describeItems } from "./undo.ts";
 const NAMES = 5;
 const FRAME = 300;
 
-/** A change of the journal as it is shown. */
+/** A change of the journal as shown. */
 export type ShownChange = {
   readonly change_id: number;
   /** ISO 8601, UTC. */
@@ -54,7 +54,7 @@ async function showChanges(reader: Reader, rows: readonly ChangeRow[]): Promise<
       change_id: row.id,
       at: new Date(row.at).toISOString(),
       action: row.action,
-      summary: describeItems(items) || (row.hard ? "erased for good" : "nothing left of it"),
+      summary: describeItems(items) || (row.hard ? "erased permanently" : "nothing left to restore"),
       names: touched.flatMap((id) => entities.get(id)?.name.slice(0, 200).toWellFormed() ?? []),
       ...(row.source === null ? {} : { source: row.source }),
       ...(row.undoneBy === null ? {} : { undone_by: row.undoneBy }),

@@ -80,12 +80,12 @@ async function path(reader: Reader, start: EntityRow, end: EntityRow, query: Rel
   const { steps, isCut } = await walk(reader, [start.id], query, end.id);
   if (!steps.has(end.id)) {
     const why = isCut
-      ? `No way was found among the nearest ${grouped(MAX_VISITED)} entities.`
-      : `There is no way within ${query.depth} ${query.depth === 1 ? "step" : "steps"}${query.direction === "both" ? "" : ` in direction ${query.direction}`}${query.types === undefined ? "" : " over these relation types"}.`;
+      ? `No path was found among the nearest ${grouped(MAX_VISITED)} entities.`
+      : `There is no path within ${query.depth} ${query.depth === 1 ? "step" : "steps"}${query.direction === "both" ? "" : ` in direction ${query.direction}`}${query.types === undefined ? "" : " using these relation types"}.`;
     return {
       entities: [],
       relations: [],
-      note: `${why} A larger depth, direction both or other relation_types may find one.`,
+      note: `${why} Try a larger depth, direction both or other relation_types.`,
     };
   }
   const ids: number[] = [];

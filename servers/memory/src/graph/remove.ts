@@ -19,7 +19,7 @@ export interface Deleted {
   readonly change_id?: number;
 }
 
-/** Whether rows are erased for good, which the user agrees to before anything is changed. */
+/** Whether rows are erased permanently, which the user agrees to before anything is changed. */
 export interface Hard {
   readonly hard: boolean;
   /** The question that the user said yes to. Without it, a hard deletion only returns its question. */
@@ -182,9 +182,9 @@ async function carryOut(
   };
 }
 
-/** The rows are gone by now, so this is no failure of the deletion. */
+/** The rows are already deleted, so this is not a failed deletion. */
 function notScrubbed(error: unknown): string {
-  return `Old copies on the disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
+  return `Old copies on disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Names exactly what would be lost. */
@@ -196,18 +196,17 @@ function questionOf(found: Found, subject: keyof Counts): string {
     relations: found.relations.filter(removed).length,
   };
   const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
-  const also =
-    totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored now.`;
+  const also = totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
   const { entities, ...attached } = countsOf(found);
   if (subject === "entities") {
     const names = [...new Set(found.entities.map(({ name }) => name))];
-    return `Erase for good from the memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
+    return `Permanently erase from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
   }
   const texts =
     subject === "relations"
       ? found.relations.map(relationText)
       : found.observations.map(({ content }) => content);
-  return `Erase ${counted({ [subject]: texts.length })} for good from the memory: ${quoteAll(texts)}?${also}`;
+  return `Permanently erase ${counted({ [subject]: texts.length })} from memory: ${quoteAll(texts)}?${also}`;
 }
 
 async function erase(log: ChangeLog, found: Found): Promise<void> {

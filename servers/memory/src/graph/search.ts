@@ -45,7 +45,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
   const words = queryWords(query);
   if (words.length > MAX_WORDS)
     throw new ToolError("invalid", `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`, {
-      hint: "Give the few words that matter.",
+      hint: "Use only the most important words.",
     });
   const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
@@ -137,14 +137,14 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
   const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
   const present = new Set(wordsOf(fold(texts.flat().join(" "))));
   const notes = [...replaced].map(([word, instead]) => {
-    const nothing = `Nothing has ${quoteAll([word])}.`;
+    const nothing = `Nothing matches ${quoteAll([word])}.`;
     if (instead.some(({ as }) => as !== "near"))
-      return `${nothing} These are the matches for ${quoteAll(instead.map((one) => one.word))}.`;
+      return `${nothing} Showing matches for ${quoteAll(instead.map((one) => one.word))}.`;
     const meant = nearest(word, present, 1);
     return meant.length === 0 ? nothing : `${nothing} Did you mean ${quoteAll(meant)}?`;
   });
   if (unknown.length > 0)
-    notes.push(`Nothing has ${quoteAll(unknown)}; try synonyms, or read_graph to see what there is.`);
+    notes.push(`Nothing matches ${quoteAll(unknown)}; try synonyms, or browse with read_graph.`);
   return notes;
 }
 

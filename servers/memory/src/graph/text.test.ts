@@ -25,22 +25,22 @@ describe("terms and words", () => {
     ["%", ["%"]],
   ])("cuts the query %j into %j", (query, words) => expect(queryWords(query)).toEqual(words));
 
-  it("cuts what is written without spaces into words", () => {
+  it("splits text without spaces into words", () => {
     const words = queryWords("東京タワーの高さは何メートルですか");
     expect(words.length).toBeGreaterThan(2);
     expect("東京タワーの高さは何メートルですか").toContain(words[0]);
   });
 
-  it("looks for near words of words, not of numbers", () => {
+  it("finds similar words for words, not for numbers", () => {
     expect(nearForms("appointments")).toEqual(["appointments", "appointment"]);
     expect(nearForms("b654321k")).toEqual([]);
   });
 
-  it("puts spaces between characters of scripts that are written without", () => {
+  it("separates characters of scripts without spaces", () => {
     expect(spaced("ab 東京 c").split(/\s+/)).toEqual(["ab", "東", "京", "c"]);
   });
 
-  it("cuts a snippet around the first term and splits no pair", () => {
+  it("cuts a snippet around the first term without splitting a surrogate pair", () => {
     const text = `${"🙂".repeat(300)} needle ${"🙂".repeat(300)}`;
     const cut = snippet(text, ["needle"]);
     expect(cut).toMatch(/^….*needle.*…$/u);
@@ -57,7 +57,7 @@ it("text with NUL passes PostgreSQL and comes back", () => {
   expect(toStored("plain")).toBe("plain");
 });
 
-it("an echo is cut to the budget and counts what is missing", () => {
+it("an echo is truncated to the budget and counts what is missing", () => {
   const answer = bounded(
     { names: Array.from({ length: 100 }, (_, index) => `name ${index}`), change_id: 7 },
     1_000,

@@ -20,7 +20,7 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652]+/g;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 /**
- * Text as it is compared in a search: lower case, without accents, compatibility forms unified (full width,
+ * Text as compared in a search: lower case, without accents, compatibility forms unified (full width,
  * ligatures), control characters as spaces. Both stores index this form, so that both find the same.
  */
 export function fold(text: string): string {
@@ -41,8 +41,8 @@ const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 
 /**
- * A folded text as both stores index it: characters of scripts without spaces become words of their own, so that any
- * run of them is found as a phrase.
+ * A folded text as both stores index it: characters of scripts without spaces become separate words, so that
+ * any run of them is found as a phrase.
  */
 export function spaced(folded: string): string {
   return folded.replace(UNSPACED, " $& ");
@@ -95,8 +95,8 @@ export function stemOf(word: string): string {
 }
 
 /**
- * The forms of a word that stems in an index are compared with, where nothing has it as it is. None of a number or a code:
- * one that differs in a digit is another one.
+ * The forms of a word that stems in an index are compared with, if nothing contains it unchanged. None for a
+ * number or a code: one that differs in a digit is another one.
  */
 export function nearForms(word: string): string[] {
   if (/\p{N}/u.test(word)) return [];
@@ -140,7 +140,7 @@ export function synonymsOf(word: string): string[] {
     .map((one) => one.replace("_", " "));
 }
 
-/** A folded name as it is indexed for completion and near misses: long ones are cut. */
+/** A folded name as indexed for completion and near misses: long ones are cut. */
 export function foldedName(name: string): string {
   return fold(name).slice(0, 200).toWellFormed();
 }

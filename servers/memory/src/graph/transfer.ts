@@ -26,7 +26,7 @@ export async function importText(
       "invalid",
       `${path === undefined ? "Neither path nor text is" : "Both path and text are"} given.`,
       {
-        hint: "Give path for a file, or text for the lines themselves.",
+        hint: "Pass path for a file, or text for the lines themselves.",
       },
     );
   const { paths } = memory;
@@ -91,12 +91,12 @@ export async function exportText(
     const written = await memory.paths.writeFile(path, content, { mode: "create" });
     return { format, bytes: content.length, path: written.path };
   }
-  const room = budget - 200;
-  if (JSON.stringify(text).length > room)
+  const remaining = budget - 200;
+  if (JSON.stringify(text).length > remaining)
     throw new ToolError(
       "too_large",
-      `The graph as ${format} has ${sized(content.length)}; an answer has room for ${grouped(room)} characters.`,
-      { hint: "Give path to write it to a file, or read it in pages with read_graph." },
+      `The graph as ${format} has ${sized(content.length)}; a response can hold ${grouped(remaining)} characters.`,
+      { hint: "Pass path to write it to a file, or read it in pages with read_graph." },
     );
   return { format, bytes: content.length, text };
 }

@@ -87,7 +87,7 @@ export interface Counts {
 export interface IndexedWord {
   readonly word: string;
   /**
-   * `word`: as a word or the beginning of one; `part`: inside of words; `sign`: as characters that are no word; `near`:
+   * `word`: as a word or the beginning of one; `part`: inside of words; `sign`: as characters that are not a word; `near`:
    * not at all, but words a few letters away are there.
    */
   readonly as: "word" | "part" | "sign" | "near";

@@ -19,22 +19,22 @@ export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
     if (row === undefined) throw await unknownChange(log, id);
     checkUndoable(row);
     const items = await log.writer.itemsOf(id);
-    if (items.length === 0) throw inTheWay(row, "all that it touched was erased for good");
+    if (items.length === 0) throw inTheWay(row, "everything it affected was erased permanently");
     // The newest first: what was added last goes first, what was deleted last returns first.
     try {
       for (const group of groups([...items].reverse())) await takeBack(log, row, group);
     } catch (error) {
-      throw isDuplicate(error) ? inTheWay(row, "the same was entered again since") : error;
+      throw isDuplicate(error) ? inTheWay(row, "the same was added again since") : error;
     }
     await log.writer.setUndone(id, await log.id());
     return items;
   });
-  if (changeId === undefined) throw new TypeError(`undoing change ${id} made no change`);
+  if (changeId === undefined) throw new TypeError(`undoing change ${id} changed nothing`);
   const what = describeItems(value);
   return {
     undone: id,
     change_id: changeId,
-    message: `Took back change ${id} (${what}). undo_memory_change with change_id ${changeId} makes it again.`,
+    message: `Undid change ${id} (${what}). To redo it, call undo_memory_change with change_id ${changeId}.`,
   };
 }
 
@@ -50,14 +50,14 @@ function checkUndoable(row: ChangeRow): void {
   if (row.hard)
     throw new ToolError(
       "conflict",
-      `Change ${row.id} erased rows for good (hard); they cannot be brought back.`,
+      `Change ${row.id} permanently erased rows (hard); they cannot be restored.`,
       {
-        hint: "Enter the facts again with create_entities or add_observations.",
+        hint: "Add the facts again with create_entities or add_observations.",
       },
     );
   if (row.undoneBy !== null)
-    throw new ToolError("conflict", `Change ${row.id} was taken back already, by change ${row.undoneBy}.`, {
-      hint: `To make it again, undo change ${row.undoneBy}.`,
+    throw new ToolError("conflict", `Change ${row.id} was already undone by change ${row.undoneBy}.`, {
+      hint: `To redo it, undo change ${row.undoneBy}.`,
     });
 }
 
@@ -98,7 +98,7 @@ async function removeAdded(
   const ids = rowIdsOf(items);
   const states = await log.writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== null))
-    throw inTheWay(row, `something that it added (${kind}) was deleted since`);
+    throw inTheWay(row, `a ${kind} that it added was deleted since`);
   if (kind === "entity") {
     const attached = [...(await log.writer.observationCounts(ids)).keys()];
     const relations = await log.writer.relationsTouching(ids, 0, 1);
@@ -107,7 +107,7 @@ async function removeAdded(
       const holder = (await log.writer.entitiesById(ids)).get(
         ids.includes(entityId) ? entityId : (relations[0]?.toId ?? 0),
       );
-      throw inTheWay(row, `${quote(holder?.name ?? "")} has got more observations or relations since`);
+      throw inTheWay(row, `${quote(holder?.name ?? "")} has gained observations or relations since`);
     }
   }
   await log.remove(kind, items);
@@ -122,16 +122,16 @@ async function bringBack(
   const ids = rowIdsOf(items);
   const states = await log.writer.rows(kind, ids);
   if (ids.some((id) => states.get(id) !== row.id))
-    throw inTheWay(row, `something that it deleted (${kind}) was erased or brought back since`);
+    throw inTheWay(row, `a deleted ${kind} was erased or restored since`);
   const hosts = await log.writer.entitiesById(
     items.flatMap(({ entityId, otherId }) => (otherId === null ? [entityId] : [entityId, otherId])),
   );
   if (kind === "entity") {
     const names = [...hosts.values()].map(({ name }) => name);
     const [taken] = (await log.writer.entitiesNamed(names)).keys();
-    if (taken !== undefined) throw inTheWay(row, `there is another entity ${quote(taken)} now`);
+    if (taken !== undefined) throw inTheWay(row, `another entity is now named ${quote(taken)}`);
   } else if (items.some(({ entityId, otherId }) => !isLive(hosts, entityId) || !isLive(hosts, otherId))) {
-    throw inTheWay(row, `the entity that a deleted ${kind} belongs to is gone`);
+    throw inTheWay(row, `the entity of a deleted ${kind} no longer exists`);
   }
   await log.restoreItems(kind, items);
 }
@@ -152,26 +152,25 @@ async function resetText(log: ChangeLog, row: ChangeRow, item: ChangeItem): Prom
     throw inTheWay(row, `${quote(item.after ?? "")} was changed or deleted since`);
   if (item.op === "retype") return log.retype(entity, item.before);
   if ((await log.writer.entitiesNamed([item.before])).has(item.before))
-    throw inTheWay(row, `there is another entity ${quote(item.before)} now`);
+    throw inTheWay(row, `another entity is now named ${quote(item.before)}`);
   await log.rename(entity, item.before);
 }
 
 async function moveBack(log: ChangeLog, row: ChangeRow, item: ChangeItem): Promise<void> {
   const states = await log.writer.rows(item.kind, [item.rowId]);
-  if (states.get(item.rowId) !== null)
-    throw inTheWay(row, `something that it moved (${item.kind}) was deleted since`);
+  if (states.get(item.rowId) !== null) throw inTheWay(row, `a moved ${item.kind} was deleted since`);
   const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
   const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);
   const hosts = await log.writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
   if ([...hosts.values()].some(({ removedBy }) => removedBy !== null))
-    throw inTheWay(row, `the entity that a moved ${item.kind} came from is gone`);
+    throw inTheWay(row, `the original entity of a moved ${item.kind} no longer exists`);
   if (item.kind === "observation") await log.moveObservation(item.rowId, to, from);
   else await log.moveRelation(item.rowId, [to, toEnd], [from, fromEnd]);
 }
 
 function inTheWay(row: ChangeRow, why: string): ToolError {
-  return new ToolError("conflict", `Change ${row.id} cannot be taken back: ${why}. Nothing was changed.`, {
-    hint: "Take the later changes back first, the newest first; recent_changes lists them.",
+  return new ToolError("conflict", `Change ${row.id} cannot be undone: ${why}. Nothing was changed.`, {
+    hint: "Undo later changes first, starting with the newest; recent_changes lists them.",
   });
 }
 
@@ -180,7 +179,7 @@ const DONE: Readonly<Record<ChangeItem["op"], string>> = {
   remove: "deleted",
   restore: "restored",
   rename: "renamed",
-  retype: "given another type",
+  retype: "retyped",
   move: "moved",
 };
 const PLURAL = { entity: "entities", observation: "observations", relation: "relations" } as const;

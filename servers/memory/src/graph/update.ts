@@ -52,11 +52,11 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
   const where = `updates.${index}`;
   if (new_name === undefined && new_type === undefined && merge_into === undefined)
     throw new ToolError("invalid", `${where} for ${quote(update.name)} changes nothing.`, {
-      hint: "Give new_name, new_type or merge_into. Observations are changed with add_observations and delete_observations.",
+      hint: "Pass new_name, new_type or merge_into. Change observations with add_observations and delete_observations.",
     });
   if (merge_into !== undefined && (new_name !== undefined || new_type !== undefined))
     throw new ToolError("invalid", `${where} both merges and renames ${quote(update.name)}.`, {
-      hint: "An entity that is merged keeps neither name nor type: give merge_into alone.",
+      hint: "A merged entity keeps neither name nor type: pass only merge_into.",
     });
   return {
     name: update.name.toWellFormed(),
@@ -74,7 +74,7 @@ async function alter(
   if (new_name !== undefined && new_name !== entity.name) {
     if ((await log.writer.entitiesNamed([new_name])).has(new_name))
       throw new ToolError("conflict", `The name ${quote(new_name)} is taken; nothing was changed.`, {
-        hint: `To make one of the two, pass merge_into ${quote(new_name)}; or choose another name.`,
+        hint: `To merge the two, pass merge_into ${quote(new_name)}; or choose another name.`,
         code: "exists",
       });
     await log.rename(entity, new_name);
@@ -91,7 +91,7 @@ async function alter(
 async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
   if (from.id === into.id)
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
-      hint: "Give another entity in merge_into.",
+      hint: "Pass another entity as merge_into.",
     });
   const observations = await log.writer.observationsOf([from.id]);
   const contents = observations.map(({ content }) => content);

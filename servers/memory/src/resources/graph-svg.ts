@@ -4,7 +4,7 @@ export default resource({
   uri: "memory://graph.svg",
   name: "graph.svg",
   title: "Picture of the graph",
-  description: "A drawing of the graph to look at; of a large one its most connected entities.",
+  description: "A drawing of the graph; for a large graph, its most connected entities.",
   mimeType: "image/svg+xml",
   read: (memory) => memory.run("exportGraph", ["svg"]),
   watch: (memory, changed) => memory.watch.listen(() => changed()),

@@ -7,7 +7,7 @@ export default resource({
   uri: "memory://knowledge-graph",
   name: "knowledge-graph",
   title: "Knowledge graph",
-  description: "All entities and relations; of a very large graph the first part, with a note.",
+  description: "All entities and relations; for a very large graph only the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
     const graph = await memory.run("readGraph", [{ detail: "full", limit: 100_000, budget: ROOM }]);

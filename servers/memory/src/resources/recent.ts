@@ -4,7 +4,7 @@ export default resource({
   uri: "memory://recent",
   name: "recent",
   title: "Recent changes",
-  description: "The last fifty changes of this memory, newest first.",
+  description: "The last 50 changes to this memory, newest first.",
   mimeType: "application/json",
   async read(memory) {
     const { changes } = await memory.run("recentChanges", [{ limit: 50, budget: 100_000 }]);

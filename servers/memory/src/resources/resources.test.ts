@@ -47,7 +47,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect((await connected.client.readResource({ uri })).contents).toHaveLength(1);
   });
 
-  it("tell subscribers of writes by another process, and of an entity only where it was touched", async () => {
+  it("notify subscribers of writes by another process, and of an entity only if it changed", async () => {
     const { connected, folder } = await circle({ era });
     const updated: string[] = [];
     connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("adds facts, tells duplicates, and adds nothing where one entity is unknown", async () => {
+it("adds facts, reports duplicates, and adds nothing if one entity is unknown", async () => {
   const { data, failure } = await circle();
   expect(
     await data("add_observations", {

@@ -3,7 +3,7 @@ import { session } from "../../test/session.ts";
 
 const ada = { name: "Ada", entityType: "person", observations: ["likes tea"] };
 
-it("answers what it created as the official server does, and what it skipped", async () => {
+it("returns what it created, like the official server, and what it skipped", async () => {
   const { data, failure } = await session();
   expect(await data("create_entities", { entities: [ada], source: "a letter" })).toEqual({
     entities: [ada],
@@ -11,13 +11,13 @@ it("answers what it created as the official server does, and what it skipped", a
   });
   expect(await data("create_entities", { entities: [ada] })).toEqual({ entities: [], skipped: ["Ada"] });
   expect(await failure("create_entities", { entities: [ada], on_conflict: "error" })).toMatch(
-    /"Ada" exists already.*\nCall add_observations/,
+    /"Ada" already exists.*\nCall add_observations/,
   );
   expect(await failure("create_entities", { entities: [] })).toContain("at least 1 item");
   expect(await failure("create_entities", { entities: [ada], source: " " })).toContain("source");
 });
 
-it("cuts the echo of a large call to the budget, after all of it was written", async () => {
+it("truncates the echo of a large call to the budget, after everything was written", async () => {
   const { data } = await session();
   const entities = Array.from({ length: 1_000 }, (_, index) => ({ ...ada, name: `n${index}` }));
   const answer = await data("create_entities", { entities });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("relates entities, tells duplicates, names what is missing", async () => {
+it("relates entities, reports duplicates and missing entities", async () => {
   const { data, failure } = await circle();
   const relation = (from: string, to: string) => ({ from, to, relationType: "knows" });
   expect(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("deletes with counts, is undone, and asks before it erases", async () => {
+it("deletes with counts, can be undone, and asks before erasing", async () => {
   const questions: string[] = [];
   const { data, failure } = await circle({
     elicit: (params) => {
@@ -16,11 +16,11 @@ it("deletes with counts, is undone, and asks before it erases", async () => {
     not_found: ["Nobody"],
   });
   expect(await failure("delete_entities", { entityNames: ["Bo"] })).toMatch(
-    /Deleted: "Bo"; recent_changes and undo_memory_change/,
+    /Deleted: "Bo"; to restore it, use recent_changes and undo_memory_change/,
   );
   await data("undo_memory_change", { change_id: deleted.change_id });
   expect(questions).toEqual([]);
   await failure("delete_entities", { entityNames: ["Bo"], hard: true });
-  expect(questions).toEqual(['Erase for good from the memory: "Bo", with 1 observation, 2 relations?']);
+  expect(questions).toEqual(['Permanently erase from memory: "Bo", with 1 observation, 2 relations?']);
   expect(await data("open_nodes", { names: ["Bo"] })).toMatchObject({ entities: [{ name: "Bo" }] });
 });

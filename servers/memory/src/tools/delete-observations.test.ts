@@ -14,6 +14,6 @@ it("deletes facts by their exact text", async () => {
     hard: true,
   });
   expect(await failure("undo_memory_change", { change_id: erased.change_id })).toContain(
-    "erased rows for good",
+    "permanently erased rows",
   );
 });

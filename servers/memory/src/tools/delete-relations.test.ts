@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("deletes relations and leaves the entities", async () => {
+it("deletes relations and keeps the entities", async () => {
   const { data, failure } = await circle();
   const relations = [{ from: "Ada", to: "Bo", relationType: "knows" }];
   expect(await data("delete_relations", { relations })).toMatchObject({

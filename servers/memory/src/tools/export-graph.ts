@@ -7,11 +7,11 @@ export default tool({
   name: "export_graph",
   title: "Export the graph",
   description:
-    "Export the graph to a new file, never over an existing one, or return the text of a small graph. jsonl is the official server's format, svg a picture.",
+    "Export the graph to a new file (existing files are never overwritten), or return a small graph as text. jsonl is the official server's format, svg an image.",
   effect: "add",
   input: z.strictObject({
     format: z.enum(FORMATS).default("jsonl").describe("The format."),
-    path: z.string().optional().describe("The new file; if omitted, the text is returned."),
+    path: z.string().optional().describe("New file. If omitted, the text is returned."),
   }),
   output: z.object({
     bytes: count,

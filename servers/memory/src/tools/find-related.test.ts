@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("shows what is around an entity and the way to another", async () => {
+it("shows the neighbors of an entity and the path to another", async () => {
   const { data, failure } = await circle();
   expect(await data("find_related", { name: "Ada", depth: 1 })).toEqual({
     entities: [
@@ -13,7 +13,7 @@ it("shows what is around an entity and the way to another", async () => {
   expect(await data("find_related", { name: "Cy", to: "Ada" })).toMatchObject({ path: ["Cy", "Bo", "Ada"] });
   expect(await data("find_related", { name: "Cy", to: "Ada", direction: "out" })).toMatchObject({
     entities: [],
-    note: expect.stringContaining("no way within 2 steps in direction out"),
+    note: expect.stringContaining("no path within 2 steps in direction out"),
   });
   expect(await failure("find_related", { name: "Ada", to: "Bob" })).toContain('"Bob"');
 });

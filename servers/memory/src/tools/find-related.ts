@@ -6,7 +6,7 @@ export default tool({
   name: "find_related",
   title: "Find related entities",
   description:
-    "Find entities connected to an entity, nearest first, or, with to, the shortest path to another one.",
+    "Find entities connected to an entity, nearest first, or with to, the shortest path to another.",
   effect: "read",
   input: z.strictObject({
     name: z.string().describe("Exact name to start from."),

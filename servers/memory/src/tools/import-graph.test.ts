@@ -6,7 +6,7 @@ import { circle } from "../../test/session.ts";
 const line = (name: string) =>
   JSON.stringify({ type: "entity", name, entityType: "person", observations: ["from a file"] });
 
-it("imports a file, adds to what exists, keeps the bad lines and is one change", async () => {
+it("imports a file into existing data, keeps the bad lines and is one change", async () => {
   const { data, failure, folder } = await circle();
   const file = join(folder, "old.jsonl");
   await writeFile(file, `${line("Ada")}\n${line("Dee")}\nnonsense\n`);

@@ -6,11 +6,11 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities get what is new; unreadable lines go to a .rejects file.",
+    "Import a memory.jsonl file of the official server, or its lines as text. Existing entities are extended; unreadable lines go to a .rejects file.",
   effect: "add",
   input: z.strictObject({
     path: z.string().optional().describe("The file."),
-    text: z.string().optional().describe("The lines, without path."),
+    text: z.string().optional().describe("The lines, instead of path."),
     source,
   }),
   output: z.object({ entities: count, rejected: count, change_id: count.optional() }),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("tells what there is and where", async () => {
+it("reports the contents and the location", async () => {
   const { data, folder } = await circle();
   await data("delete_entities", { entityNames: ["Cy"] });
   expect(await data("memory_stats")).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("opens by exact name, lists what is missing, and takes in what is around", async () => {
+it("opens by exact name, lists missing names, and includes neighbors", async () => {
   const { data, failure } = await circle();
   const opened = await data("open_nodes", { names: ["Cy", "Adda"] });
   expect(opened).toMatchObject({

@@ -6,7 +6,7 @@ export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations, the day and source of each (learned; one for all if alike) and relations. To find names, call search_nodes.",
+    "Read entities by exact name: all observations with date and source (learned; one value if all match), and relations. To find names, call search_nodes.",
   effect: "read",
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names."),

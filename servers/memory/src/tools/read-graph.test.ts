@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("answers a small graph whole and pages through a large one", async () => {
+it("returns a small graph in full and pages through a large one", async () => {
   const { data, failure } = await circle();
   expect(await data("read_graph")).toEqual({
     entities: ["Ada", "Bo", "Cy"].map((name) => ({
@@ -25,6 +25,6 @@ it("answers a small graph whole and pages through a large one", async () => {
     entities: [{ name: "Cy" }],
   });
   expect(await failure("read_graph", { detail: "full", cursor: first.next_cursor })).toContain(
-    "another call",
+    "a different call",
   );
 });

@@ -6,10 +6,10 @@ export default tool({
   name: "read_graph",
   title: "Read graph",
   description:
-    "Read the whole graph if it is small, or pages of names and counts. To look for something, call search_nodes.",
+    "Read the whole graph if it is small, or pages of names and counts. To search, call search_nodes.",
   effect: "read",
   input: z.strictObject({
-    detail: fields.detail.describe("For a large graph: names and counts, or everything."),
+    detail: fields.detail.describe("For a large graph: names and counts only, or everything."),
     limit: fields.limit(500, 1_000),
     cursor: fields.cursor,
   }),

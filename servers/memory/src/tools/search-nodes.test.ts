@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("finds by words, filters by type and time, refuses what is not a date", async () => {
+it("finds by words, filters by type and time, refuses an invalid date", async () => {
   const { data, failure } = await circle();
   expect(await data("search_nodes", { query: "TEA ada" })).toEqual({
     entities: [
@@ -21,6 +21,6 @@ it("finds by words, filters by type and time, refuses what is not a date", async
     await data("search_nodes", { query: "tea", since: "2020-01-01", until: "2100-01-01T00:00:00Z" }),
   ).toMatchObject({ total: 3 });
   expect(await failure("search_nodes", { query: "tea", until: "tomorrow" })).toMatch(
-    /until: "tomorrow" is not a valid date\.\nGive an ISO 8601/,
+    /until: "tomorrow" is not a valid date\.\nUse an ISO 8601/,
   );
 });

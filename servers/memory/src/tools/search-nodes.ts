@@ -6,13 +6,13 @@ export default tool({
   name: "search_nodes",
   title: "Search nodes",
   description:
-    "Search names, types and observations, best match first. Not every word has to match: add synonyms (physician doctor GP) and words of the memory's language. Word forms, accents and typos match too. open_nodes shows all of an entity.",
+    "Search names, types and observations, best match first. Not every word has to match: add synonyms (physician doctor GP) and words of the memory's language. Word forms, accents and typos match too. open_nodes returns an entity in full.",
   effect: "read",
   input: z.strictObject({
     query: z.string().max(2_000).describe("A question or words. Empty: the newest."),
     types: z.array(z.string()).min(1).max(20).optional().describe("Only these types."),
     since: z.string().optional().describe("Changed since this ISO 8601 date or time."),
-    until: z.string().optional().describe("Changed until then."),
+    until: z.string().optional().describe("Changed until this date or time."),
     limit: fields.limit(20, 100),
     cursor: fields.cursor,
   }),

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { circle } from "../../test/session.ts";
 
-it("takes a change back and makes it again", async () => {
+it("undoes and redoes a change", async () => {
   const { data, failure } = await circle();
   expect(await failure("undo_memory_change", { change_id: 1 })).toMatch(
-    /has got more observations or relations since.*\n.*recent_changes/,
+    /has gained observations or relations since.*\n.*recent_changes/,
   );
   const undone = await data("undo_memory_change", { change_id: 2 });
   expect(undone).toMatchObject({

@@ -8,7 +8,7 @@ export default tool({
     "Revert a whole change: remove what it added, restore what it deleted or renamed. An undo can be undone.",
   effect: "change",
   input: z.strictObject({
-    change_id: z.int().min(1).max(1e15).describe("From the answer of the change, or recent_changes."),
+    change_id: z.int().min(1).max(1e15).describe("From the response of the change, or recent_changes."),
   }),
   output: z.object({ change_id: count, message: z.string() }),
   run: ({ change_id }, memory, call) =>

@@ -13,9 +13,9 @@ export default tool({
         name: z.string().describe("Exact name."),
         new_name: z.string().optional(),
         new_type: z.string().optional(),
-        merge_into: z.string().optional().describe("Name of the entity that takes over everything."),
+        merge_into: z.string().optional().describe("Name of the entity that receives everything."),
       }),
-    ).describe("All are applied or none."),
+    ).describe("Applied all or none."),
   }),
   output: z.object({
     updated: z.array(z.looseObject({})),

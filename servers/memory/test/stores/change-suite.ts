@@ -38,7 +38,7 @@ export function changeSuite(given: Given): void {
       expect(again).toEqual({ entities: [], skipped: ["Ada"] });
       await expect(create(store, [entity("Cy"), entity("Ada")], "error")).rejects.toMatchObject({
         kind: "conflict",
-        message: 'The entity "Ada" exists already, with type "person". Nothing was created.',
+        message: 'The entity "Ada" already exists, with type "person". Nothing was created.',
         hint: expect.stringContaining("add_observations"),
       });
       const merged = await create(
@@ -75,7 +75,7 @@ export function changeSuite(given: Given): void {
       expect(await dump()).toBe("");
     });
 
-    it("adds observations, tells duplicates, refuses unknown entities with those that are like them", async () => {
+    it("adds observations, reports duplicates, refuses unknown entities with similar names", async () => {
       const { store } = given;
       await create(store, [entity("Ada Lovelace"), entity("Bo")]);
       const add = (entityName: string, ...contents: string[]) =>
@@ -104,7 +104,7 @@ export function changeSuite(given: Given): void {
       });
     });
 
-    it("relates entities, tells duplicates, and makes missing ends only when told to", async () => {
+    it("relates entities, reports duplicates, and creates missing ones only on request", async () => {
       const { store } = given;
       await create(store, [entity("A"), entity("B")]);
       expect(
@@ -128,7 +128,7 @@ export function changeSuite(given: Given): void {
   });
 
   describe("deleting and undoing", () => {
-    it("deletes softly, says what, and brings all of it back", async () => {
+    it("deletes softly, reports what, and restores all of it", async () => {
       const { store } = given;
       await create(store, [entity("Ada", "person", ["a", "b"]), entity("Bo", "person", ["c"])]);
       await relate(store, [relation("Ada", "knows", "Bo"), relation("Bo", "knows", "Ada")]);
@@ -152,11 +152,11 @@ export function changeSuite(given: Given): void {
       expect(await dump()).not.toContain("Ada");
       await expect(undo(deleted.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/taken back already, by change/),
+        message: expect.stringMatching(/already undone by change/),
       });
     });
 
-    it("deletes observations and relations by what they say", async () => {
+    it("deletes observations and relations by their content", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["one", "two"]), entity("B")]);
       await relate(store, [relation("A", "knows", "B")]);
@@ -176,7 +176,7 @@ export function changeSuite(given: Given): void {
       );
     });
 
-    it("undoes an addition, and says what prevents it", async () => {
+    it("undoes an addition, and reports what prevents it", async () => {
       const { store } = given;
       const made = await create(store, [entity("A", "t", ["one"])]);
       const more = await addObservations(store, [{ entityName: "A", contents: ["two"] }], {
@@ -184,7 +184,7 @@ export function changeSuite(given: Given): void {
       });
       await expect(undo(made.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/"A" has got more observations/),
+        message: expect.stringMatching(/"A" has gained observations/),
         hint: expect.stringMatching(/recent_changes/),
       });
       await undo(more.change_id);
@@ -196,32 +196,32 @@ export function changeSuite(given: Given): void {
       });
     });
 
-    it("refuses to bring back what was entered again", async () => {
+    it("refuses to restore what was added again", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["one"])]);
       const gone = await forget(store, ["A"]);
       await create(store, [entity("A", "other")]);
       await expect(undo(gone.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/another entity "A"/),
+        message: expect.stringMatching(/another entity is now named "A"/),
       });
       await create(store, [entity("B", "t", ["x"])]);
       const facts = await forgetFacts(store, "B", ["x"]);
       await addObservations(store, [{ entityName: "B", contents: ["x"] }], { action: "add_observations" });
       await expect(undo(facts.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/entered again/),
+        message: expect.stringMatching(/added again/),
       });
     });
 
-    it("erases for good only what the user agreed to", async () => {
+    it("permanently erases only what the user confirmed", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["secret", "dropped"]), entity("B", "t", ["keep", "erase"])]);
       await relate(store, [relation("A", "knows", "B")]);
       await forgetFacts(store, "A", ["dropped"]);
       const facts = { action: "delete_entities", hard: true };
       const question =
-        'Erase for good from the memory: "A", with 2 observations, 1 relation? This includes 1 observation that can still be restored now.';
+        'Permanently erase from memory: "A", with 2 observations, 1 relation? This includes 1 observation that can still be restored.';
       expect(await deleteEntities(store, ["A"], facts)).toEqual({ question });
       expect(await dump()).toContain("secret");
       await addObservations(store, [{ entityName: "A", contents: ["new"] }], { action: "add" });
@@ -234,7 +234,7 @@ export function changeSuite(given: Given): void {
       await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], hard));
       await expect(undo(answer.change_id)).rejects.toMatchObject({
         kind: "conflict",
-        message: expect.stringMatching(/erased rows for good/),
+        message: expect.stringMatching(/permanently erased rows/),
       });
       expect(await dump()).toBe('{"type":"entity","name":"B","entityType":"t","observations":["keep"]}');
       const { removed, items } = await store.read(async (reader) => {
@@ -247,7 +247,7 @@ export function changeSuite(given: Given): void {
       expect(items).not.toContain("secret");
     });
 
-    it("erases what was deleted softly before: entities, facts, relations", async () => {
+    it("erases softly deleted data: entities, facts, relations", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["secret"]), entity("B", "t", ["pin"]), entity("C")]);
       await relate(store, [relation("B", "knows", "C")]);

@@ -25,7 +25,7 @@ storeSuite("a graph in PostgreSQL", async () => {
   };
 });
 
-describe("PostgreSQL with few rights", () => {
+describe("PostgreSQL with few privileges", () => {
   let postgres: TestPostgres | undefined;
   beforeAll(async () => {
     postgres = await startPostgres();
@@ -48,15 +48,15 @@ describe("PostgreSQL with few rights", () => {
     return url.href;
   }
 
-  it("is refused with what is missing where no schema may be made", async () => {
+  it("is refused with the missing privilege if no schema can be created", async () => {
     const database = (await postgres?.createDatabase()) ?? "";
     await expect(openPostgresStore(await stranger(database, "stranger"), "s")).rejects.toMatchObject({
       kind: "denied",
-      hint: expect.stringContaining("right to create a schema"),
+      hint: expect.stringContaining("permission to create a schema"),
     });
   });
 
-  it("finds parts of words by reading where pg_trgm may not be installed", async () => {
+  it("finds parts of words by scanning if pg_trgm cannot be installed", async () => {
     const database = (await postgres?.createDatabase()) ?? "";
     const url = await stranger(database, "guest");
     await as(database, "CREATE SCHEMA refmcp_memory_s AUTHORIZATION guest");
@@ -66,7 +66,7 @@ describe("PostgreSQL with few rights", () => {
     await store.close();
   });
 
-  it("is made once by processes that start at the same time", async () => {
+  it("is created once by processes that start at the same time", async () => {
     const database = (await postgres?.createDatabase()) ?? "";
     const stores = await Promise.all([1, 2, 3, 4].map(() => openPostgresStore(database, "s")));
     await Promise.all(stores.map((store, index) => create(store, [entity(`e${index}`)])));

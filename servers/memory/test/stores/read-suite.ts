@@ -21,7 +21,7 @@ export function readSuite(given: Given): void {
     openNodes(given.store, { names, depth, cursor, budget });
 
   describe("reading", () => {
-    it("answers a small graph as the official server does, and when each fact was learned", async () => {
+    it("returns a small graph like the official server, and when each fact was learned", async () => {
       expect(await read()).toEqual({ entities: [], relations: [] });
       await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(given.store, [relation("A", "knows", "B")]);
@@ -68,12 +68,12 @@ export function readSuite(given: Given): void {
       },
     );
 
-    it("refuses the cursor of another call", async () => {
+    it("refuses a cursor from another call", async () => {
       await create(given.store, many(700));
       const { next_cursor } = await read();
       await expect(read(next_cursor, "full")).rejects.toMatchObject({
         kind: "invalid",
-        message: expect.stringMatching(/another call/),
+        message: expect.stringMatching(/a different call/),
       });
       await expect(open(["n1"], 0, next_cursor)).rejects.toMatchObject({ kind: "invalid" });
       await expect(read("nonsense")).rejects.toMatchObject({
@@ -82,7 +82,7 @@ export function readSuite(given: Given): void {
       });
     });
 
-    it("opens entities with all that is known, and tells what is missing", async () => {
+    it("opens entities in full, and reports missing names", async () => {
       await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
       await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
       expect(await open(["Ada", "Adda", "Ada"])).toEqual({
@@ -97,7 +97,7 @@ export function readSuite(given: Given): void {
       expect(near.relations).toHaveLength(2);
     });
 
-    it("gathers the 500 nearest entities around one, and says that there are more", async () => {
+    it("includes the 500 nearest entities around one, and reports that there are more", async () => {
       await create(given.store, [entity("hub"), ...many(510), entity("far")]);
       await relate(given.store, [
         relation("n0", "has", "far"),
@@ -107,7 +107,7 @@ export function readSuite(given: Given): void {
       let cursor: string | undefined;
       do {
         const page = await open(["hub"], 2, cursor);
-        expect(page.note).toBe("Only the nearest 500 entities around them are gathered.");
+        expect(page.note).toBe("Only the nearest 500 entities around them are included.");
         names.push(...page.entities.map(({ name }) => name));
         cursor = page.next_cursor;
       } while (cursor !== undefined);
@@ -138,7 +138,7 @@ export function readSuite(given: Given): void {
       expect(relations).toEqual(many(300).map(({ name }) => name));
     });
 
-    it("cuts an observation that is longer than an answer, and says so", async () => {
+    it("truncates an observation that is longer than a response, and reports it", async () => {
       await create(given.store, [entity("A", "t", ["x".repeat(50_000), "short"])]);
       const { entities } = await open(["A"]);
       expect(entities[0]?.clipped).toBe(1);
@@ -159,7 +159,7 @@ export function readSuite(given: Given): void {
         ...query,
       });
 
-    it("finds the neighbourhood by distance, direction and type", async () => {
+    it("finds neighbors by distance, direction and type", async () => {
       await create(
         given.store,
         ["A", "B", "C", "D", "E"].map((name) => entity(name)),
@@ -183,7 +183,7 @@ export function readSuite(given: Given): void {
       expect(cut.relations).toEqual([relation("A", "knows", "B")]);
     });
 
-    it("finds the shortest path, or says that there is none", async () => {
+    it("finds the shortest path, or reports that there is none", async () => {
       await create(
         given.store,
         ["A", "B", "C", "D", "X"].map((name) => entity(name)),
@@ -200,7 +200,7 @@ export function readSuite(given: Given): void {
       expect(out.relations.map(({ from }) => from)).toEqual(["A", "B", "C"]);
       expect(await related({ name: "A", to: "X" })).toMatchObject({
         entities: [],
-        note: expect.stringMatching(/no way within 2 steps/),
+        note: expect.stringMatching(/no path within 2 steps/),
       });
       await expect(related({ name: "A", to: "Y" })).rejects.toMatchObject({
         kind: "not_found",
@@ -224,7 +224,7 @@ export function readSuite(given: Given): void {
     expect(first).not.toMatch(/NaN|undefined|<script/);
   });
 
-  it("tells listeners what another connection changed, and only while they listen", async () => {
+  it("notifies listeners of changes by another connection, only while they listen", async () => {
     const other = await given.again();
     await create(given.store, [entity("before")]);
     const watch = new GraphWatch((seen) => changesAfter(given.store, seen));

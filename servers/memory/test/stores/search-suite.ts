@@ -43,7 +43,7 @@ export function searchSuite(given: Given): void {
       expect(await search("nothing like it")).toEqual([]);
     });
 
-    it("finds words with a slip anywhere, the first letter too", async () => {
+    it("finds words with a typo anywhere, even in the first letter", async () => {
       await create(given.store, [
         entity("Ada", "person", ["visits the dentist", "слышит музыку"]),
         entity("B"),
@@ -71,7 +71,7 @@ export function searchSuite(given: Given): void {
       expect(order).toHaveLength(5);
     });
 
-    it("takes every query as text, never as an operator", async () => {
+    it("treats every query as text, never as an operator", async () => {
       await create(given.store, [
         entity('say "hi"', "t", ["a AND b", "100% sure_thing \\ done", "x*y (z)"]),
         entity("other"),
@@ -121,7 +121,7 @@ export function searchSuite(given: Given): void {
       expect(await search(" ", { types: ["place"] })).toEqual(["B"]);
     });
 
-    it("pages, each match once, and refuses the cursor of another query", async () => {
+    it("pages, each match once, and refuses a cursor from another query", async () => {
       const entities = Array.from({ length: 45 }, (_, index) =>
         entity(`item ${index}`, "t", [index % 2 === 0 ? "even" : "uneven"]),
       );
@@ -145,7 +145,7 @@ export function searchSuite(given: Given): void {
       });
     });
 
-    it("falls back to some of the words, most first", async () => {
+    it("falls back to some of the words, most matches first", async () => {
       await create(given.store, [
         entity("Ada", "person", ["works at Acme"]),
         entity("Bo", "person", ["works in the garden"]),
@@ -153,10 +153,10 @@ export function searchSuite(given: Given): void {
       const found = await page("where does ada work acme paris");
       expect(found.matched).toBe("some words");
       expect(found.entities[0]?.name).toBe("Ada");
-      expect(found.note).toContain('Nothing has "paris"');
+      expect(found.note).toContain('Nothing matches "paris"');
     });
 
-    it("also compares meanings where it has a model, and forgets those of erased facts", async () => {
+    it("also compares meanings with a model, and erases vectors of erased facts", async () => {
       const { store } = given;
       const about = (text: string) => Int8Array.of(/sea|tide/.test(text) ? 127 : -127, -128, 0);
       store.model = { hash: "h", embed: about };
@@ -204,7 +204,7 @@ export function searchSuite(given: Given): void {
       expect(await search("violet")).toEqual(["Ada"]);
     });
 
-    it("stays right where a word is in more rows than are ranked", async () => {
+    it("stays correct if a word is in more rows than are ranked", async () => {
       const crowd = Array.from({ length: 11_000 }, (_, index) =>
         entity(`c${index}`, "crowd", ["common one", "common two"]),
       );

@@ -24,7 +24,7 @@ storeSuite("a graph in SQLite", async () => {
   };
 });
 
-it("opens and reads a file in which another process writes for long", async () => {
+it("opens and reads a file during a long write by another process", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const file = join(folder, "memory.db");
   await (await openSqliteStore(file)).close();
@@ -44,7 +44,7 @@ async function inFiles(folder: string, words: readonly string[]): Promise<string
   return words.filter((word) => text.includes(word.toLowerCase()));
 }
 
-it("leaves no byte of what was erased: text, index, old names, softly deleted facts", async () => {
+it("leaves no byte of erased data: text, index, old names, softly deleted facts", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const store = await openSqliteStore(join(folder, "memory.db"));
   const secrets = ["zqpinzq", "zqoldnamezq", "zqsofterzq", "zqkeptalivezq"];
@@ -70,7 +70,7 @@ it("leaves no byte of what was erased: text, index, old names, softly deleted fa
   await rm(folder, { recursive: true, force: true });
 });
 
-it("says where another process still keeps what was erased", async () => {
+it("reports if another process still keeps erased data", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const store = await openSqliteStore(join(folder, "memory.db"));
   await create(store, [entity("A", "t", ["secret"])]);
@@ -84,7 +84,7 @@ it("says where another process still keeps what was erased", async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("has erased even where old copies could not be overwritten, and says so", async () => {
+it("erases even if old copies could not be overwritten, and reports it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const store = await openSqliteStore(join(folder, "memory.db"));
   await create(store, [entity("A", "t", ["secret"])]);
@@ -99,7 +99,7 @@ it("has erased even where old copies could not be overwritten, and says so", asy
   await rm(folder, { recursive: true, force: true });
 });
 
-it("ends a statement in its middle when the call stops", async () => {
+it("ends a running statement when the call stops", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
   const store = await openSqliteStore(join(folder, "memory.db"));
   await create(

@@ -33,7 +33,7 @@ export function transferSuite(given: Given): void {
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
   const dump = () => exportGraph(given.store, "jsonl");
 
-  describe("what comes in and goes out", () => {
+  describe("import and export", () => {
     it("keeps awkward names and texts exactly", async () => {
       const { store } = given;
       await create(
@@ -83,7 +83,7 @@ export function transferSuite(given: Given): void {
       expect((await create(store, [entity("half \ud83d pair")])).entities[0]?.name).toBe("half \ufffd pair");
     });
 
-    it("exports byte for byte what it imported from a sound official file", async () => {
+    it("exports byte for byte what it imported from a valid official file", async () => {
       const official = [
         JSON.stringify({
           type: "entity",
@@ -107,7 +107,7 @@ export function transferSuite(given: Given): void {
       expect(await dump()).toBe(official);
     });
 
-    it("reads what accidents left, and rejects only what cannot be read", async () => {
+    it("reads damaged files, and rejects only unreadable lines", async () => {
       const line = (name: string) =>
         JSON.stringify({ type: "entity", name, entityType: "t", observations: ["x"], version: 2 });
       const text = [
@@ -162,7 +162,7 @@ export function transferSuite(given: Given): void {
       });
     });
 
-    it("leaves nothing of an import that is cancelled in the middle", async () => {
+    it("leaves nothing behind of a cancelled import", async () => {
       const text = Array.from({ length: 5_000 }, (_, index) =>
         JSON.stringify({ type: "entity", name: `e${index}`, entityType: "t", observations: [] }),
       ).join("\n");
@@ -192,7 +192,7 @@ export function transferSuite(given: Given): void {
       expect(mermaid).toContain('-->|"is #34;#124;#62; to"|');
     });
 
-    it("keeps all of twenty changes at once, over two connections", async () => {
+    it("keeps all of twenty concurrent changes over two connections", async () => {
       const other = await given.again();
       await create(given.store, [entity("hub")]);
       await Promise.all(

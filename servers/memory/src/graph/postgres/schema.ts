@@ -54,7 +54,7 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
         "unavailable",
         `The memory in schema ${schema} has format ${version}; this server needs ${SCHEMA_VERSION}.`,
         {
-          hint: "Use the server version that made it: export_graph there, then import_graph into another --space here.",
+          hint: "Run export_graph with the server version that created it, then import_graph into another --space here.",
         },
       );
     if (version === undefined) {
@@ -90,7 +90,7 @@ async function indexSubstrings(client: ClientBase): Promise<void> {
       "SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
     let { rows } = await client.query<{ name: string }>(installed);
     if (rows.length === 0) {
-      // In a schema of its own: PostgreSQL 15 and newer let few users create in public.
+      // In a separate schema: PostgreSQL 15 and newer let few users create in public.
       await client.query("CREATE SCHEMA IF NOT EXISTS refmcp_extensions");
       await client.query("CREATE EXTENSION pg_trgm SCHEMA refmcp_extensions");
       ({ rows } = await client.query<{ name: string }>(installed));

@@ -47,7 +47,7 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
     await pool.end();
     throw explained(error, location);
   }
-  // On a connection of its own: those of the pool may all be waiting for what is to be cancelled.
+  // On a separate connection: those of the pool may all be waiting for what is to be cancelled.
   const cancel = async (pid: number) => {
     const client = new Client(config);
     client.on("error", () => undefined);

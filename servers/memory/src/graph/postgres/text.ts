@@ -1,6 +1,6 @@
 /**
  * PostgreSQL's text cannot hold NUL. It is kept as a pair of characters that begins with the last code point of
- * Unicode's private use plane, and that code point itself as another pair; all other text stays as it is.
+ * Unicode's private use plane, and that code point itself as another pair; all other text stays unchanged.
  */
 const MARK = "\u{10fffd}";
 

@@ -30,7 +30,7 @@ export const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "re
 const ALL = 2 ** 31 - 1;
 
 type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
-/** A change's items as they are kept: JSON, since thousands of rows would cost most of a large write. */
+/** A change's items as stored: JSON, since thousands of rows would cost most of a large write. */
 type StoredItem = [
   kind: number,
   op: number,

@@ -123,7 +123,7 @@ export class Writer extends Reader {
       ["at", "action", "source", "undoes", "hard", "items"],
       [[change.at, change.action, change.source, change.undoes, change.hard ? 1 : 0, "[]"]],
     );
-    if (id === undefined) throw new TypeError("the store gave a change no id");
+    if (id === undefined) throw new TypeError("the store returned no id for a change");
     return id;
   }
 

@@ -2,7 +2,7 @@ import { sized, ToolError } from "@refmcp/core/answer";
 import { errorCode } from "@refmcp/core/boundary";
 
 const RECOVERY =
-  "Nothing in it was changed. Move the file away (with its -wal and -shm files) and start again, restore a backup, or save what can be read: sqlite3 FILE .recover | sqlite3 NEW.";
+  "The file was not changed. Move it away (with its -wal and -shm files) and start again, restore a backup, or recover what is readable: sqlite3 FILE .recover | sqlite3 NEW.";
 
 /** SQLite's result code of an error, for example `SQLITE_FULL`; undefined for other errors. */
 export function codeOf(error: unknown): string | undefined {
@@ -15,7 +15,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
 }
 
-/** An error of SQLite as what the agent can do about it; other errors come back as they are. */
+/** An error of SQLite as what the agent can do about it; other errors are returned unchanged. */
 export function explained(error: unknown, file: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
@@ -26,7 +26,7 @@ export function explained(error: unknown, file: string): unknown {
       return damaged(file, error);
     case "SQLITE_FULL":
       return new ToolError("unavailable", `No space left for the memory in ${file}; nothing was written.`, {
-        hint: "Free space on that disk, then repeat the call. All that was remembered before is still there.",
+        hint: "Free space on that disk, then repeat the call. Existing memories are intact.",
         code: "disk_full",
         cause: error,
       });
@@ -36,13 +36,13 @@ export function explained(error: unknown, file: string): unknown {
       return readOnly(file, error);
     case "SQLITE_CANTOPEN":
       return new ToolError("unavailable", `The memory file ${file} cannot be opened.`, {
-        hint: "Check that its folder exists and that this user may write there, or choose another place with --file.",
+        hint: "Check that its directory exists and is writable for this user, or choose another file with --file.",
         cause: error,
       });
     case "SQLITE_IOERR":
       return new ToolError(
         "unavailable",
-        `The disk failed while the memory in ${file} was used (${code}); this call changed nothing.`,
+        `Disk error while using the memory in ${file} (${code}); this call changed nothing.`,
         { hint: "Check the disk and its free space, then repeat the call.", cause: error },
       );
     default:
@@ -60,7 +60,7 @@ export function damaged(file: string, cause?: unknown): ToolError {
 
 export function readOnly(file: string, cause?: unknown): ToolError {
   return new ToolError("denied", `The memory file ${file} is read-only for this user; nothing was written.`, {
-    hint: "Make the file and its folder writable, or choose another place with --file. Reading tools go on working.",
+    hint: "Make the file and its directory writable, or choose another file with --file. Tools that only read still work.",
     code: "read_only",
     cause,
   });
@@ -72,7 +72,7 @@ export function lockHeld(file: string, seconds: number): ToolError {
     "unavailable",
     `Another process has held the write lock of ${file} for ${seconds} s.`,
     {
-      hint: "Repeat the call later. If it stays, find the process that has the file open and end it.",
+      hint: "Repeat the call later. If this persists, find the process that has the file open and end it.",
       code: "locked",
     },
   );
@@ -83,7 +83,7 @@ export const MAX_IMPORT = 1024 ** 3;
 
 /** For a file larger than is reasonable to read at once. */
 export function tooLarge(file: string, bytes: number, most: number): ToolError {
-  return new ToolError("too_large", `${file} has ${sized(bytes)}; at most ${sized(most)} are read.`, {
+  return new ToolError("too_large", `${file} is ${sized(bytes)}; the limit is ${sized(most)}.`, {
     hint: "Split the file and import the parts.",
   });
 }

@@ -41,7 +41,7 @@ function createMissing(file: string): void {
   try {
     if (statSync(file).isFile()) return;
     throw new ToolError("invalid", `${file} is not a regular file.`, {
-      hint: "Name a file with --file; it is made where it does not exist.",
+      hint: "Choose a file with --file; it is created if missing.",
     });
   } catch (error) {
     if (error instanceof ToolError) throw error;
@@ -52,9 +52,9 @@ function createMissing(file: string): void {
   } catch (cause) {
     throw new ToolError(
       "unavailable",
-      `The memory file ${file} cannot be made: ${errorCode(cause) ?? String(cause)}.`,
+      `The memory file ${file} cannot be created: ${errorCode(cause) ?? String(cause)}.`,
       {
-        hint: "Choose a place that this user may write to with --file.",
+        hint: "Choose a location that this user can write to with --file.",
         cause,
       },
     );
@@ -134,8 +134,8 @@ function checkOwner(db: Database, file: string): void {
   }));
   const { owner, version, tables } = look.deferred();
   if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0) {
-    throw new ToolError("unavailable", `${file} is a SQLite database of another program.`, {
-      hint: "Nothing in it was changed. Choose another place with --file.",
+    throw new ToolError("unavailable", `${file} is another program's SQLite database.`, {
+      hint: "It was not changed. Choose another file with --file.",
       code: "foreign",
     });
   }
@@ -145,7 +145,7 @@ function checkOwner(db: Database, file: string): void {
       "unavailable",
       `${file} was written by ${age} version of this server (format ${version}; this version supports ${SCHEMA_VERSION}).`,
       {
-        hint: `Nothing in the file was changed. ${version > SCHEMA_VERSION ? "Update this server to its newest version." : "Export it with that version (export_graph), and import it into a new file."}`,
+        hint: `The file was not changed. ${version > SCHEMA_VERSION ? "Update this server to its newest version." : "Export it with that version (export_graph), and import it into a new file."}`,
       },
     );
   }
@@ -162,7 +162,7 @@ function isMade(db: Database, file: string): boolean {
 function migrate(db: Database, file: string): void {
   if (isMade(db, file)) return;
   db.transaction(() => {
-    // Another process may have made it meanwhile.
+    // Another process may have created it since.
     if (isMade(db, file)) return;
     db.exec(SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);

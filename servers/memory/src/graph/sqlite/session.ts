@@ -79,7 +79,7 @@ export class SqliteSession implements Session {
       const values = part.map(() => marks).join(", ");
       const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
       const last = Number(statement.run(...part.flat()).lastInsertRowid);
-      // AUTOINCREMENT counts up by one, and nobody else writes meanwhile.
+      // AUTOINCREMENT counts up by one, and nobody else writes during the transaction.
       ids.push(...part.map((_, index) => last - part.length + 1 + index));
     }
     return ids;
@@ -175,7 +175,7 @@ export class SqliteSession implements Session {
 }
 
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
-/** Signs that are no words are looked for in the texts themselves. */
+/** Symbols that are not words are searched for in the texts themselves. */
 const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND goes_on()
   UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND goes_on()`;
 

@@ -119,7 +119,7 @@ class SqliteStore implements Store {
         const busy = this.#writer?.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
         return busy === 0
           ? undefined
-          : `Another process is reading: the old text stays in ${this.location}-wal until all have closed the memory.`;
+          : `Another process is reading: the old text stays in ${this.location}-wal until all processes have closed the memory.`;
       }),
     );
   }
