@@ -12,7 +12,7 @@ import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
 
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
-// What stays a dependency is native or huge; npm installs it beside the bundle.
+// Native and huge packages stay dependencies; npm installs them next to the bundle.
 const external = [
   ...Object.keys(manifest.dependencies ?? {}),
   ...Object.keys(manifest.optionalDependencies ?? {}),
@@ -100,7 +100,7 @@ const { outputFiles, metafile } = await build({
     ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
   },
   outdir: "dist",
-  // What is imported on first use becomes a file of its own, which a start need not even parse.
+  // What is imported on first use becomes a separate file, which startup does not even parse.
   splitting: true,
   chunkNames: "part-[hash]",
 });
@@ -111,7 +111,7 @@ const require = createRequire(join(process.cwd(), "package.json"));
 const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
 const inputs = { ...metafile.inputs, ...Object.fromEntries(files.map((file) => [file, {}])) };
 const thirdParty = await notices(owner, bundledPackages({ inputs }), comments);
-// Only now: sources that do not build leave the last bundle as it is.
+// Only now: sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
@@ -119,7 +119,7 @@ await buildViews(process.cwd());
 for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
-const door = `#!/usr/bin/env node
+const entryPoint = `#!/usr/bin/env node
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write("${manifest.name} needs Node.js 20.19 or newer; this is " + process.version + ".\\n");
@@ -130,4 +130,4 @@ process.title = ${JSON.stringify(Object.keys(manifest.bin)[0])};
 (await import("node:module")).default.enableCompileCache?.();
 await import("./server.js");
 `;
-await writeFile("dist/bin.js", door, { mode: 0o755 });
+await writeFile("dist/bin.js", entryPoint, { mode: 0o755 });

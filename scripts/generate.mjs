@@ -1,4 +1,4 @@
-// `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the rooms'
+// `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the folders'
 // indexes, the tables in the READMEs, docs/tools.md, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
 // and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing and fails where something is not current.
 import { readFile } from "node:fs/promises";
@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { dockerfile } from "./generate/dockerfile.mjs";
 import { icon } from "./generate/icon.mjs";
+import { indexFolders } from "./generate/index-files.mjs";
 import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
-import { indexRooms } from "./generate/rooms.mjs";
 import { sessionPicture } from "./generate/session-picture.mjs";
 import { toolsPage } from "./generate/tools-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
@@ -22,7 +22,7 @@ await install();
 const pages = new Pages({ check: process.argv.includes("--check") });
 const names = serverNames();
 for (const name of names)
-  await indexRooms(join(ROOT, "servers", name), (file, text) => pages.put(file, text));
+  await indexFolders(join(ROOT, "servers", name), (file, text) => pages.put(file, text));
 await build();
 
 const servers = [];

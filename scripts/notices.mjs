@@ -39,7 +39,7 @@ export function bundledPackages(metafile) {
   const folders = new Set();
   for (const input of Object.keys(metafile.inputs)) {
     const path = resolve(input.replace(/\?.*$/, ""));
-    // Greedy: a package's dependencies can be in a node_modules of its own.
+    // Greedy: a package's dependencies can be in its own node_modules.
     const folder = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(path)?.[0];
     if (folder !== undefined) folders.add(folder);
   }

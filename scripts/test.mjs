@@ -38,7 +38,7 @@ const SECONDS = {
   "@refmcp/test#test:long": 1050,
 };
 const OTHER = 30;
-// A suite starts processes of its own and waits for them a good part of the time.
+// A suite starts its own processes and waits for them much of the time.
 const ATONCE = 2 * availableParallelism();
 const PROGRESS_MS = 30_000;
 const LOOK_MS = 1_000;

@@ -1,5 +1,5 @@
-// Builds the views of the package in the current directory, and those of core: dist/views/NAME.html, each a page of its own that
-// loads nothing, for hosts with MCP Apps.
+// Builds the views of the package in the current directory, and those of core: dist/views/NAME.html, each a
+// separate page that loads nothing, for hosts with MCP Apps.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

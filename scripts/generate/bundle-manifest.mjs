@@ -67,7 +67,7 @@ function field(option, server) {
     required,
     ...(repeatable && { multiple: true }),
     ...(type === "secret" && { sensitive: true }),
-    // A placeholder without a value would reach the server as it is.
+    // A placeholder without a value would reach the server unresolved.
     ...(!required && { default: repeatable ? [] : type === "flag" ? false : (option.default ?? "") }),
   };
 }

@@ -1,9 +1,9 @@
-// The index of a room: the list of its definitions, one file each, in the order of their names.
+// The index of a folder: the list of its definitions, one file each, sorted by name.
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-const ROOMS = ["tools", "resources", "prompts"];
+const FOLDERS = ["tools", "resources", "prompts"];
 const LINE_WIDTH = 110;
 
 /**
@@ -12,25 +12,25 @@ const LINE_WIDTH = 110;
  * @param {string} server its folder
  * @param {(file: string, text: string) => Promise<void>} put
  */
-export async function indexRooms(server, put) {
-  for (const room of ROOMS) {
-    const folder = join(server, "src", room);
+export async function indexFolders(server, put) {
+  for (const kind of FOLDERS) {
+    const folder = join(server, "src", kind);
     if (!existsSync(folder)) continue;
     const files = (await readdir(folder))
       .filter((file) => /^[a-z0-9-]+\.ts$/.test(file) && file !== "index.ts")
       .map((file) => file.slice(0, -".ts".length))
       .sort();
-    await put(join(folder, "index.ts"), indexText(room, files));
+    await put(join(folder, "index.ts"), indexText(kind, files));
   }
 }
 
-function indexText(room, files) {
+function indexText(kind, files) {
   const names = files.map((file) => file.replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase()));
   const imports = files.map((file, index) => `import ${names[index]} from "./${file}.ts";`);
-  const oneLine = `export const ${room} = [${names.join(", ")}];`;
+  const oneLine = `export const ${kind} = [${names.join(", ")}];`;
   const list =
     oneLine.length <= LINE_WIDTH
       ? oneLine
-      : `export const ${room} = [\n${names.map((name) => `  ${name},\n`).join("")}];`;
+      : `export const ${kind} = [\n${names.map((name) => `  ${name},\n`).join("")}];`;
   return `// Written by \`pnpm generate\`.\n${imports.join("\n")}\n\n${list}\n`;
 }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * A server's package.json with its `repository`, all else as it is.
+ * A server's package.json with its `repository`, everything else unchanged.
  *
  * @param {{ name: string, folder: string }} server
  */

@@ -52,7 +52,7 @@ function argument(option, server) {
   };
 }
 
-/** Everything that is no argument is set by its variable, so that a registry's form needs no shell. */
+/** Everything that is not an argument is set by its variable, so that a registry's form needs no shell. */
 function variable(option) {
   return { name: option.variables[0], ...input(option), ...(option.ask && { isRequired: true }) };
 }

@@ -147,8 +147,8 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
       );
     });
     const took = ms(begun);
-    const room = WIDTH - took.length - 4;
-    transcript(`  ${bold(clip(`→ ${label}`, room - 1).padEnd(room))}${dim(took)}`);
+    const remaining = WIDTH - took.length - 4;
+    transcript(`  ${bold(clip(`→ ${label}`, remaining - 1).padEnd(remaining))}${dim(took)}`);
     const failed = result.isError === true;
     const text = textOf(result);
     for (const shown of linesOf(text)) transcript(`    ${failed ? red(shown) : shown}`);
@@ -226,7 +226,7 @@ function briefly(value) {
   return clip(inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, compact: true }), 400);
 }
 
-/** What a person wants to see of a result: data as indented JSON, text as it is. */
+/** A result for people: data as indented JSON, text unchanged. */
 function shownOf(result) {
   if (result.structuredContent !== undefined && result.isError !== true)
     return compact(result.structuredContent);

@@ -16,7 +16,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-// `npm start` and `npm test` take --no-system-packages, also without the "--" before it: npm makes a setting of its own of
+// `npm start` and `npm test` take --no-system-packages, also without the "--" before it: npm turns it into its own setting
 // it then. What they start reads the variable.
 if (process.argv.includes("--no-system-packages") || process.env.npm_config_system_packages === "") {
   process.argv = process.argv.filter((argument) => argument !== "--no-system-packages");

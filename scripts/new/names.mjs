@@ -21,7 +21,7 @@ export function checkServerName(name) {
       `"${name}" cannot name a server: use 2 to 20 letters a to z, as in "weather" (hosts make tool names of it).`,
     );
   if (["sample", "core", "tools", "resources", "prompts"].includes(name))
-    throw new NameError(`"${name}" has a meaning here; choose another name.`);
+    throw new NameError(`"${name}" is reserved; choose another name.`);
   if (existsSync(join(SERVERS, name)) && !serverNames().includes(name))
     throw new NameError(
       `servers/${name} has no package.json: another branch left it behind. Delete the folder, then try again.`,
@@ -55,12 +55,12 @@ export async function checkToolName(server, tool) {
 
 /** The names of a server's tools, read from their files. */
 async function toolNames(server) {
-  const room = join(SERVERS, server, "src", "tools");
-  if (!existsSync(room)) return [];
+  const folder = join(SERVERS, server, "src", "tools");
+  if (!existsSync(folder)) return [];
   const names = [];
-  for (const file of await readdir(room)) {
+  for (const file of await readdir(folder)) {
     if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file === "index.ts") continue;
-    const text = await readFile(join(room, file), "utf8");
+    const text = await readFile(join(folder, file), "utf8");
     names.push(...[...text.matchAll(/^ {2}name: "([a-z0-9_]+)"/gm)].map(([, name]) => name));
   }
   return names;

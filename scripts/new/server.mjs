@@ -2,7 +2,7 @@
 // server by the name of "sample".
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { indexRooms } from "../generate/rooms.mjs";
+import { indexFolders } from "../generate/index-files.mjs";
 import { install, ROOT } from "../lib/setup.mjs";
 import { bundle, format, generate, test, typecheck } from "./gate.mjs";
 import { checkServerName, NameError, SERVERS, titleOf } from "./names.mjs";
@@ -87,7 +87,7 @@ async function writeServer(name, kind, folder) {
         await mkdir(dirname(target), { recursive: true });
         await writeFile(target, entry.name === "package.json" ? await manifest(target, text, version) : text);
       }
-    await indexRooms(draft, (file, text) => writeFile(file, text));
+    await indexFolders(draft, (file, text) => writeFile(file, text));
     await rename(draft, folder);
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 // Makes a tool from scripts/templates/tool, a whole tool by the name of "sample_tool".
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { indexRooms } from "../generate/rooms.mjs";
+import { indexFolders } from "../generate/index-files.mjs";
 import { install, ROOT } from "../lib/setup.mjs";
 import { bundle, format, generate, test } from "./gate.mjs";
 import { checkToolName, fileName, NameError, SERVERS, titleOf } from "./names.mjs";
@@ -9,7 +9,7 @@ import { checkToolName, fileName, NameError, SERVERS, titleOf } from "./names.mj
 const TEMPLATE = join(ROOT, "scripts", "templates", "tool");
 
 /**
- * Makes a tool with its test and its snapshots, and enters it into the room's index and the fixture.
+ * Makes a tool with its test and its snapshots, and adds it to the folder's index and the fixture.
  *
  * @param {string} server
  * @param {string} tool
@@ -28,7 +28,7 @@ export async function newTool(server, tool) {
     await writeFile(target, text, { flag: "wx" });
   }
   await writeFile(fixture.file, fixture.text);
-  await indexRooms(folder, (file, text) => writeFile(file, text));
+  await indexFolders(folder, (file, text) => writeFile(file, text));
   await format(join(folder, "src", "tools"), fixture.file);
   await bundle(folder);
   await test(folder, `src/tools/${fileName(tool)}.test.ts`, "test/contract.test.ts");

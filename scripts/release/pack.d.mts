@@ -1,2 +1,2 @@
-/** Packs a workspace package as it is published; the tarball's path. */
+/** Packs a workspace package as published; the tarball's path. */
 export function pack(folder: string, destination: string): Promise<string>;

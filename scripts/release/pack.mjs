@@ -1,4 +1,4 @@
-// Packs workspace packages as they are published.
+// Packs workspace packages as published.
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

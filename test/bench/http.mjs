@@ -183,7 +183,7 @@ async function atOnce(report, start) {
     });
   }
   report({
-    title: "1,000 requests at once, each on a connection of its own",
+    title: "1,000 concurrent requests, each on its own connection",
     columns: ["", "answered", "median ms", "99 % within ms", "MB before", "MB at the peak"],
     rows,
     notes: ["1,000 requests wait for one process, so the last takes as long as all of them."],
@@ -270,7 +270,7 @@ async function badClients(report, start) {
       "MB before",
       "MB after the vanished",
       "MB at the peak",
-      "answers to others meanwhile",
+      "other answers during it",
       "ms they took",
     ],
     rows,

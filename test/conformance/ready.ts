@@ -53,7 +53,7 @@ export async function listen({ file, args, env }: ServerProcess): Promise<Listen
       if (said !== undefined) resolve(new URL(said));
     });
     child.once("error", reject);
-    child.once("close", () => reject(new Error(`The server ended before it listened: ${stderr}`)));
+    child.once("close", () => reject(new Error(`The server exited before it listened: ${stderr}`)));
   });
   return { url, stderr: () => stderr, stop: () => stop(child, closed) };
 }

@@ -47,7 +47,7 @@ async function resultsIn(folder: string): Promise<Map<string, Check[]>> {
   const found = new Map<string, Check[]>();
   for (const name of (await readdir(folder)).sort()) {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
-    if (scenario === undefined) throw new Error(`The suite wrote ${name}, which is no scenario's.`);
+    if (scenario === undefined) throw new Error(`The suite wrote ${name}, which is not a scenario.`);
     const text = await readFile(join(folder, name, "checks.json"), "utf8");
     found.set(scenario, z.array(check).parse(JSON.parse(text)));
   }

@@ -9,7 +9,7 @@ import { fetchProgram, type Program } from "./programs.ts";
 import { inWorld, type Listening, listen, READY } from "./ready.ts";
 import { faultsOf, runSuite } from "./scenarios.ts";
 
-/** The scenarios that ask for no tool, resource or prompt of a name of their own, and what a server must have. */
+/** The scenarios that need no particular tool, resource or prompt, and what a server must have. */
 const GENERIC: Readonly<Record<string, readonly { scenario: string; needs?: string }[]>> = {
   "2025-11-25": [
     { scenario: "server-initialize" },

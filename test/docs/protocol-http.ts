@@ -60,12 +60,12 @@ export const HTTP_ROWS: Readonly<Record<string, Look>> = {
     await answer.body?.cancel();
     return answer.status === 200 ? "yes" : `no, ${answer.status}`;
   },
-  "answers as a stream": async (url, revision) => {
+  "responses as a stream": async (url, revision) => {
     const answer = await stream(url, revision);
     const text = await answer.text();
     return yes(answer.headers.get("content-type") === "text/event-stream" && /"progress":1/.test(text));
   },
-  "streams that can be resumed (`Last-Event-ID`)": async (url, revision) =>
+  "resumable streams (`Last-Event-ID`)": async (url, revision) =>
     yes(/^id: ./m.test(await (await stream(url, revision)).text())),
   "ending a session (`DELETE`)": async (url, revision) => {
     const { headers } = await open(url, revision);

@@ -129,12 +129,12 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
     const step = () => call(recorder, "probe_log", {}, meta);
     return yes((await notifications(recorder, "notifications/message", step)).length > 0);
   },
-  "updates of a resource": async (talk) => {
+  "resource updates": async (talk) => {
     await subscribe(talk, { resourceSubscriptions: [COUNT] });
     const step = () => call(talk.recorder, "probe_touch", { uri: COUNT });
     return yes((await notifications(talk.recorder, "notifications/resources/updated", step)).length > 0);
   },
-  "changes of the list of resources": async (talk) => {
+  "changes to the resource list": async (talk) => {
     await subscribe(talk, { resourcesListChanged: true });
     const step = () => call(talk.recorder, "probe_touch");
     return yes((await notifications(talk.recorder, "notifications/resources/list_changed", step)).length > 0);
@@ -161,7 +161,7 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
     const result = fieldsAt(await recorder.request("tools/list"), "result");
     return yes("ttlMs" in result && "cacheScope" in result);
   },
-  "a resource that is not there": async ({ recorder }) => {
+  "a missing resource": async ({ recorder }) => {
     const reply = await recorder.complete("resources/read", { uri: "probe://item/missing" });
     return String(fieldsAt(reply, "error").code);
   },

@@ -28,7 +28,7 @@ const servers = await Promise.all(
   }),
 );
 
-/** The pages as they are before or after the first release. */
+/** The pages before or after the first release. */
 async function pagesOf(published: boolean): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const [page, parts] of Object.entries(await pageParts(servers, { published })))
@@ -112,7 +112,7 @@ describe.each(PAGES)("%s", (page) => {
     expect(published.match(LINKS)?.length).toBeGreaterThan(0);
   });
 
-  it("has links that work as they are", () => {
+  it("has links that work unchanged", () => {
     for (const link of published.match(LINKS) ?? []) {
       const { host, name, config, inputs } = decoded(link);
       const whole = JSON.stringify({ config, inputs });

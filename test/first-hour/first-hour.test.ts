@@ -201,7 +201,7 @@ describe("npm start says what is wrong", () => {
     expectNoNoise(failed);
   });
 
-  it("for a name that is no server", { timeout: LONG }, async () => {
+  it("for a name that is not a server", { timeout: LONG }, async () => {
     const { code, stderr } = await person.run("npm", ["start", "--", "postgress"]);
     expect([code, stderr]).toEqual([
       2,

@@ -29,7 +29,7 @@ export interface Entry {
   readonly env?: Record<string, string> | undefined;
 }
 
-/** A person with a fresh clone, a home directory of their own, and nothing but Node.js, npm and git. */
+/** A person with a fresh clone, their own home directory, and nothing but Node.js, npm and git. */
 export interface Newcomer {
   readonly clone: Clone;
   readonly home: string;

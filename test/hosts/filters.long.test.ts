@@ -42,7 +42,7 @@ describe.each(READY)("the tools of the %s server", (name) => {
       if (call === undefined || accepts(call) || accepts(withTextValues(call))) continue;
       expect.fail(`${host} would not accept a good call of ${tool.name}: ${ajv.errorsText(accepts.errors)}`);
     }
-    expect(names.size, "each tool keeps a name of its own").toBe(tools.length);
+    expect(names.size, "each tool keeps a unique name").toBe(tools.length);
   });
 });
 

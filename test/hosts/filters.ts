@@ -28,7 +28,7 @@ function anthropic(host: string, longest: number, source: string): HostFilter {
       if (!new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`).test(full)) throw new Error(`the name ${full}`);
       const combiner = COMBINERS.find((keyword) => keyword in inputSchema);
       if (combiner !== undefined) throw new Error(`the schema has ${combiner} at the top level`);
-      if (inputSchema.type !== "object") throw new Error("the schema is no object");
+      if (inputSchema.type !== "object") throw new Error("the schema is not an object");
       eachSchema(inputSchema, (schema) => {
         for (const key of Object.keys(fieldsAt(schema, "properties"))) {
           if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) throw new Error(`the property name ${key}`);
@@ -121,7 +121,7 @@ const gemini: HostFilter = {
   apply(server, tool) {
     const inputSchema = mapSchema(tool.inputSchema, (schema) => {
       const { $schema: _, additionalProperties: __, default: preset, ...kept } = schema;
-      // A default beside alternatives is dropped for Vertex AI.
+      // A default along with alternatives is dropped for Vertex AI.
       const hasChoice = COMBINERS.some((keyword) => keyword in schema);
       return hasChoice || !("default" in schema) ? kept : { ...kept, default: preset };
     });
@@ -201,8 +201,8 @@ const SQL_VALUES = "params";
  * chosen, and the descriptions. Bounds, defaults and `additionalProperties` are dropped by some hosts, and the
  * server checks them itself.
  *
- * The values of a SQL statement have no type of their own. Codex tells its model that they are text; a column's type
- * makes of text what it needs, so that narrower meaning will do. Nothing else may be without a type.
+ * The values of a SQL statement have no type. Codex tells its model that they are text; a column's type makes
+ * of text what it needs, so that narrower meaning will do. Nothing else may be without a type.
  *
  * @param name of the property that the schema belongs to.
  */

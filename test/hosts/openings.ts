@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fieldsAt, REVISIONS, type Revision } from "../protocol/revisions.ts";
 
-/** What a host writes first to a server, line by line, as it is publicly documented. */
+/** What a host writes first to a server, line by line, as publicly documented. */
 export interface RecordedHost {
   /** Its name for `--print-config`. */
   readonly host: string;
@@ -12,7 +12,7 @@ export interface RecordedHost {
   readonly note?: string;
   /** The working directory in which it starts a server; absent: not known. */
   readonly cwd?: string;
-  /** The lines as they are on the wire; the host waits for the answer to a probe and to `initialize`. */
+  /** The raw lines on the wire; the host waits for the answer to a probe and to `initialize`. */
   readonly opening: readonly [string, ...string[]];
   /** `_meta` of a tool call, where the host sends one. */
   readonly callMeta?: Readonly<Record<string, unknown>>;

@@ -79,7 +79,7 @@ describe.each(READY)("the %s server", (name) => {
   });
 });
 
-/** Writes the host's lines as they are; gives the answers by method. */
+/** Writes the host's raw lines; returns the responses by method. */
 async function replay(recorder: Recorder, { opening }: RecordedHost): Promise<Map<string, Fields[]>> {
   const answers = new Map<string, Fields[]>();
   const sent: Promise<void>[] = [];

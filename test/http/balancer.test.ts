@@ -15,7 +15,7 @@ interface Pair {
   readonly balancer: Balancer;
 }
 
-/** Two processes of the memory server on one file, behind a balancer; each may have a key of its own. */
+/** Two processes of the memory server on one file, behind a balancer; each may have its own key. */
 async function startPair(keys: readonly [string, string]): Promise<Pair> {
   const world = await serverWorld("memory");
   open.push(() => world.dispose());

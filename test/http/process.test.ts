@@ -43,7 +43,7 @@ describe("a port that is unavailable", () => {
     expect(code).toBe(1);
     expect(lines).toEqual([]);
     expect(stderr).toBe(
-      `--http: cannot listen on 127.0.0.1 port ${port}: another process listens there. Choose another port, or 0 for any free one.\n`,
+      `--http: cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another port, or 0 for any free one.\n`,
     );
   });
 

@@ -153,7 +153,7 @@ describe("pnpm new refuses", () => {
     expect(await refusal("server")).toContain("Usage:");
   });
 
-  it("a tool's name that is no name, or is taken, and a server that is not there", async () => {
+  it("a tool name that is invalid or taken, and a missing server", async () => {
     expect(await refusal("tool", "scratch", "Count-Words")).toContain("3 to 40 of a to z, 0 to 9 and _");
     expect(await refusal("tool", "scratch", "scratch_find")).toContain('a tool "scratch_find" already');
     expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: scratch.");

@@ -102,7 +102,7 @@ describe("a server of ten lines by somebody outside", () => {
     }
   });
 
-  it("has a help of its own and prints its entry", async () => {
+  it("has its own help and prints its entry", async () => {
     const { stdout } = await execute(process.execPath, [join(folder, "server.js"), "--help"]);
     expect(stdout).toContain("Greets people.");
     const entry = await execute(process.execPath, [join(folder, "server.js"), "--print-config", "vscode"]);

@@ -65,7 +65,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     }
   });
 
-  it("ships the door, the bundle and its texts, and nothing from the sources", {
+  it("ships the entry point, the bundle and its texts, and nothing from the sources", {
     timeout: 120_000,
   }, async () => {
     const { stdout } = await execute("tar", ["-tzf", await pack(`servers/${name}`, folder)]);

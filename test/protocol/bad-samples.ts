@@ -80,7 +80,7 @@ function always(done: Fields): BadSample[] {
       method: "tools/list",
     },
     {
-      name: "a tool whose input is no object",
+      name: "a tool whose input is not an object",
       message: result({ ...listed, tools: [{ name: "x", inputSchema: { type: "array" } }] }),
       method: "tools/list",
     },

@@ -35,7 +35,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     },
   );
 
-  it("run beside each other and are answered in the order in which they are done", async () => {
+  it("run concurrently and are answered in order of completion", async () => {
     const { recorder } = talk;
     const waiting = recorder.message("tools/call", gate("first"));
     const answer = recorder.sendRequest(waiting);

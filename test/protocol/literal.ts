@@ -21,7 +21,7 @@ export class ModuleLiterals {
     return [...this.#variables].filter(([, value]) => fits(value)).map(([name]) => name);
   }
 
-  /** The initial value of a variable, as it is in the source. */
+  /** The initial value of a variable, as in the source. */
   source(name: string): Expression | undefined {
     return this.#variables.get(name);
   }
@@ -53,12 +53,12 @@ export class ModuleLiterals {
       case "ObjectExpression":
         return Object.fromEntries(node.properties.map((property) => this.#entry(property)));
     }
-    throw new TypeError(`${node.type} at offset ${node.start} is no literal`);
+    throw new TypeError(`${node.type} at offset ${node.start} is not a literal`);
   }
 
   #entry(property: AnyNode): [string, unknown] {
     if (property.type !== "Property" || property.kind !== "init") {
-      throw new TypeError(`${property.type} at offset ${property.start} is no plain property`);
+      throw new TypeError(`${property.type} at offset ${property.start} is not a plain property`);
     }
     const { key, computed } = property;
     const name = !computed && key.type === "Identifier" ? key.name : this.#evaluate(key);

@@ -251,8 +251,8 @@ export const strangeResponses: Group = () => [
     "a result that is also an error",
     response({ id: 123_457, result: {}, error: { code: 1, message: "x" } }),
   ),
-  silent("a result that is no object", response({ id: 123_458, result: 5 })),
-  silent("an error that is no object", response({ id: 123_459, error: "x" })),
+  silent("a result that is not an object", response({ id: 123_458, result: 5 })),
+  silent("an error that is not an object", response({ id: 123_459, error: "x" })),
   silent("a result of JSON-RPC 1.0", '{"id":1,"result":{},"error":null}'),
   ...[undefined, null, {}, [], "nothing", 987_654, 1.5].map((requestId) =>
     silent(

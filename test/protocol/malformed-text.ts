@@ -51,7 +51,7 @@ export const badBytes: Group = () => [
   refused("UTF-16", Buffer.from('{"jsonrpc":"2.0"}', "utf16le"), PARSE_ERROR),
 ];
 
-/** JSON that is no message; an array is one only in 2025-03-26. */
+/** JSON that is not a message; an array is one only in 2025-03-26. */
 export const notMessages: Group = (write, revision) => {
   const hasBatches = revision === "2025-03-26";
   const long = write("tools/list", { x: "@" });

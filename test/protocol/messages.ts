@@ -122,7 +122,7 @@ function codeProblems(code: number, special: string | undefined): string[] {
   return [];
 }
 
-/** The definitions of whole error responses with a code of their own. */
+/** The definitions of complete error responses with their own code. */
 function errorDefinitions(schema: OfficialSchema): ReadonlyMap<unknown, string> {
   const definitions = new Map<unknown, string>();
   for (const [name, definition] of Object.entries(schema.definitions)) {

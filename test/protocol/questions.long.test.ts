@@ -84,7 +84,7 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
 });
 
 describe.each(REVISIONS)("%s, questions that the client cannot answer", (revision) => {
-  /** Calls tools on a connection of its own, in which every line must be valid; whether each did its work. */
+  /** Calls tools on a separate connection, on which every line must be valid; whether each did its work. */
   async function ask(capabilities: Fields, ...tools: string[]): Promise<boolean[]> {
     const recorder = new Recorder(launch(), revision, { capabilities });
     await recorder.open();

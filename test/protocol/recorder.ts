@@ -94,7 +94,7 @@ export class Recorder {
     return this.sendRequest(this.message(method, params, meta));
   }
 
-  /** Sends a request as it is and waits for its answer. */
+  /** Sends a raw request and waits for its response. */
   async sendRequest(message: Fields): Promise<Fields> {
     this.#ledger.asked(message);
     const answer = this.next((reply) => !("method" in reply) && keyOf(reply.id) === keyOf(message.id));
@@ -132,7 +132,7 @@ export class Recorder {
     this.#ledger.asked(message);
   }
 
-  /** Writes a line as it is. */
+  /** Writes a raw line. */
   write(line: string | Uint8Array): void {
     this.#process.stdin.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
   }

@@ -112,7 +112,7 @@ describe("the schemas of the package", () => {
       "a schema that is computed",
       manifest,
       'const a={$schema:"x",$defs:f()},b={"2025-11-25":a};',
-      /CallExpression at offset \d+ is no literal/,
+      /CallExpression at offset \d+ is not a literal/,
     ],
   ])("are not taken from %s", (_name, manifestText, bundle, message) => {
     expect(() => readPackage(manifestText, bundle)).toThrow(message);

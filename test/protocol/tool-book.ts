@@ -35,7 +35,7 @@ export class ToolBook {
 const current = new Ajv2020({ strict: false });
 const draft07 = new Ajv({ strict: false });
 
-/** A tool's schema as a validator, or why it is none; undefined where there is no schema. */
+/** A tool's schema as a validator, or why it is invalid; undefined without a schema. */
 function compile(schema: unknown): ValidateFunction | string | undefined {
   if (!isFields(schema)) return undefined;
   // Without `$schema` it is JSON Schema 2020-12 (MCP 2025-11-25 and later, "JSON Schema Usage").

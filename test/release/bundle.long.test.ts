@@ -71,7 +71,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     );
     expect(named.toSorted()).toEqual(Object.keys(manifest.user_config ?? {}).sort());
     for (const [key, field] of Object.entries(manifest.user_config ?? {})) {
-      // A placeholder that the user may leave out would reach the server as it is.
+      // An optional placeholder would reach the server unresolved.
       expect(field.required === true || field.default !== undefined, key).toBe(true);
       expect(field.sensitive ?? false, key).toBe(/password|postgres:\/\//.test(field.description));
     }
@@ -162,7 +162,7 @@ it("a bundle does not start without what its form demands", async () => {
   expect(await getMcpConfigForManifest({ ...config, userConfig: {} })).toBeUndefined();
 });
 
-it("the command refuses a name that is no server, and lists the servers", async () => {
+it("the command refuses an unknown server, and lists the servers", async () => {
   const bundles = execute(process.execPath, [join(ROOT, "scripts", "bundles.mjs"), "git", "sqlit"]);
   await expect(bundles).rejects.toMatchObject({
     stderr: `There is no server "sqlit". The servers are ${SERVERS.join(", ")}.\n`,

@@ -35,7 +35,7 @@ async function packagesIn(name: string): Promise<Package[]> {
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   });
   const folders = new Set<string>();
-  // Files that are copied beside the bundle count as parts of it.
+  // Files copied next to the bundle count as parts of it.
   const copied: readonly string[] = manifest.bundledFiles ?? [];
   const paths = [
     ...Object.keys(metafile.inputs).map((input) => join(folder, input)),

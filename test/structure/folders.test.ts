@@ -22,10 +22,10 @@ it("packages limit time with startDeadline, not with AbortSignal.timeout", () =>
 
 describe("core", () => {
   const source = join(ROOT, "packages", "core", "src");
-  const read = (room: string) =>
-    filesOf(join(source, room))
+  const read = (folder: string) =>
+    filesOf(join(source, folder))
       .filter((file) => !isTest(file))
-      .map((file) => ({ file: `${room}/${file}`, text: readFileSync(join(source, room, file), "utf8") }));
+      .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(source, folder, file), "utf8") }));
 
   /** Each may use those before it, also for types. */
   const LAYERS = [
