@@ -149,15 +149,18 @@ describe.each(TITLED)("%s", (title, client) => {
     it.each([
       ["filesystem", "read_text_file", { path: "missing.txt" }, /missing\.txt.* does not exist/],
       ["memory", "find_related", { name: "Ada", to: "Nobody" }, /Nobody/],
-    ])(`gets the text of an error of the %s server as ${client.error}`, async (name, tool, args, pattern) => {
-      const text = expect.stringMatching(pattern);
-      await at(name, async () => {
-        expect(await driver.call(tool, args)).toMatchObject(
-          client.error === "a result" ? { value: { isError: true, text } } : { thrown: text },
-        );
-        expect(await driver.list()).toContain(tool);
-      });
-    });
+    ])(
+      `gets the text of an error from the %s server as ${client.error}`,
+      async (name, tool, args, pattern) => {
+        const text = expect.stringMatching(pattern);
+        await at(name, async () => {
+          expect(await driver.call(tool, args)).toMatchObject(
+            client.error === "a result" ? { value: { isError: true, text } } : { thrown: text },
+          );
+          expect(await driver.list()).toContain(tool);
+        });
+      },
+    );
 
     const isSilent = client.silent.includes(way);
     const fact = isSilent
@@ -182,7 +185,7 @@ describe.each(TITLED)("%s", (title, client) => {
   });
 });
 
-it("no client tries to reach another machine, and an attempt would be recorded", async () => {
+it("no client connects to another machine, and an attempt would be recorded", async () => {
   const attempts = () => readFile(foreignLog(place.home), "utf8").catch(() => "");
   expect(await attempts()).toBe("");
   const attempt = ["--input-type=module", "--eval", 'await fetch("http://telemetry.invalid/")'];

@@ -64,7 +64,7 @@ describe.each(READY)("the %s server", (name) => {
     });
     afterAll(() => peer?.close());
 
-    it(`agrees on ${AGREED[client]} and says who it is`, async () => {
+    it(`negotiates ${AGREED[client]} and identifies itself`, async () => {
       const { serverInfo, capabilities, instructions, revision } = connected();
       expect(revision).toBe(AGREED[client]);
       const { version }: { version: string } = JSON.parse(
@@ -97,7 +97,7 @@ describe.each(READY)("the %s server", (name) => {
       }
     });
 
-    it("has the same tools, and reading ones give the same answers", async () => {
+    it("has the same tools, and read-only ones return the same results", async () => {
       const tools = await connected().list("tools");
       same("tools", tools);
       expect(tools).not.toEqual([]);
@@ -118,7 +118,7 @@ describe.each(READY)("the %s server", (name) => {
       }
     });
 
-    it("refuses a tool that it does not have, and goes on", async () => {
+    it("refuses an unknown tool, and continues", async () => {
       await expect(connected().call("no_such_tool", {})).rejects.toMatchObject({ code: -32602 });
       expect(await connected().list("tools")).not.toEqual([]);
     });

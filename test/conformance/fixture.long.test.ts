@@ -63,7 +63,7 @@ describe("the official suite and a server built on core", () => {
 });
 
 describe("the released suite and a server built on core", () => {
-  it("all that is active, without a warning", async () => {
+  it("all active scenarios, without a warning", async () => {
     const suite = await fetchProgram("earlierSuite");
     const { code, output, scenarios } = await runSuite(suite, endpoint(), ["--suite", "active"]);
     expect(scenarios.size).toBe(30);

@@ -18,8 +18,8 @@ const facts = z.object({
 const factsOf = async (name: string) =>
   facts.parse(JSON.parse(await readFile(join(FOLDER, `${name}.json`), "utf8")));
 
-describe.each(COMPARED)("what the %s page says of our answers", (name) => {
-  it("is how they compare with the recorded official ones", async () => {
+describe.each(COMPARED)("the %s page's statement about our responses", (name) => {
+  it("matches the comparison with the recorded official ones", async () => {
     const { tools } = await factsOf(name);
     const { results } = await ask(name, serverBin(name));
     const measured = tools.map((tool) => {
@@ -68,7 +68,7 @@ describe("compareAnswers", () => {
   });
 });
 
-it("the comparison of every other official server names where its facts are from", async () => {
+it("the comparison with every other official server states its sources", async () => {
   for (const file of await readdir(FOLDER))
     await expect(factsOf(file.replace(/\.json$/, ""))).resolves.toBeDefined();
 });

@@ -25,7 +25,7 @@ const anchorsOf = (text: string) =>
   );
 
 describe.each(pages)("%s", (page) => {
-  it("links to what is there", async () => {
+  it("has valid links", async () => {
     const text = await readFile(join(ROOT, page), "utf8");
     const prose = text.replace(/^```[\s\S]*?^```$/gm, "");
     const broken: string[] = [];
@@ -40,7 +40,7 @@ describe.each(pages)("%s", (page) => {
     expect(broken).toEqual([]);
   });
 
-  it("names no place of one machine", async () => {
+  it("contains no machine-specific path", async () => {
     const text = await readFile(join(ROOT, page), "utf8");
     expect(text).not.toMatch(/\/work\/|\/root\/|\/tmp\/|\/home\/(?!me\b|you\b|user\b)/);
   });

@@ -36,13 +36,13 @@ const cellsOf = (line: string): string[] =>
 const saidOf = (revision: Revision, rows: readonly string[]) =>
   Object.fromEntries(rows.map((row) => [row, said.get(row)?.get(revision)]));
 
-it("docs/protocol.md has a row for all that is looked at, and no other", () => {
+it("docs/protocol.md has a row for everything that is checked, and no other", () => {
   expect([...said.keys()].sort()).toEqual([...Object.keys(STDIO_ROWS), ...Object.keys(HTTP_ROWS)].sort());
   for (const [row, cells] of said) expect([...cells.keys()], row).toEqual([...REVISIONS]);
 });
 
 describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
-  it("says what is spoken over stdio", async () => {
+  it("describes what is supported over stdio", async () => {
     const asked: string[] = [];
     const recorder = new Recorder(launch("--toolsets", "all"), revision, {
       capabilities: {
@@ -62,7 +62,7 @@ describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
     expect(saidOf(revision, Object.keys(STDIO_ROWS))).toEqual(found);
   });
 
-  it("says what is spoken over Streamable HTTP", async () => {
+  it("describes what is supported over Streamable HTTP", async () => {
     const { file } = launch();
     const listening: Listening = await listen({ file, args: [], env: {} });
     const found: Record<string, string> = {};

@@ -66,7 +66,7 @@ function decoded(link: string) {
   };
 }
 
-it("hosts share an entry only where they name secrets in the same way", () => {
+it("hosts share an entry only if they reference secrets in the same way", () => {
   expect(after.get("servers/postgres/README.md")).toMatch(
     /^Claude Desktop, Antigravity, .* take this entry:$/m,
   );
@@ -86,16 +86,16 @@ describe.each(PAGES)("%s", (page) => {
   const unpublished = before.get(page) ?? "";
   const published = after.get(page) ?? "";
 
-  it("is what the flag says", async () => {
+  it("matches the flag", async () => {
     expect(await read(page)).toBe((await isPublished()) ? published : unpublished);
   });
 
-  it("runs nothing from npm while it is not there", () => {
+  it("runs nothing from npm before it is published", () => {
     expect(unpublished).not.toMatch(/npx -y @refmcp|"-y", "@refmcp|npm i(nstall)? @refmcp/);
     expect(unpublished.match(LINKS)).toBeNull();
   });
 
-  it("begins with what works from a clone", () => {
+  it("starts with what works from a clone", () => {
     const beforeCode = unpublished.slice(0, unpublished.indexOf("```"));
     expect(beforeCode).toContain(NOT_YET);
     expect(unpublished).toContain("git clone https://github.com/refmcp/refmcp.git");
@@ -129,14 +129,14 @@ describe("a link with one click", () => {
   const linksOf = (name: string) => (after.get(`servers/${name}/README.md`)?.match(LINKS) ?? []).map(decoded);
   const argsOf = (name: string) => linksOf(name).map(({ host, config }) => [host, ...config.args.slice(2)]);
 
-  it.each(["filesystem", "git", "playwright"])("of %s takes the folder that is open", (name) => {
+  it.each(["filesystem", "git", "playwright"])("of %s uses the open folder", (name) => {
     expect(argsOf(name)).toEqual([
       ["vscode", OPEN_FOLDER],
       ["cursor", OPEN_FOLDER],
     ]);
   });
 
-  it("of sqlite asks for the file, or is not there", () => {
+  it("of sqlite asks for the file, or does not exist", () => {
     expect(argsOf("sqlite")).toEqual([["vscode", "--db-path=$" + "{input:refmcp-sqlite-db-path}"]]);
     expect(linksOf("sqlite")[0]?.inputs).toEqual([
       { type: "promptString", id: "refmcp-sqlite-db-path", description: expect.any(String) },
@@ -162,13 +162,13 @@ describe("the commands for a clone", () => {
   });
 });
 
-it.each(SERVERS)("the help of %s, run from a clone, names nothing on npm", async (name) => {
+it.each(SERVERS)("the help of %s, run from a clone, mentions nothing on npm", async (name) => {
   const { stdout } = await execute(process.execPath, [serverBin(name), "--help"]);
   expect(stdout).toContain(`node ${serverBin(name)} `);
   expect(stdout).not.toMatch(/npx -y @refmcp|npmjs\.com/);
 });
 
-it("no other page runs a package that is not there", async () => {
+it("no other page runs an unpublished package", async () => {
   if (await isPublished()) return;
   const { stdout } = await execute("git", ["ls-files", "*.md"], { cwd: ROOT });
   for (const page of stdout.trim().split("\n"))

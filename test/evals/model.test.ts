@@ -23,7 +23,7 @@ async function play(turns: readonly Turn[]) {
 }
 
 describe("a model at a task", () => {
-  it("sees the tools and the instructions, gets the answers, and is judged by the check", async () => {
+  it("sees the tools and the instructions, gets the results, and is graded by the check", async () => {
     const { verdict, requests } = await play([
       { tool: "search_text", input: { path: ".", pattern: "function greet" } },
       { say: "It is in src/greet.ts." },
@@ -47,7 +47,7 @@ describe("a model at a task", () => {
     expect((await play([])).verdict).toMatchObject({ passed: false, answer: "" });
   });
 
-  it("is told what was wrong with a call, and may try again", async () => {
+  it("gets errors of a call, and may retry", async () => {
     const { verdict, requests } = await play([
       { tool: "search_txt", input: {} },
       { tool: "search_text", input: { path: "../..", pattern: "greet" } },
@@ -62,7 +62,7 @@ describe("a model at a task", () => {
     expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("search_text");
   });
 
-  it("is stopped when it goes round in circles", async () => {
+  it("is stopped when it loops", async () => {
     const { verdict } = await play(Array.from({ length: 50 }, () => ({ tool: "list_changes", input: {} })));
     expect(verdict).toMatchObject({ passed: false });
     expect(verdict.calls).toHaveLength(30);

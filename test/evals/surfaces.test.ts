@@ -45,8 +45,8 @@ beforeAll(async () => {
   }
 });
 
-describe("all servers side by side", () => {
-  it("have names that no other has: servers are used together", () => {
+describe("all servers together", () => {
+  it("have unique tool names: servers are used together", () => {
     const all = [...servers.values()];
     expect(twice(all.flatMap(({ tools }) => tools.map(({ name }) => name)))).toEqual([]);
     expect(twice(all.flatMap(({ prompts }) => prompts.map(({ name }) => name)))).toEqual([]);

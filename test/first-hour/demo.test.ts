@@ -25,7 +25,7 @@ async function played(
 const search = { query: "tea" };
 
 describe("a demo passes", () => {
-  it("where every answer and every refusal is the expected one", async () => {
+  it("if every result and every refusal is as expected", async () => {
     const texts = await played(async (server) => {
       await server.call("read_text_file", { path: "a.txt" }, "tea");
       await server.call("read_text_file", { path: "../b.txt" }, { fails: /b\.txt/ });
@@ -39,7 +39,7 @@ describe("a demo passes", () => {
   });
 });
 
-describe("a demo fails, and says what was expected and what came,", () => {
+describe("a demo fails, with expected and actual result,", () => {
   function severalEntities(entities: readonly unknown[]): boolean {
     return entities.length > 1;
   }
@@ -73,7 +73,7 @@ describe("a demo fails, and says what was expected and what came,", () => {
     expect(outcome.reason).toMatch(reason);
   });
 
-  it("where a check does not hold, or the demo itself breaks", async () => {
+  it("if a check fails, or the demo itself throws", async () => {
     expect(await played(async (_, { check }) => check("the file is gone", false))).toMatchObject({
       state: "failed",
       reason: "the file is gone",

@@ -166,7 +166,7 @@ describe.each(SERVERS)("the entry that %s prints for Claude Desktop", (name) => 
   });
 });
 
-describe("npm start says what is wrong", () => {
+describe("npm start explains problems", () => {
   it("without git: one sentence, and the other demos run", { timeout: LONG }, async () => {
     const without = await person.run("npm", ["start", "--", "git", "fetch", "--verbose"], ["git"]);
     expect(without.code, without.stdout).toBe(1);
@@ -181,7 +181,7 @@ describe("npm start says what is wrong", () => {
     expectNoNoise(without);
   });
 
-  it("where a demo's import fails: what was expected, what came, exit code 1", {
+  it("if a demo's import fails: expected, actual, exit code 1", {
     timeout: LONG,
   }, async () => {
     const demo = join(person.clone.root, "servers", "postgres", "demo.mjs");

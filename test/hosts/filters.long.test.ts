@@ -28,7 +28,7 @@ describe.each(READY)("the tools of the %s server", (name) => {
     await world.dispose();
   });
 
-  it.each(FILTERS)("come through $host with all that they say", ({ host, apply }) => {
+  it.each(FILTERS)("pass through $host without loss", ({ host, apply }) => {
     expect(tools).not.toEqual([]);
     const names = new Set<string>();
     for (const tool of tools) {
@@ -53,7 +53,7 @@ function withTextValues(call: Fields): Fields {
   );
 }
 
-describe("a tool that hosts cannot take", () => {
+describe("a tool that hosts cannot handle", () => {
   const tool = (inputSchema: Fields, name = "a_tool"): HostTool => ({
     name,
     description: "It.",
@@ -89,7 +89,7 @@ describe("a tool that hosts cannot take", () => {
     },
   ];
 
-  it.each(BAD)("is noticed: $what", ({ tool: bad, hosts }) => {
+  it.each(BAD)("is detected: $what", ({ tool: bad, hosts }) => {
     const harmed = FILTERS.filter(({ apply }) => {
       try {
         const seen = apply("server", bad);

@@ -15,7 +15,7 @@ it("has the sources of every recording", () => {
 describe.each(READY)("the %s server", (name) => {
   const there = useWorld(name);
 
-  it.each(RECORDED)("answers what $host $version writes first, and a call", async (recorded) => {
+  it.each(RECORDED)("answers the first messages of $host $version, and a call", async (recorded) => {
     const world = there();
     const { args, calls } = world;
     const workspace = args.find(isDirectory) ?? tmpdir();
@@ -57,7 +57,7 @@ describe.each(READY)("the %s server", (name) => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("serves the two processes that Claude Desktop starts at once", async () => {
+  it("serves the two processes that Claude Desktop starts concurrently", async () => {
     const world = there();
     const starts = RECORDED.filter(({ host }) => host === "claude-desktop").slice(-2);
     expect(

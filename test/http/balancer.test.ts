@@ -48,7 +48,7 @@ async function connect(balancer: Balancer, asked: string[]) {
 const DELETE = { name: "delete_entities", arguments: { entityNames: ["Mary"], hard: true } };
 
 describe("two processes behind a plain balancer", () => {
-  it("serve a modern client as one, also where one asks and the other gets the answer", async () => {
+  it("serve a modern client as one, even if one asks and the other gets the answer", async () => {
     const { balancer } = await startPair(["k", "k"]);
     const asked: string[] = [];
     const client = await connect(balancer, asked);
@@ -67,7 +67,7 @@ describe("two processes behind a plain balancer", () => {
     expect(new Set(balancer.taken)).toEqual(new Set([0, 1]));
   });
 
-  it("take no answer to a question that was sealed with another key, and change nothing", async () => {
+  it("accept no answer to a question sealed with another key, and change nothing", async () => {
     const { balancer } = await startPair(["k", "x"]);
     const client = await connect(balancer, []);
     await expect(client.callTool(DELETE)).rejects.toThrow(/requestState/i);
@@ -75,7 +75,7 @@ describe("two processes behind a plain balancer", () => {
     expect(JSON.stringify(opened)).toContain("teaches mathematics");
   });
 
-  it("serve on when one of them ends", async () => {
+  it("keep serving when one of them ends", async () => {
     const { balancer, processes } = await startPair(["k", "k"]);
     const client = await connect(balancer, []);
     await client.callTool({ name: "open_nodes", arguments: { names: ["Ada"] } });

@@ -47,7 +47,7 @@ describe("a port that is unavailable", () => {
     );
   });
 
-  it("is explained where the address is not of this machine", async () => {
+  it("is explained if the address does not belong to this machine", async () => {
     // TEST-NET-1 (RFC 5737) belongs to nobody.
     const { code, stderr } = await rawSession(launch().file, "", {
       args: ["--http", "192.0.2.1:0", "--auth-token-env", "T", "--allow-plain-http"],
@@ -63,7 +63,7 @@ describe("a port that is unavailable", () => {
 // On Windows a signal from another process ends this one at once; there is nothing to do in order.
 describe.skipIf(process.platform === "win32")("the end of a process", () => {
   it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "by %s answers what is in flight in both eras, ends streams and exits with 0",
+    "by %s answers pending requests in both eras, ends streams and exits with 0",
     async (signal) => {
       const server = await start();
       const clients = [await connect(server, "legacy"), await connect(server, "modern")];

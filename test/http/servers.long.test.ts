@@ -22,12 +22,12 @@ describe.each(SERVERS)("the built %s server over HTTP", (name) => {
     await close();
   });
 
-  it("answers a page of another site with 403", async () => {
+  it("answers a page from another site with 403", async () => {
     const response = await fetch(running().url, { headers: { origin: "https://evil.example" } });
     expect(response.status).toBe(403);
   });
 
-  it("says where it listens and nothing else, and exits with 0", async () => {
+  it("prints only where it listens, and exits with 0", async () => {
     const server = running();
     const { code } = await server.stop();
     if (process.platform !== "win32") expect(code).toBe(0);

@@ -42,7 +42,7 @@ describe("what pnpm new makes", () => {
     await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
   });
 
-  it("has right types", { timeout: LONG }, async () => {
+  it("passes the type check", { timeout: LONG }, async () => {
     await clone.run("servers/scratch", process.execPath, join(clone.root, "node_modules/typescript/bin/tsc"));
   });
 
@@ -83,7 +83,7 @@ describe("what pnpm new makes", () => {
     ]);
   });
 
-  it("has a demo that shows what it promises", { timeout: LONG }, async () => {
+  it("has a working demo", { timeout: LONG }, async () => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
       process.stdout.write(JSON.stringify(await play("scratch", await import("./servers/scratch/demo.mjs"))));`;
@@ -147,7 +147,7 @@ it("flies", (context) => context.skip("there is no wing"));
 });
 
 describe("pnpm new refuses", () => {
-  it("a server's name that hosts would not take, or that is there", async () => {
+  it("a server name that hosts would not accept, or that exists", async () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");

@@ -25,14 +25,14 @@ async function ask(name: string, version: string): Promise<string> {
 const cached = () => readdir(join(copy, "node_modules", ".cache", "refmcp-npm"));
 
 describe("packages that tests take from npm", () => {
-  it("are complete for each of two processes that ask at once, in one folder", async () => {
+  it("are complete for two concurrent processes, in one folder", async () => {
     const [first = "", second] = await Promise.all([ask("ms", "2.1.3"), ask("ms", "2.1.3")]);
     expect(second).toBe(first);
     expect(JSON.parse(await readFile(first, "utf8"))).toMatchObject({ name: "ms", version: "2.1.3" });
     expect(await cached()).toHaveLength(1);
   });
 
-  it("leave nothing behind where they cannot be installed, and take exact versions only", async () => {
+  it("leave nothing behind if they cannot be installed, and accept only exact versions", async () => {
     await expect(ask("ms", "999.0.0")).rejects.toMatchObject({
       stderr: expect.stringContaining("ms@999.0.0"),
     });

@@ -57,7 +57,7 @@ function compile(file: string) {
   return execute(process.execPath, [TSC, ...strict, ...target, file], { cwd: folder });
 }
 
-describe("a server of ten lines by somebody outside", () => {
+describe("a third-party server of ten lines", () => {
   it("has ten lines and nothing but the published package", async () => {
     expect(SERVER.trimEnd().split("\n")).toHaveLength(10);
     const { dependencies } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));

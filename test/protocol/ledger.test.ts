@@ -30,7 +30,7 @@ describe("the ledger", () => {
     expect(found("2025-11-25", [call], progress(1), progress(2), done)).toEqual([]);
   });
 
-  it("wants exactly one answer to each request", () => {
+  it("requires exactly one response to each request", () => {
     expect(found("2025-11-25", [call], done, done)).toEqual(["nobody waits for this answer"]);
     expect(found("2025-11-25", [call], reply("1", { content: [] }))).toContain(
       "nobody waits for this answer",
@@ -44,7 +44,7 @@ describe("the ledger", () => {
     expect(ledger.problems).toHaveLength(1);
   });
 
-  it("wants progress that increases, for a request in flight", () => {
+  it("requires increasing progress, for a request in flight", () => {
     expect(found("2025-11-25", [call], progress(2), progress(2))).toEqual(["progress must increase"]);
     expect(found("2025-11-25", [call], progress(1, 1))).toEqual([
       "no request in flight has this progress token",
@@ -54,7 +54,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  it("lets only 2025-03-26 answer in batches, of answers", () => {
+  it("allows batched responses only in 2025-03-26", () => {
     const ping = ask(1, "ping");
     expect(found("2025-03-26", [ping], [reply(1, {})])).toEqual([]);
     expect(found("2025-03-26", [ping], [])).toEqual(["an empty batch"]);
@@ -62,7 +62,7 @@ describe("the ledger", () => {
     expect(found("2025-06-18", [ping], [reply(1, {})])).toEqual(["a batch, which only 2025-03-26 has"]);
   });
 
-  it("wants only questions that the client has declared", () => {
+  it("allows only questions that the client declared", () => {
     const opening = (capabilities: Fields) => ask("i", "initialize", { capabilities });
     const visit = ask(2, "elicitation/create", {
       mode: "url",
@@ -83,7 +83,7 @@ describe("the ledger", () => {
     expect(found(MODERN, [modern({})], asks)).toEqual(["the client has not declared roots"]);
   });
 
-  it("wants log messages of the level that was asked for", () => {
+  it("requires log messages of the requested level", () => {
     const log = say("notifications/message", { level: "info", data: "x" });
     expect(found("2025-11-25", [], log)).toEqual([]);
     expect(found("2025-11-25", [ask(1, "logging/setLevel", { level: "error" })], log)).toHaveLength(1);
@@ -97,7 +97,7 @@ describe("the ledger", () => {
     expect(found(MODERN, [ask(1, "tools/list", { _meta: metaOf({}) })], log)).toHaveLength(1);
   });
 
-  it("wants updates for those only who subscribed", () => {
+  it("allows updates only for subscribers", () => {
     const update = say("notifications/resources/updated", { uri: "a://b" });
     const subscribe = ask(1, "resources/subscribe", { uri: "a://b" });
     const unsubscribe = ask(2, "resources/unsubscribe", { uri: "a://b" });
@@ -106,7 +106,7 @@ describe("the ledger", () => {
     expect(found("2025-11-25", [subscribe, unsubscribe], reply(2, {}), update)).toHaveLength(1);
   });
 
-  it("wants subscriptions to be acknowledged, named and kept to", () => {
+  it("requires subscriptions to be acknowledged, listed and respected", () => {
     const _meta = { "io.modelcontextprotocol/subscriptionId": 5 };
     const listen = ask(5, "subscriptions/listen", { _meta: metaOf({}), notifications: {} });
     const granted = { resourcesListChanged: true, resourceSubscriptions: ["a://b"] };
@@ -134,7 +134,7 @@ describe("the ledger", () => {
     expect(found(MODERN, [call], cancels(1))).toEqual(["it names no subscription"]);
   });
 
-  it("wants structured content that keeps to the tool's schema", () => {
+  it("requires structured content that matches the tool's schema", () => {
     const outputSchema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     const tools = (schema: Fields) => [{ name: "a", inputSchema: { type: "object" }, outputSchema: schema }];
     const requests = [ask(0, "tools/list"), call];

@@ -45,7 +45,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     await answer;
   });
 
-  it("end without a word when they are cancelled", async () => {
+  it("end silently when they are cancelled", async () => {
     const { recorder } = talk;
     const call = recorder.message("tools/call", slow(60_000), { progressToken: "of the cancelled" });
     const isAbout = (message: Fields) =>
@@ -84,7 +84,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     );
   });
 
-  it("report progress that increases and ends with the answer, however careless the tool is", async () => {
+  it("report increasing progress that ends with the response, however careless the tool is", async () => {
     const meta = { progressToken: "careless", [LOG_LEVEL]: "debug" };
     const { recorder } = talk;
     const from = recorder.messages.length;
@@ -136,7 +136,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
 });
 
 describe.each(LEGACY_REVISIONS)("%s, ping", (revision) => {
-  it("is answered by nothing but an answer", async () => {
+  it("is answered by a result only", async () => {
     const recorder = new Recorder(launch(), revision);
     await recorder.open();
     expect(await recorder.request("ping")).toEqual({ jsonrpc: "2.0", id: expect.anything(), result: {} });
@@ -147,7 +147,7 @@ describe.each(LEGACY_REVISIONS)("%s, ping", (revision) => {
 describe("2026-07-28, the claims of a request", () => {
   const talk = conversation(() => launch("--roots", "off"), MODERN);
 
-  it("let nothing be logged where they name no level", async () => {
+  it("log nothing without a level", async () => {
     const { recorder } = talk;
     const from = recorder.messages.length;
     await recorder.request("tools/call", { name: "probe_log", arguments: {} });
@@ -158,7 +158,7 @@ describe("2026-07-28, the claims of a request", () => {
   });
 
   it.each(["1900-01-01", "2025-11-25", "2024-11-05", "2026-07-28-draft", ""])(
-    "are refused for the version %j, whatever is asked for, at any time",
+    "are refused for the version %j, whatever the request, at any time",
     async (version) => {
       const methods = [
         "server/discover",
@@ -208,7 +208,7 @@ describe("the opening", () => {
     },
   );
 
-  it("comes after lines that are none", async () => {
+  it("comes after invalid lines", async () => {
     const recorder = new Recorder(launch(), "2025-06-18");
     const lines = ["hello", "[]", "5", '{"jsonrpc":"2.0","method":7}', '{"id":5,"result":{}}', ""];
     for (const line of lines) recorder.write(line);
@@ -225,7 +225,7 @@ describe("the opening", () => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("may begin with a byte order mark, and its lines may end as on Windows", async () => {
+  it("may start with a byte order mark, and its lines may have CRLF endings", async () => {
     const recorder = new Recorder(launch("--roots", "off"), "2025-11-25");
     for (const [mark, message] of [
       ["\ufeff", initialize(recorder, "2025-11-25")],
@@ -247,7 +247,7 @@ describe("the opening", () => {
 });
 
 describe.each(REVISIONS)("%s, the end of the input", (revision) => {
-  it("lets calls in flight finish, and every line is whole", async () => {
+  it("lets calls in flight finish, and every line is complete", async () => {
     const recorder = new Recorder(launch("--roots", "off"), revision);
     await recorder.open();
     const answers = [1, 100, 400].map((ms) =>

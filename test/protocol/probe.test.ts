@@ -58,7 +58,7 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
   });
 
   it.each(["tools/list", "prompts/list", "resources/list", "resources/templates/list"])(
-    "gives %s in pages whose hints agree",
+    "returns %s in pages with the same hints",
     async (method) => {
       const results = await pages(talk.recorder, method);
       expect(results.length).toBe(method === "resources/list" ? 2 : 1);
@@ -86,13 +86,13 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     expect(listAt(reply, "result", "content")).toMatchObject([{ text: "a" }]);
   });
 
-  it.each(BAD_CALLS)("has %s say what is wrong with %j", async (name, args) => {
+  it.each(BAD_CALLS)("has %s explain what is wrong with %j", async (name, args) => {
     const reply = await talk.recorder.complete("tools/call", { name, arguments: args });
     expect(fieldsAt(reply, "result").isError).toBe(true);
     expect(JSON.stringify(reply)).not.toContain("secret-of-the-stack");
   });
 
-  it("answers with those kinds of blocks only that the revision knows", async () => {
+  it("returns only content blocks that the revision supports", async () => {
     const audio = revision < "2025-03-26" ? "text" : "audio";
     const link = revision < "2025-06-18" ? "text" : "resource_link";
     const media = await talk.recorder.complete("tools/call", { name: "probe_media", arguments: {} });
@@ -123,7 +123,7 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     },
   );
 
-  it("says that a resource failed by its own fault, and not how", async () => {
+  it("reports an internal error of a resource, without details", async () => {
     const reply = await talk.recorder.complete("resources/read", { uri: "probe://item/broken" });
     expect(codeOf(reply)).toBe(-32603);
     expect(JSON.stringify(reply)).not.toContain("secret-of-the-stack");

@@ -43,7 +43,7 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
   });
 
   it.each(known.filter(({ capability }) => capability === "elicitation"))(
-    "$tool does nothing where the user says no",
+    "$tool does nothing if the user declines",
     async ({ tool }) => {
       for (const action of ["decline", "cancel"]) {
         const no: Answerer = (method, params) =>
@@ -98,26 +98,26 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
   }
   const none = (tools: readonly string[]) => tools.map(() => false);
 
-  it("are not asked where the client has declared nothing", async () => {
+  it("are not asked if the client declared nothing", async () => {
     const tools = [...QUESTIONS.map(({ tool }) => tool), "probe_delegate"];
     expect(await ask({}, ...tools)).toEqual(none(tools));
   });
 
-  it("are not asked where the revision does not have them, whatever the client declares", async () => {
+  it("are not asked if the revision does not have them, whatever the client declares", async () => {
     // A client may declare what its newest revision has; what was agreed on counts.
     const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(({ tool }) => tool);
     if (revision < TOOLS_IN_SAMPLING) tools.push("probe_delegate");
     expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
   });
 
-  it("are not asked where the client has declared another kind only", async () => {
+  it("are not asked if the client declared only another kind", async () => {
     const sampling = { ...CAPABILITIES[revision], sampling: {} };
     expect(await ask(sampling, "probe_delegate")).toEqual([false]);
     expect(await ask({ elicitation: { form: {} } }, "probe_visit")).toEqual([false]);
     expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([false, false]);
   });
 
-  it("may bring tools to the client's model where it has declared that", async () => {
+  it("may pass tools to the client's model if it declared support", async () => {
     const knows = revision >= TOOLS_IN_SAMPLING;
     const declared = { ...CAPABILITIES[revision], sampling: { tools: {} } };
     expect(await ask(declared, "probe_delegate")).toEqual([knows]);
@@ -189,7 +189,7 @@ describe("2026-07-28, the state of a question", () => {
   const codeOf = (reply: Fields) => fieldsAt(reply, "error").code;
   const typeOf = (reply: Fields) => fieldsAt(reply, "result").resultType;
 
-  it("is refused where it was changed", async () => {
+  it("is refused if it was changed", async () => {
     const { recorder, requestState, inputResponses } = await asked();
     const middle = Math.floor(requestState.length / 2);
     const swapped = requestState[middle] === "A" ? "B" : "A";
@@ -216,7 +216,7 @@ describe("2026-07-28, the state of a question", () => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("serves no other call", async () => {
+  it("is not valid for another call", async () => {
     const { recorder, requestState, inputResponses } = await asked();
     const second = await recorder.request("tools/call", { ...call, requestState, inputResponses });
     const carried = fieldsAt(second, "result").requestState;

@@ -35,7 +35,7 @@ describe.each(REVISIONS)("%s, the validator", (revision) => {
     expect(validateServerMessage(revision, message, method)).toEqual([]);
   });
 
-  it("rejects each of them with one value of another type, but where every type is allowed", () => {
+  it("rejects each of them with one value of another type, unless every type is allowed", () => {
     const accepted = all.flatMap(({ name, message, method }) =>
       mutations(message)
         .filter((mutation) => validateServerMessage(revision, mutation.message, method).length === 0)
@@ -69,7 +69,7 @@ describe("the schemas of the package", () => {
     );
   const manifest = read("package.json");
 
-  it("are those of the revisions that they are taken for", () => {
+  it("belong to their revisions", () => {
     // What each revision brought.
     expect(officialSchema("2024-11-05").has("AudioContent")).toBe(false);
     expect(officialSchema("2025-03-26").has("AudioContent")).toBe(true);

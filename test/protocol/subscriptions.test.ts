@@ -54,7 +54,7 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("tell that the list of resources changed", async () => {
+  it("notify that the list of resources changed", async () => {
     const recorder = await opened(revision);
     expect(await touch(recorder)).toMatchObject([{ method: "notifications/resources/list_changed" }]);
     expect(await recorder.finish()).toEqual([]);
@@ -84,7 +84,7 @@ describe("2026-07-28, subscriptions", () => {
   const of = (id: unknown, notes: readonly Fields[]) =>
     notes.filter(({ params }) => fieldsAt(params, "_meta")[SUBSCRIPTION] === id).map(({ method }) => method);
 
-  it("are acknowledged with what the server honours", async () => {
+  it("are acknowledged with what the server accepts", async () => {
     const recorder = await opened(MODERN);
     const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
     const { agreed } = await listen(recorder, { ...all, resourceSubscriptions: [COUNT, "nothing://there"] });
@@ -135,7 +135,7 @@ describe("2026-07-28, subscriptions", () => {
     expect(last).toMatchObject([{ result: { resultType: "complete", _meta: { [SUBSCRIPTION]: id } } }]);
   });
 
-  it("may have ids that another request had before", async () => {
+  it("may reuse ids of earlier requests", async () => {
     const recorder = await opened(MODERN);
     const { id } = await listen(recorder, { resourcesListChanged: true });
     recorder.notify("notifications/cancelled", { requestId: id });

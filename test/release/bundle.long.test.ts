@@ -77,7 +77,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     }
   });
 
-  it("has only switches in its form that change what it offers", async () => {
+  it("has only switches in its form that change its tools", async () => {
     for (const key of await switches()) expect(await toolsWith(key), key).not.toEqual(offered);
   });
 
@@ -98,7 +98,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
         expect(binaries.filter((file) => file.endsWith(`${platform}-${arch}.node`))).toHaveLength(1);
   });
 
-  it("has what runs, and no sources, objects, types or test extensions", async () => {
+  it("has what is needed to run, and no sources, objects, types or test extensions", async () => {
     const files = await filesOf(at());
     expect(files).toEqual(
       expect.arrayContaining(["LICENSE", "README.md", "dist/bin.js", "dist/server.js", "icon.png"]),
@@ -156,7 +156,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     });
 });
 
-it("a bundle does not start without what its form demands", async () => {
+it("a bundle does not start without its required values", async () => {
   const manifest = await readManifest(serverFolder("filesystem"));
   const config = { manifest, extensionPath: folder, systemDirs: {}, pathSeparator: "/" };
   expect(await getMcpConfigForManifest({ ...config, userConfig: {} })).toBeUndefined();

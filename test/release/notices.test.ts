@@ -94,7 +94,7 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
   });
 });
 
-it("say where the source of axe-core is, as its license demands", async () => {
+it("state where the source of axe-core is, as its license requires", async () => {
   const sections = sectionsOf(
     await readFile(join(serverFolder("playwright"), "THIRD_PARTY_NOTICES"), "utf8"),
   );
@@ -117,7 +117,7 @@ describe("a package without a license file", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("ends the build where its license has no standard text here", async () => {
+  it("fails the build if its license has no standard text here", async () => {
     await expect(make("rare", { license: "Rare-1.0" })).rejects.toThrow(
       "rare 1.0.0 is in the bundle, but has no license file, and scripts/licenses has no text of its license (Rare-1.0). Add one as scripts/licenses/Rare-1.0.txt, or remove the package.",
     );

@@ -12,7 +12,7 @@ const entryOf = async (name: string) =>
   registryEntry.parse(JSON.parse(await readFile(join(serverFolder(name), "server.json"), "utf8")));
 
 describe.each(SERVERS)("server.json of the %s server", (name) => {
-  it("is what the registry takes, for this package", async () => {
+  it("is valid for the registry, for this package", async () => {
     const entry = await entryOf(name);
     const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
     // The registry compares the two to see that both belong to the same people.
@@ -20,7 +20,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     expect(entry.packages).toMatchObject([{ registryType: "npm", identifier: manifest.name }]);
   });
 
-  it("names variables that the server has, with defaults that it takes", async () => {
+  it("lists variables that the server has, with valid defaults", async () => {
     const [npm] = (await entryOf(name)).packages;
     const variables = npm?.environmentVariables ?? [];
     for (const variable of variables) {
@@ -44,7 +44,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     expect(stdout).not.toBe("");
   });
 
-  it("names none that would make it listen instead of speaking over stdio", async () => {
+  it("lists none that would make it listen instead of using stdio", async () => {
     const [npm] = (await entryOf(name)).packages;
     expect(npm?.transport).toEqual({ type: "stdio" });
     expect(

@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 
 describe("what is committed", () => {
   it.each(["pnpm-lock.yaml", "test/clients/pnpm-lock.yaml"])(
-    "%s has no download addresses: everybody's own registry serves it",
+    "%s has no download URLs, so that any registry can serve it",
     async (file) => {
       const lockfile = await readFile(join(ROOT, file), "utf8");
       expect(lockfile.match(/tarball:.*|https?:\/\/.*/g) ?? []).toEqual([]);
@@ -17,7 +17,7 @@ describe("what is committed", () => {
     },
   );
 
-  it("names no path of the machine that it was made on", async () => {
+  it("contains no path of the machine it was created on", async () => {
     const found = await execute(
       "git",
       ["grep", "--files-with-matches", "--fixed-strings", "-I", resolve(ROOT)],

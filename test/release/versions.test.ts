@@ -12,7 +12,7 @@ const execute = promisify(execFile);
 const json = async (...path: string[]) => JSON.parse(await readFile(join(...path), "utf8"));
 
 describe.each(SERVERS)("the version of the %s server", (name) => {
-  it("is one and the same wherever it stands", async () => {
+  it("is the same everywhere", async () => {
     const { version: ofCore } = await json(ROOT, "packages", "core", "package.json");
     const { name: packageName } = await json(serverFolder(name), "package.json");
     const entry = await json(serverFolder(name), "server.json");

@@ -37,11 +37,11 @@ describe("call", () => {
     [["probe_echo", "--text", "7"], "7\n"],
     [["probe_count", "--by", "3"], '{\n  "count": 3,\n  "inner": {\n    "kept": true\n  }\n}\n'],
     [["probe_link"], "See it.\nprobe://count  count\n"],
-  ])("%j answers the tool's text on stdout", async (words, stdout) => {
+  ])("%j prints the tool's text on stdout", async (words, stdout) => {
     expect(await shell(probe.file, ["call", ...words])).toEqual({ stdout, stderr: "", code: 0 });
   });
 
-  it("reads the arguments from stdin, and answers the whole result as JSON", async () => {
+  it("reads the arguments from stdin, and prints the full result as JSON", async () => {
     const ended = await shell(probe.file, ["call", "probe_count", "--args", "-", "--json"], {
       input: '{"by": 2}',
     });
@@ -62,19 +62,19 @@ describe("call", () => {
     [["completion", "csh"], 2, "completion takes one of bash, zsh, fish."],
     [["--http", "0", "tools"], 2, "--http serves until it is stopped"],
     [["--oops", "tools"], 2, "Unknown option --oops."],
-  ])("%j says on stderr what was wrong, and exits with %i", async (words, code, message) => {
+  ])("%j prints the error on stderr, and exits with %i", async (words, code, message) => {
     const ended = await shell(probe.file, words);
     expect(ended).toMatchObject({ stdout: "", code });
     expect(ended.stderr).toContain(message);
   });
 
-  it("takes the server's options before the command", async () => {
+  it("accepts the server's options before the command", async () => {
     const ended = await shell(probe.file, ["--allow-write", "call", "probe_write", "--help"]);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("call probe_write");
   });
 
-  it("refuses where nobody sits at a terminal, and asks there", async () => {
+  it("refuses without a terminal, and asks on one", async () => {
     const alone = await shell(probe.file, ["call", "probe_wipe"]);
     expect(alone).toMatchObject({ stdout: "", code: 1 });
     expect(alone.stderr).toContain("needs the user's confirmation");
@@ -131,7 +131,7 @@ describe.each(SERVERS)("the %s server in a shell", (name) => {
 });
 
 describe("the filesystem server in a shell", () => {
-  it("stays below the working directory where none is named", async () => {
+  it("stays below the working directory if none is given", async () => {
     const folder = mkdtempSync(join(tmpdir(), "refmcp-shell-"));
     try {
       writeFileSync(join(folder, "a.txt"), "found\n");

@@ -37,7 +37,7 @@ describe.each(SERVERS)("the skills of the %s server", (server) => {
   });
 
   // Agent Skills specification, "Frontmatter": the limits of name and description.
-  it.each(texts)("%s is what the Agent Skills specification asks for", async (name, text) => {
+  it.each(texts)("%s conforms to the Agent Skills specification", async (name, text) => {
     const frontmatter = parse(/^---\n(.*?)\n---\n/s.exec(text)?.[1] ?? "");
     expect((await describedBy(server)).skills).toContainEqual(frontmatter);
     expect(frontmatter.name).toBe(name);
@@ -47,7 +47,7 @@ describe.each(SERVERS)("the skills of the %s server", (server) => {
     expect(text.split("\n").length).toBeLessThan(500);
   });
 
-  it.each(texts)("%s names only tools and arguments that there are", async (_name, text) => {
+  it.each(texts)("%s mentions only existing tools and arguments", async (_name, text) => {
     const { tools } = await describedBy(server);
     const known = new Set([
       ...tools.map((tool) => tool.name),

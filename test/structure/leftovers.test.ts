@@ -43,7 +43,7 @@ describe("a folder in servers/ without a package.json", () => {
     });
   });
 
-  it("takes a name for which pnpm new says what to do", async () => {
+  it("has a name for which pnpm new gives instructions", async () => {
     const create = join(copy, "scripts", "new.mjs");
     await expect(execute(process.execPath, [create, "server", "leftover"])).rejects.toMatchObject({
       code: 2,

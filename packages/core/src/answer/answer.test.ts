@@ -5,18 +5,18 @@ import { clip, cursorsOf, fitting, grouped, nearest, oneLine, sized, ToolError }
 describe("cursorsOf", () => {
   const codec = cursorsOf("list_things", { path: "/a" }, z.tuple([z.int(), z.string()]));
 
-  it("gives back what it was given", () => {
+  it("returns the encoded state", () => {
     expect(codec.decode(codec.encode([5, "é"]))).toEqual([5, "é"]);
     expect(codec.decode(undefined)).toBeUndefined();
   });
 
-  it("refuses a damaged cursor with what to do", () => {
+  it("refuses a damaged cursor with a hint", () => {
     for (const cursor of ["", "%%%", "AAAA", codec.encode([1, "a"]).slice(2)]) {
       expect(() => codec.decode(cursor)).toThrow(/is damaged/);
     }
   });
 
-  it("refuses the cursor of another query, another list and another shape", () => {
+  it("refuses a cursor from another query, another list or another shape", () => {
     const others = [
       cursorsOf("list_things", { path: "/b" }, z.unknown()).encode([1, "a"]),
       cursorsOf("list_others", { path: "/a" }, z.unknown()).encode([1, "a"]),
@@ -27,7 +27,7 @@ describe("cursorsOf", () => {
 });
 
 describe("fitting", () => {
-  it("counts what fits, and always at least one item", () => {
+  it("counts items that fit, always at least one", () => {
     expect(fitting(["aa", "bb", "cc"], 10)).toBe(2);
     expect(fitting(["aa", "bb", "cc"], 15)).toBe(3);
     expect(fitting(["a".repeat(100), "b"], 10)).toBe(1);
@@ -37,7 +37,7 @@ describe("fitting", () => {
 });
 
 describe("clip", () => {
-  it("never splits a pair", () => {
+  it("never splits a surrogate pair", () => {
     expect(clip("ab", 2)).toBe("ab");
     expect(clip("a😀b", 2)).toBe("a");
     expect(clip("a😀b", 3)).toBe("a😀");
@@ -58,7 +58,7 @@ describe("numbers for people", () => {
 });
 
 describe("nearest", () => {
-  it("finds slips of the finger and nothing far-fetched", () => {
+  it("finds typos and nothing far-fetched", () => {
     expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual(["git_log", "git_logs"]);
     expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
     expect(nearest("anything", ["zebra"])).toEqual([]);
@@ -68,7 +68,7 @@ describe("nearest", () => {
 });
 
 describe("oneLine", () => {
-  it("shows what could forge a line or hide, and leaves writing alone", () => {
+  it("escapes characters that could forge a line or hide, and leaves text unchanged", () => {
     expect(oneLine("a\nb\r\tc")).toBe("a\\nb\\r\\tc");
     expect(oneLine("\u001b[31m\u202e\u2028\u{e0041}\ufeff")).toBe(
       "\\u{1b}[31m\\u{202e}\\u{2028}\\u{e0041}\\u{feff}",

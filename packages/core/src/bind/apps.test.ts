@@ -62,7 +62,7 @@ const answer = (token: unknown, accept: unknown) => ({
 });
 
 describe.each(["legacy", "modern"] as const)("the confirmation card in the %s era", (era) => {
-  it("replaces a form that the client does not have, and confirms this loss only", async () => {
+  it("replaces a form for clients without forms, and confirms only this loss", async () => {
     const { peer, ask } = await ERAS[era](APPS);
     const first = await ask("tools/call", wipe);
     expect(cardOf(first)).toMatchObject({
@@ -82,7 +82,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     await peer.handle.close();
   });
 
-  it.each([false, undefined, "true", 1])("takes %j for no", async (accept) => {
+  it.each([false, undefined, "true", 1])("treats %j as no", async (accept) => {
     const { peer, ask } = await ERAS[era](APPS);
     const { token } = cardOf(await ask("tools/call", wipe));
     expect(text(await ask("tools/call", answer(token, accept)))).toBe(
@@ -123,7 +123,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     await peer.handle.close();
   });
 
-  it("is listed with its tool, which has no schema of an answer, and with its page", async () => {
+  it("is listed with its tool, which has no output schema, and with its page", async () => {
     const { peer, ask } = await ERAS[era](APPS);
     const { tools }: { tools: Record<string, unknown>[] } = Object((await ask("tools/list")).result);
     const find = (name: string) => tools.find((tool) => tool.name === name);
@@ -140,7 +140,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     await peer.handle.close();
   });
 
-  it("is off the wire for a client that shows no views", async () => {
+  it("is not sent to a client without views", async () => {
     const { peer, ask } = await ERAS[era]({});
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     expect(await ask("tools/call", answer("x", true))).toMatchObject({ error: { code: -32602 } });

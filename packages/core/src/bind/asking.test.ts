@@ -120,7 +120,7 @@ async function connect(options: ConnectOptions): Promise<Connected["client"]> {
 }
 
 describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
-  it("are asked also where the handler swallows the interruption", async () => {
+  it("are asked even if the handler swallows the interruption", async () => {
     const client = await connect({ era, elicit: () => ({ action: "accept", content: { confirm: true } }) });
     const result = await client.callTool({ name: "ask_swallow", arguments: {} });
     expect(result.content).toEqual([{ type: "text", text: "went on" }]);
@@ -152,7 +152,7 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     expect(result.content).toEqual([{ type: "text", text: '{"type":"text","text":"four"}' }]);
   });
 
-  it("are refused with a reason where the client cannot be asked", async () => {
+  it("are refused with a reason if the client cannot be asked", async () => {
     const client = await connect({ era });
     const result = await client.callTool({ name: "ask_visit", arguments: {} });
     expect(result.isError).toBe(true);
@@ -173,7 +173,7 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     }
   });
 
-  it("are asked at once where none waits for another", async () => {
+  it("are asked together if they are independent", async () => {
     const asked: string[] = [];
     const client = await connect({
       era,
@@ -224,7 +224,7 @@ describe("the state of a round, modern era", () => {
       })
       .parse(answer).result;
 
-  it("is refused when it was tampered with", async () => {
+  it("is refused if it was tampered with", async () => {
     const call = await raw();
     const params = { name: "ask_remove", arguments: { name: "a" } };
     const { requestState, inputRequests } = roundOf(await call(params));
@@ -240,7 +240,7 @@ describe("the state of a round, modern era", () => {
     });
   });
 
-  it("asks everything that is open in one round, under the names that were given", async () => {
+  it("asks all open questions in one round, under the given keys", async () => {
     const call = await raw({ roots: {} });
     const params = { name: "ask_together", arguments: {} };
     const { requestState, inputRequests } = roundOf(await call(params));
@@ -259,7 +259,7 @@ describe("the state of a round, modern era", () => {
     expect(await call({ ...params, ...last })).toMatchObject({ result: { content: [{ text: "yes yes" }] } });
   });
 
-  it("does not carry the word given for one call to another", async () => {
+  it("does not carry a confirmation from one call to another", async () => {
     const call = await raw();
     const { inputRequests } = roundOf(await call({ name: "ask_remove", arguments: { name: "a" } }));
     const [key = ""] = Object.keys(inputRequests);

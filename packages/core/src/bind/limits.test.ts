@@ -25,7 +25,7 @@ async function connect(server: Parameters<typeof connectInMemory>[0], options: C
 const textOf = (result: unknown): string => JSON.parse(JSON.stringify(result)).content[0].text;
 
 describe("an error answer", () => {
-  it("names 20 wrong arguments and counts the others", async () => {
+  it("lists 20 wrong arguments and counts the others", async () => {
     const { client } = await connect(probeServer());
     const args = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`unknown_${index}`, 1]));
     const text = textOf(await client.callTool({ name: "probe_echo", arguments: args }));
@@ -34,7 +34,7 @@ describe("an error answer", () => {
     expect(text).toMatch(/\n- and 981 more$/);
   });
 
-  it("is short, however large the arguments are, and costs next to nothing", async () => {
+  it("is short, however large the arguments are, and costs almost nothing", async () => {
     const { client } = await connect(probeServer());
     const keys = Array.from({ length: 100_000 }, (_, index) => `${"k".repeat(100)}${index}`);
     const args = Object.fromEntries(keys.map((key) => [key, "v"]));
@@ -51,7 +51,7 @@ describe("an error answer", () => {
     }
   });
 
-  it("keeps to the hard limit, whatever a tool throws", async () => {
+  it("stays within the hard limit, whatever a tool throws", async () => {
     const { ToolError } = await import("../answer/errors.ts");
     const tool = toolFor<null>();
     const server = defineServer({
@@ -84,7 +84,7 @@ describe("an error answer", () => {
     expect(result.structuredContent).toBeUndefined();
   });
 
-  it("names an argument that is nested deeply as what it is, and __proto__ as unknown", async () => {
+  it("reports a deeply nested argument as such, and __proto__ as unknown", async () => {
     let log = "";
     const prepared = await prepare(
       probeServer(),
@@ -114,7 +114,7 @@ describe("an error answer", () => {
 });
 
 describe("subscriptions/listen", () => {
-  it("takes 1,000 URIs at most, and says once what it cannot watch", async () => {
+  it("accepts at most 1,000 URIs, and reports once what it cannot watch", async () => {
     const { client, stderr } = await connect(probeServer());
     const many = (count: number) => Array.from({ length: count }, (_, index) => `nothing://${index}`);
     await expect(client.listen({ resourceSubscriptions: many(1_001) })).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
 });
 
 describe.each<Era>(["legacy", "modern"])("%s: what a definition declares", (era) => {
-  it("shows extensions and the _meta of tools; logging in 2026-07-28 only where it is used", async () => {
+  it("shows extensions and the _meta of tools; logging in 2026-07-28 only if it is used", async () => {
     const probe = probeServer();
     const meta = { "example.com/hint": { shown: true } };
     const server = {
@@ -248,7 +248,7 @@ describe.each<Era>(["legacy", "modern"])("%s: a server that is loaded with its f
     expect(loads()).toBe(1);
   });
 
-  it("calls, reads, completes, prompts, watches and closes as the loaded one does", async () => {
+  it("calls, reads, completes, prompts, watches and closes like the loaded one", async () => {
     const probes: Probe[] = [];
     const { client, close } = await connect(lazy(probes).server, { era });
     const [first, second] = await Promise.all(
@@ -346,7 +346,7 @@ describe("a call that is over before its handler runs", () => {
     return { server, ran, release };
   }
 
-  it("is not run where the client cancelled, nor where the time limit came first", async () => {
+  it("does not run if the client cancelled or the time limit came first", async () => {
     const { server, ran, release } = opening();
     const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
     const controller = new AbortController();
@@ -361,7 +361,7 @@ describe("a call that is over before its handler runs", () => {
     expect(ran).toEqual(["run"]);
   });
 
-  it("ends at the time limit also where the handler answers with another kind of promise", async () => {
+  it("ends at the time limit even if the handler returns a different promise", async () => {
     const { server, release } = opening();
     release();
     const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
@@ -369,7 +369,7 @@ describe("a call that is over before its handler runs", () => {
       expect(textOf(await client.callTool({ name: "late_thenable", arguments: {} }))).toContain("time limit");
   });
 
-  it("stops a watch that begins after its request was cancelled", async () => {
+  it("stops a watch that starts after its request was cancelled", async () => {
     const { server, ran, release } = opening();
     release();
     const { client } = await connect(server, { era: "legacy" });

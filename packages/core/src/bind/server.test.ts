@@ -31,7 +31,7 @@ const agree =
       : { action: "accept", content: { confirm: true } };
 
 describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
-  it("tells who it is and how its tools play together", async () => {
+  it("reports who it is and how its tools work together", async () => {
     const { client } = await connect({ era });
     expect(client.getServerVersion()).toMatchObject({
       name: "refmcp-probe",
@@ -41,7 +41,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(client.getInstructions()).toBe("Call the probes.");
   });
 
-  it("lists an argument only where the option that it needs has a value, and takes it all the same", async () => {
+  it("lists an argument only if the option that it needs has a value, but always accepts it", async () => {
     const server = defineServer({ ...probeServer([]), argumentNeeds: { tone: "allowWrite" } });
     const listed = async (args: string[]) => {
       const connected = await connectInMemory(server, { era, args });
@@ -134,7 +134,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     );
   });
 
-  it("runs a text tool, fills in defaults, takes null for a left-out argument, and an older name", async () => {
+  it("runs a text tool, fills in defaults, treats null as omitted, and accepts an older name", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({
       name: "probe_say",
@@ -144,7 +144,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(result.structuredContent).toBeUndefined();
   });
 
-  it("takes an argument under another name, and refuses it under both", async () => {
+  it("accepts an argument under another name, and refuses it under both", async () => {
     const { client } = await connect({ era });
     const say = (given: object) => client.callTool({ name: "probe_echo", arguments: { ...given } });
     expect((await say({ message: "ab" })).content).toEqual([{ type: "text", text: "ab" }]);
@@ -154,7 +154,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     });
   });
 
-  it("sends data as structure and as the same JSON, stripped of what the schema does not know", async () => {
+  it("sends data as structured content and as the same JSON, without unknown keys", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({ name: "probe_count", arguments: { by: 3 } });
     expect(result.structuredContent).toEqual({ count: 3, inner: { kept: true } });
@@ -170,7 +170,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     ]);
   });
 
-  it("names each wrong argument on its own line, with near names and what is expected", async () => {
+  it("lists each wrong argument on its own line, with similar names and what is expected", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({
       name: "probe_echo",
@@ -192,7 +192,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     ]);
   });
 
-  it("shows a tool's error whole and a fault as an id that the log has too", async () => {
+  it("shows a tool's error in full and an internal error as an id that is also in the log", async () => {
     const { client, stderr } = await connect({ era });
     const error = await client.callTool({ name: "probe_fail", arguments: { how: "error" } });
     expect(error).toMatchObject({ isError: true, content: [{ text: "There is no such thing.\nMake one." }] });
@@ -256,7 +256,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     ["declines", { action: "decline" }],
     ["cancels", { action: "cancel" }],
     ["does not tick the box", { action: "accept", content: { confirm: false } }],
-  ])("changes nothing where the user %s", async (_how, answer) => {
+  ])("changes nothing if the user %s", async (_how, answer) => {
     const { client, probes } = await connect({ era, elicit: () => answer });
     await client.callTool({ name: "probe_count", arguments: { by: 2 } });
     const result = await client.callTool({ name: "probe_wipe", arguments: {} });
@@ -265,7 +265,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(probes[0]?.count).toBe(2);
   });
 
-  it("refuses to confirm where nobody can be asked, and does not ask with --confirm never", async () => {
+  it("refuses to confirm if the user cannot be asked, and does not ask with --confirm never", async () => {
     const silent = await connect({ era });
     const refused = await silent.client.callTool({ name: "probe_wipe", arguments: {} });
     expect(JSON.stringify(refused.content)).toContain("--confirm never");
@@ -304,7 +304,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(probes[0]?.events).toEqual(["aborted"]);
   });
 
-  it("starts the time limit again with each report of progress that the client asked for, ten times at most", async () => {
+  it("restarts the time limit with each progress report that the client asked for, at most ten times", async () => {
     const tool = toolFor<null>();
     const limits: number[] = [];
     const patient = tool({
@@ -369,7 +369,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(bytes.contents).toEqual([{ uri: "probe://item/bytes", blob: "AP8K" }]);
   });
 
-  it("names in its log the trace that a request belongs to", async () => {
+  it("includes a request's trace in its log", async () => {
     const { client, stderr } = await connect({ era });
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const _meta = { traceparent: `00-${trace}-b7ad6b7169203331-01` };
@@ -385,7 +385,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       faults.filter((line) => line.includes(`trace_id=${trace} span_id=b7ad6b7169203331 `)),
     ).toHaveLength(1);
   });
-  it("answers a resource that is not there with -32602 and its URI, a fault without its stack", async () => {
+  it("answers a missing resource with -32602 and its URI, an internal error without its stack", async () => {
     const { client } = await connect({ era });
     for (const uri of ["probe://item/missing", "other://thing"]) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
@@ -439,7 +439,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     });
   });
 
-  it("hands the client's roots to a call", async () => {
+  it("passes the client's roots to a call", async () => {
     const roots = [{ uri: "file:///tmp", name: "tmp" }];
     const { client } = await connect({ era, roots, args: ["--toolsets", "all"] });
     const result = await client.callTool({ name: "probe_extra", arguments: {} });
@@ -472,7 +472,7 @@ describe("subscriptions", () => {
     });
   });
 
-  it("modern: watches before it acknowledges, names only what is honoured, and stops with the stream", async () => {
+  it("modern: watches before it acknowledges, lists only what is accepted, and stops with the stream", async () => {
     const { client, probes, stderr } = await connect({ era: "modern" });
     const updates: string[] = [];
     client.setNotificationHandler(
@@ -500,8 +500,8 @@ describe("subscriptions", () => {
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("a server that is warm, %s era", (era) => {
-  it.each([true, false])("opens when its tools were listed, and only then (%s)", async (warm) => {
+describe.each<Era>(["legacy", "modern"])("a server that warms up, %s era", (era) => {
+  it.each([true, false])("opens after its tools were listed, and only then (%s)", async (warm) => {
     let opened = 0;
     const server = defineServer({
       name: "warm",
@@ -534,7 +534,7 @@ describe("icons", () => {
   it.each([
     ["2025-06-18", false],
     ["2025-11-25", true],
-  ])("are known to a client of %s: %j", async (version, known) => {
+  ])("are sent to a client of %s: %j", async (version, known) => {
     const prepared = await prepare(probeServer(), [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const wire = new Wire({}, bind(prepared.runtime));
@@ -546,7 +546,7 @@ describe("icons", () => {
     await wire.handle.close();
   });
 
-  it("come with the discovery, and not with every answer", async () => {
+  it("come with discovery, not with every response", async () => {
     const prepared = await prepare(probeServer(), [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const wire = new Wire({}, bind(prepared.runtime));
@@ -562,7 +562,7 @@ describe("a limit on answers beyond what Claude Code shows", () => {
   it.each([
     ["50000", undefined],
     ["60000", { "anthropic/maxResultSizeChars": 60_000 }],
-  ])("of %s characters is said of each tool: %j", async (limit, meta) => {
+  ])("of %s characters is declared for each tool: %j", async (limit, meta) => {
     const { client } = await connect({ args: ["--max-answer-chars", limit] });
     const { tools } = await client.listTools();
     for (const tool of tools) expect(tool._meta, tool.name).toEqual(meta);

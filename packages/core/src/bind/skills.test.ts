@@ -53,7 +53,7 @@ const ENTRY = {
 };
 
 describe("the skills of a package", () => {
-  it("are listed whole, and each is to be had by its URI", async () => {
+  it("are listed in full, and each is available by its URI", async () => {
     const peer = await wire(module);
     expect(await peer.answer(modern(1, "skills/list"))).toMatchObject({
       result: { resultType: "complete", skills: [ENTRY], ttlMs: 600_000, cacheScope: "private" },
@@ -137,7 +137,7 @@ describe("the skills of a package", () => {
     expect(await capabilities(modern(1, "server/discover"), undefined)).not.toHaveProperty("extensions");
   });
 
-  it("are nothing to a server without any", async () => {
+  it("are absent from a server without any", async () => {
     const peer = await wire(undefined);
     expect(await peer.answer(modern(1, "skills/list"))).toMatchObject({ error: { code: -32601 } });
     expect(await peer.answer(modern(2, "resources/list"))).not.toMatchObject({ error: {} });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compileTemplate } from "./uri.ts";
 
 describe("compileTemplate", () => {
-  it("takes one segment for {x} and anything for {+x}, percent-decoded", () => {
+  it("matches one segment for {x} and anything for {+x}, percent-decoded", () => {
     const blob = compileTemplate("git://{repo}/blob/{rev}/{+path}");
     expect(blob.variables).toEqual(["repo", "rev", "path"]);
     expect(blob.match("git://my%20repo/blob/main/src/a%20b.ts")).toEqual({
@@ -15,13 +15,13 @@ describe("compileTemplate", () => {
     expect(compileTemplate("memory://entity/{name}").match("memory://entity/a%2Fb")).toEqual({ name: "a/b" });
   });
 
-  it("takes query parameters in any order, each optional", () => {
+  it("matches query parameters in any order, each optional", () => {
     const rows = compileTemplate("rows://{table}{?limit,offset}");
     expect(rows.match("rows://t?offset=5&limit=2")).toEqual({ table: "t", limit: "2", offset: "5" });
     expect(rows.match("rows://t")).toEqual({ table: "t" });
   });
 
-  it("matches nothing with a broken encoding, a foreign start, or beyond the limit", () => {
+  it("does not match a broken encoding, a different prefix, or beyond the limit", () => {
     const file = compileTemplate("file:///{+path}");
     expect(file.match("file:///%E0%A4%A")).toBeUndefined();
     expect(file.match("xfile:///a")).toBeUndefined();
@@ -29,7 +29,7 @@ describe("compileTemplate", () => {
     expect(file.match("file:///a.b*c(d)\nnew")).toEqual({ path: "a.b*c(d)\nnew" });
   });
 
-  it("refuses an expression that nothing would match", () => {
+  it("refuses an unsupported expression", () => {
     expect(() => compileTemplate("x://{/path}")).toThrow(/Unknown expression/);
   });
 });

@@ -8,8 +8,8 @@ export interface UriMatcher {
 }
 
 /**
- * Compiles a template. `{x}` takes one path segment without `/`, `{+x}` takes anything, `{?x,y}` takes query
- * parameters in any order, each optional.
+ * Compiles a template. `{x}` takes one path segment without `/`, `{+x}` takes anything, `{?x,y}` matches
+ * query parameters in any order, each optional.
  *
  * @throws TypeError for a template with another operator, since nothing here would match it.
  */

@@ -12,7 +12,7 @@ describe("a deadline", () => {
   const parent = () => new AbortController();
   const listeners = ({ signal }: AbortController) => getEventListeners(signal, "abort").length;
 
-  it("aborts when its time is over, with the reason that the caller makes then", () => {
+  it("aborts when its time is over, with the caller's reason", () => {
     const plain = startDeadline(1_000);
     const named = startDeadline(1_000, undefined, () => new Error("too late"));
     vi.advanceTimersByTime(999);
@@ -22,7 +22,7 @@ describe("a deadline", () => {
     expect(named.signal.reason).toMatchObject({ message: "too late" });
   });
 
-  it("aborts with its parent, also with one that was aborted before", () => {
+  it("aborts with its parent, even with one that was already aborted", () => {
     const caller = parent();
     const early = startDeadline(1_000, caller.signal);
     caller.abort("enough");
@@ -47,7 +47,7 @@ describe("a deadline", () => {
     expect(deadline.signal.aborted).toBe(aborted);
   });
 
-  it("without an end waits for its parent only", () => {
+  it("without a limit waits only for its parent", () => {
     const caller = parent();
     const { signal } = startDeadline(Number.POSITIVE_INFINITY, caller.signal);
     expect(vi.getTimerCount()).toBe(0);
@@ -56,7 +56,7 @@ describe("a deadline", () => {
   });
 });
 
-describe("deadlines that only their listeners know", () => {
+describe("deadlines referenced only by their listeners", () => {
   const run = async (script: string) => {
     const { outputFiles } = await build({
       stdin: { contents: script, resolveDir: import.meta.dirname, loader: "ts" },

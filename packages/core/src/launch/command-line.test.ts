@@ -96,7 +96,7 @@ describe("parseCommandLine", () => {
     expect(JSON.stringify(carried)).not.toContain("hunter2");
   });
 
-  it("knows the hosts and names them all, and the nearest, for another", () => {
+  it("knows the hosts, and lists all and the nearest for an unknown one", () => {
     for (const host of HOST_NAMES) expect(parse(["--print-config", host])).toMatchObject({ host });
     expect(parse(["--print-config", "claude"])).toEqual({
       kind: "error",

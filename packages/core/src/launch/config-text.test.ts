@@ -19,7 +19,7 @@ const AWKWARD = [
 ];
 
 describe("jsonText", () => {
-  it("is read back as it was", () => {
+  it("round-trips", () => {
     const value = { args: AWKWARD, nested: { empty: {}, list: [], flag: true, many: [{ a: 1 }, ["x"]] } };
     expect(JSON.parse(jsonText(value))).toEqual(value);
   });
@@ -43,7 +43,7 @@ describe("shellWord", () => {
   });
 
   const printable = AWKWARD.filter((text) => !text.includes("\0"));
-  it.each(printable)("comes through a shell as it was: %j", (text) => {
+  it.each(printable)("passes through a shell unchanged: %j", (text) => {
     const command = `printf '%s\\0' ${shellWord(text)}`;
     expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe(`${text}\0`);
   });

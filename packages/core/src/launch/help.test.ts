@@ -167,7 +167,7 @@ describe("renderHelp", () => {
     `);
   });
 
-  it.each([40, 60, 80, 100])("keeps within %d columns, but for commands and long labels", (columns) => {
+  it.each([40, 60, 80, 100])("fits within %d columns, except commands and long labels", (columns) => {
     const whole = /^(Usage:.*|Read more:.*| {2}npx .*| {2}\S+( \S+)*)$/;
     for (const line of renderHelp(facts(), columns).split("\n")) {
       if (!whole.test(line)) expect(line.length, line).toBeLessThanOrEqual(columns);
@@ -193,13 +193,13 @@ describe("renderHelp", () => {
     expect(text).toContain("--http ADDRESS");
   });
 
-  it("names no package for a clone, which npm may not have", () => {
+  it("mentions no package in a clone, which npm may not have", () => {
     const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
     expect(text).toContain("  node '/a clone/dist/bin.js' ~/work --read-only\n");
     expect(text).not.toMatch(/npx|npmjs/);
   });
 
-  it("shows no operand where the server takes none", () => {
+  it("shows no operand if the server takes none", () => {
     const text = renderHelp(facts({ all: serverOptions({ name: "fetch", options: {} }) }));
     expect(text).toContain("Usage: refmcp-server-filesystem [options] [command]\n");
     expect(text).not.toContain("~/work");
@@ -236,7 +236,7 @@ describe("renderToolTable", () => {
     );
   });
 
-  it("counts one tool, and says that there is none", () => {
+  it("counts one tool, and reports if there is none", () => {
     expect(renderToolTable(tools.slice(0, 1))).toContain("\n1 tool: 1 read.\n");
     expect(renderToolTable([])).toBe("These options leave no tools.\n");
   });

@@ -99,7 +99,7 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     expect(read(format, windowsText)).toEqual(windows);
   });
 
-  it("starts a local file, alike on every platform", () => {
+  it("starts a local file, the same on every platform", () => {
     const entry = hostEntry(host, { ...launch, command: { command: "node", args: ["/clone/dist/bin.js"] } });
     expect(read(entry.format, entry.text)).toEqual(
       EXPECTED[host]("node", ["/clone/dist/bin.js", ...launch.args]),
@@ -107,7 +107,7 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     expect(entry.windowsText).toBeUndefined();
   });
 
-  it("has nothing but the command where there is nothing else", () => {
+  it("contains only the command if there is nothing else", () => {
     const entry = hostEntry(host, { serverKey: "git", packageName: "@refmcp/server-git" });
     expect(entry.text).not.toContain("env");
     expect(entry.text).not.toContain("inputs");
@@ -144,7 +144,7 @@ describe("hostEntry", () => {
     ).toBe('[mcp_servers.git]\ncommand = "npx"\nargs = [ "-y", "@refmcp/server-git", "/srv" ]\n');
   });
 
-  it("gives the host's own command where it has one that can, options before the name", () => {
+  it("gives the host's command if it supports it, options before the name", () => {
     const plain = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/a b"] };
     expect(hostEntry("claude-code", plain).shellCommand).toBe(
       "claude mcp add --scope project git -- npx -y @refmcp/server-git '/a b'",
@@ -188,7 +188,7 @@ describe("hostEntry", () => {
     },
   );
 
-  it("never holds a secret, even where one is passed along", () => {
+  it("never contains a secret, even if one is passed", () => {
     const env = [{ name: "TOKEN", secret: true, value: "hunter2" }];
     for (const host of HOST_NAMES) {
       expect(JSON.stringify(hostEntry(host, { ...launch, env }))).not.toContain("hunter2");
@@ -209,7 +209,7 @@ describe("vscodeLink", () => {
     expect(hostEntry("vscode", launch).link).toBe(url.href);
   });
 
-  it("asks for what else cannot be known, in the arguments", () => {
+  it("prompts for other unknown values, in the arguments", () => {
     const inputs = [{ id: "file", description: "The file (any)." }];
     const args = ["--db-path=$" + "{input:file}"];
     const link = vscodeLink({ ...launch, args, env: [], inputs });

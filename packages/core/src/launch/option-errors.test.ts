@@ -112,7 +112,7 @@ describe("mistakes", () => {
     expect(message(argv)).toBe(expected);
   });
 
-  it("refuses an argument where the server takes none", () => {
+  it("refuses an argument if the server takes none", () => {
     const own = defineOptions({
       readOnly: { type: "flag", description: "D." },
       token: { type: "secret", description: "D." },
@@ -128,7 +128,7 @@ describe("mistakes", () => {
     });
   });
 
-  it("takes no second value for a single positional", () => {
+  it("accepts no second value for a single positional", () => {
     const own = defineOptions({ file: { type: "file", positional: true, description: "D." } });
     expect(parseOptions("x", own, { ...place, argv: ["/a", "/b"], env: {} })).toEqual({
       ok: false,
@@ -136,11 +136,11 @@ describe("mistakes", () => {
     });
   });
 
-  it("cuts a long value", () => {
+  it("truncates a long value", () => {
     expect(message(["--confirm", "x".repeat(5000)]).length).toBeLessThan(300);
   });
 
-  it("says at least or at most where only one bound is set", () => {
+  it("says at least or at most if only one bound is set", () => {
     const own = defineOptions({
       low: { type: "integer", min: 1, description: "D." },
       high: { type: "integer", max: 9, description: "D." },
@@ -204,7 +204,7 @@ describe("secrets", () => {
     expect(found).not.toContain("hunter2");
   });
 
-  it("do not appear in the sentence for an argument that belongs to them", () => {
+  it("do not appear in the error for an argument that may be part of them", () => {
     const own = defineOptions({ header: { type: "secret", named: "repeated", description: "D." } });
     const argv = ["--header", "host=X-Key:", "hunter2"];
     expect(parseOptions("fetch", own, { ...place, argv, env: {} })).toEqual({
@@ -218,12 +218,12 @@ describe("secrets", () => {
 describe("unknownNames", () => {
   const known = ["read_file", "write_file"];
 
-  it("is undefined where all names are known", () => {
+  it("is undefined if all names are known", () => {
     expect(unknownNames("--tools", "tool", ["read_file"], known, "--list-tools")).toBeUndefined();
     expect(unknownNames("--tools", "tool", [], known, "--list-tools")).toBeUndefined();
   });
 
-  it("names each unknown one with the nearest known one and what lists all", () => {
+  it("reports each unknown one with the nearest known one and how to list all", () => {
     expect(unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools")).toBe(
       'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see --list-tools.',
     );
@@ -242,7 +242,7 @@ describe("suggestion", () => {
     expect(suggestion(word, ["root", "read-only", "max-answer-chars"], "--")).toBe(expected);
   });
 
-  it("names up to three that begin with the word", () => {
+  it("suggests up to three that start with the word", () => {
     expect(suggestion("max", ["max-a", "max-b", "min"], "--")).toBe(" Did you mean --max-a or --max-b?");
     expect(suggestion("max", ["max-a", "max-b", "max-c"])).toBe(" Did you mean max-a, max-b or max-c?");
     expect(suggestion("max", ["max-a", "max-b", "max-c", "max-d"])).toBe(" Did you mean max-a?");

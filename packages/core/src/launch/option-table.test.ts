@@ -65,7 +65,7 @@ const toolsets = {
 };
 
 describe("the common options", () => {
-  it("are a good table", () => {
+  it("are a valid table", () => {
     expect(() => checkOptionTable("x", commonOptions)).not.toThrow();
   });
 
@@ -84,7 +84,7 @@ describe("the common options", () => {
 });
 
 describe("serverOptions", () => {
-  it("adds to the server's own what applies to it", () => {
+  it("adds the common options that apply to the server", () => {
     const plain = Object.keys(serverOptions({ name: "fetch", options: own }).table);
     expect(plain.toSorted()).toEqual(["maxReadChars", "toolsets", ...Object.keys(commonOptions)].toSorted());
     const full = Object.keys(serverOptions({ name: "git", options: own, directories: {}, toolsets }).table);
@@ -104,7 +104,7 @@ describe("serverOptions", () => {
     });
   });
 
-  it("refuses a table that takes a common option or is badly made", () => {
+  it("refuses a table that redefines a common option or is invalid", () => {
     const flag = { type: "flag", description: "D." } as const;
     const clash = () => serverOptions({ name: "x", options: { readOnly: flag } });
     expect(clash).toThrow("Option table of x: readOnly is already a common option.");

@@ -22,7 +22,7 @@ describe("splitVariable and joinForVariable", () => {
     ],
     [{ type: "secret", named: "unique", description }, "linux", ["a=1,2", "b=3"], "a=1,2\nb=3"],
     [{ type: "directory", named: "unique", description }, "linux", ["a=/x:y", "b=/z"], "a=/x:y\nb=/z"],
-  ])("are each other's reverse: %j on %s", (option, platform, items, text) => {
+  ])("are inverse: %j on %s", (option, platform, items, text) => {
     expect(joinForVariable(option, items, platform)).toBe(text);
     expect(splitVariable(option, text, platform)).toEqual(items);
   });
@@ -83,11 +83,11 @@ describe("paths", () => {
     expect(directories([text], windows)).toEqual([expected]);
   });
 
-  it("need not exist, and one twice counts once", () => {
+  it("need not exist, and duplicates count once", () => {
     expect(directories(["/does/not/exist", "/does/not/exist/"])).toEqual(["/does/not/exist"]);
   });
 
-  it("start at the process's own directory and home by default", () => {
+  it("are relative to the process's directory and home by default", () => {
     const [here, home] = directories([".", "~"], {});
     expect(here).toBe(process.cwd());
     expect(home?.startsWith("~")).toBe(false);

@@ -62,7 +62,7 @@ function message(
 }
 
 describe("defaults", () => {
-  it("are there without any argument; what has none is undefined, false or empty", () => {
+  it("apply without any argument; options without one are undefined, false or empty", () => {
     const parsed = parse([]);
     expect(parsed).toMatchObject({ ok: true, warnings: [] });
     expect(values([])).toEqual({
@@ -87,7 +87,7 @@ describe("defaults", () => {
     });
   });
 
-  it("are read like given values where they are paths or URLs", () => {
+  it("are parsed like given values if they are paths or URLs", () => {
     const own = defineOptions({
       file: { type: "file", default: "~/notes.db", description: "D." },
       home: { type: "url", default: "https://example.com", description: "D." },
@@ -149,7 +149,7 @@ describe("arguments", () => {
     expect(values(argv)).toMatchObject(expected);
   });
 
-  it("gives a URL as a URL", () => {
+  it("returns a URL as a URL", () => {
     expect(values(["--proxy-url", "http://proxy.example:8080"]).proxyUrl?.port).toBe("8080");
   });
 
@@ -223,11 +223,11 @@ describe("environment", () => {
       { DB_FILE: "~x" },
       'Environment variable DB_FILE is "~x"; it takes ~ only for your own home directory (write a name that starts with ~ as ./~name).',
     ],
-  ])("names the variable of a bad value: %j", (env, expected) => {
+  ])("mentions the variable of an invalid value: %j", (env, expected) => {
     expect(message([], env)).toBe(expected);
   });
 
-  it("ignores a placeholder that the host did not fill in, and says so without the rest of the environment", () => {
+  it("ignores a placeholder that the host did not fill in, with a warning that shows nothing else of the environment", () => {
     const env = {
       API_TOKEN: `\${input:token}`,
       DB_FILE: "$DB_FILE",
@@ -253,7 +253,7 @@ describe("environment", () => {
   });
 });
 
-it("throws what is not the user's mistake", () => {
+it("rethrows errors that are not the user's", () => {
   const own = defineOptions({
     text: {
       type: "string",

@@ -68,7 +68,7 @@ describe("carryOptions", () => {
     expect(before.kind === "serve" && before.options).toEqual(after.kind === "serve" && after.options);
   });
 
-  it("makes secrets variables without a value, under the name they came by", () => {
+  it("turns secrets into variables without a value, under their original name", () => {
     const token = { secret: true, description: "The token." };
     expect(carried(["--token", "hunter2", "--db", "a=hunter2"])).toEqual({
       args: [],
@@ -89,7 +89,7 @@ describe("carryOptions", () => {
     expect(carried([], env)).toEqual({ args: [], env: [proxy, asked] });
   });
 
-  it("leaves in the environment what came from there, with paths absolute", () => {
+  it("keeps values from the environment there, with absolute paths", () => {
     const env = {
       REFMCP_FILESYSTEM_ROOT: "~/a:b",
       REFMCP_FILESYSTEM_READ_ONLY: "yes",
@@ -112,7 +112,7 @@ describe("carryOptions", () => {
 describe("renderHostEntry", () => {
   const given = { args: ["/work/a", "--read-only"], env: [] };
 
-  it("separates what to paste from what to know", () => {
+  it("separates the entry from the notes", () => {
     const { text, guidance } = renderHostEntry("vscode", owner, given, { platform: "linux" });
     expect(JSON.parse(text)).toEqual({
       servers: {

@@ -40,7 +40,7 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     },
   );
 
-  it("works before anything was said", async () => {
+  it("works before any message", async () => {
     const child = new Child(bundle);
     children.push(child);
     child.send(request(1, "ping"));
@@ -59,7 +59,7 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     expect([child.process.exitCode, child.process.signalCode]).toEqual([0, null]);
   });
 
-  it("said twice exits at once, even where closing hangs", async () => {
+  it("received twice exits at once, even if closing hangs", async () => {
     const child = await open({ closing: "hang" });
     child.process.kill("SIGINT");
     await child.says("ending: SIGINT");
@@ -86,7 +86,7 @@ describe("exiting", () => {
     expect(child.stderr).not.toContain("context closed");
   });
 
-  it("is forced where closing blocks the event loop", async () => {
+  it("is forced if closing blocks the event loop", async () => {
     const child = await open({ closing: "block" });
     child.process.stdin.end();
     const { code, signal } = await child.exit;
@@ -94,7 +94,7 @@ describe("exiting", () => {
   });
 });
 
-describe("what nobody caught", () => {
+describe("an uncaught error", () => {
   it.each([
     ["throw_later", "uncaught exception: TypeError: planted exception | at "],
     ["throw_text_later", "uncaught exception: planted text\n"],
@@ -113,7 +113,7 @@ describe("what nobody caught", () => {
   it.each([
     ["reject_later", "unhandled rejection: Error: planted rejection"],
     ["lose_peer_later", "uncaught exception: Error: write EPIPE"],
-  ])("is logged and passed over where nothing is half done: %s", async (tool, line) => {
+  ])("is logged and ignored if it leaves no work half done: %s", async (tool, line) => {
     const child = await open();
     child.send(call(1, tool));
     await child.next();

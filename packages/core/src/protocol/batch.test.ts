@@ -92,7 +92,7 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("is answered with what there is when the connection closes", async () => {
+  it("is answered with the available results when the connection closes", async () => {
     const wire = await Wire.legacy(VERSION);
     wire.send([call(1, "echo", { text: "a" }), call(2, "sleep", { ms: 10_000 })]);
     await wire.answers([]);
@@ -117,7 +117,7 @@ describe("a batch elsewhere", () => {
     await wire.handle.close();
   });
 
-  it("is refused before anything is agreed on, and decides nothing", async () => {
+  it("is refused before negotiation, and decides nothing", async () => {
     const wire = new Wire();
     wire.send([initialize(VERSION)]);
     expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });

@@ -20,7 +20,7 @@ describe("ids", () => {
     },
   );
 
-  it("are told apart by type", async () => {
+  it("are distinguished by type", async () => {
     const wire = await Wire.legacy();
     wire.send(call(1, "sleep", { ms: 20 }), call("1", "sleep", { ms: 20 }));
     expect([(await wire.next()).id, (await wire.next()).id]).toEqual([1, "1"]);
@@ -44,7 +44,7 @@ describe("ids", () => {
 });
 
 describe("a cancelled request", () => {
-  it("gets no answer, even where its tool goes on, and frees its id at once", async () => {
+  it("gets no response, even if its tool continues, and frees its id at once", async () => {
     const wire = await Wire.legacy();
     wire.send(call(1, "sleep", { ms: 40, stubborn: true }), cancel(1), call(1, "echo", { text: "again" }));
     expect(await wire.next()).toMatchObject({ id: 1, result: said("again") });
@@ -142,7 +142,7 @@ describe("the limit of unanswered requests", () => {
 });
 
 describe("initialize", () => {
-  it("is finished before what follows is looked at", async () => {
+  it("is finished before later messages are processed", async () => {
     const wire = new Wire();
     // In one chunk: whether the batch is allowed depends on the outcome.
     const batch = [request(1, "ping"), request(2, "ping")];
@@ -187,7 +187,7 @@ describe("responses of the client", () => {
     await wire.handle.close();
   });
 
-  it("are noted only so often", async () => {
+  it("are logged at a limited rate", async () => {
     const wire = await Wire.legacy();
     expect(
       await wire.answers(Array.from({ length: 500 }, (_, id) => ({ jsonrpc: "2.0", id, result: {} }))),
@@ -198,7 +198,7 @@ describe("responses of the client", () => {
   });
 });
 
-describe("an answer that cannot be written", () => {
+describe("a result that cannot be serialized", () => {
   it("becomes an error", async () => {
     const wire = await Wire.legacy();
     expect(await wire.answer(call(1, "deep"))).toMatchObject({ id: 1, error: { code: -32603 } });

@@ -24,7 +24,7 @@ describe("the version that a request claims", () => {
     await wire.handle.close();
   });
 
-  it("is checked first of all, and a refusal does not decide the era", async () => {
+  it("is checked first, and a refusal does not decide the era", async () => {
     const wire = new Wire();
     for (const version of ["1999-01-01", "2027-01-01"]) {
       wire.send(modern(1, "server/discover", {}, version), modern(2, "tools/call", { name: 5 }, version));
@@ -53,7 +53,7 @@ describe("the version that a request claims", () => {
     await wire.handle.close();
   });
 
-  it("may not be left out on a modern connection", async () => {
+  it("must not be omitted on a modern connection", async () => {
     const wire = new Wire();
     wire.send(modern(1, "tools/list"));
     await wire.next();
@@ -73,7 +73,7 @@ describe("the version that a request claims", () => {
     await wire.handle.close();
   });
 
-  it("may not be left out after server/discover, except to fall back to initialize", async () => {
+  it("must not be omitted after server/discover, except to fall back to initialize", async () => {
     const wire = new Wire();
     wire.send(discover(1));
     expect((await wire.next()).result).toMatchObject({ supportedVersions: ["2026-07-28"] });
@@ -106,7 +106,7 @@ describe("methods of the modern era alone", () => {
 });
 
 describe("a legacy connection", () => {
-  it("refuses a request of the modern era, which it could only answer by legacy rules", async () => {
+  it("refuses a modern request, which it could only answer by legacy rules", async () => {
     const wire = await Wire.legacy("2025-06-18");
     expect((await wire.answer(modern(1, "tools/list"))).error).toMatchObject({
       code: -32600,

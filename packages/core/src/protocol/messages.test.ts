@@ -60,7 +60,7 @@ describe("readMessage", () => {
     expect(incoming).toMatchObject({ kind: "refused", id: 1, error: { code: -32602 } });
   });
 
-  it("leaves out members that JSON-RPC does not know", () => {
+  it("omits members that JSON-RPC does not define", () => {
     const incoming = readMessage({ ...request, params: { a: 1 }, extra: true, trace: {} });
     expect(incoming).toEqual({ kind: "request", message: { ...request, params: { a: 1 } } });
   });
@@ -96,7 +96,7 @@ describe("readMessage", () => {
     expect(readMessage({ jsonrpc: "1.0", id: 1, result: {} })).toMatchObject({ kind: "dropped" });
   });
 
-  it("says in a sentence what was wrong, with a short value", () => {
+  it("explains in a sentence what was wrong, with a short value", () => {
     const incoming = readMessage({ ...request, jsonrpc: "9".repeat(5000) });
     if (incoming.kind !== "refused") throw new Error("it should be refused");
     expect(incoming.error.message).toMatch(/^"jsonrpc" must be "2\.0", not "9{80}"…\.$/);
@@ -116,7 +116,7 @@ describe("errorText", () => {
   });
 
   it.each([undefined, "2024-11-05", "2025-03-26", "2025-06-18"])(
-    "says id null where the revision is %s",
+    "sends id null if the revision is %s",
     (version) => {
       expect(JSON.parse(errorText(undefined, error, REVISIONS.get(version ?? "")))).toEqual({
         jsonrpc: "2.0",
@@ -126,15 +126,12 @@ describe("errorText", () => {
     },
   );
 
-  it.each(["2025-11-25", "2026-07-28"])(
-    "leaves an unknown id out in %s, whose schema forbids null",
-    (version) => {
-      expect(JSON.parse(errorText(undefined, error, REVISIONS.get(version)))).toEqual({
-        jsonrpc: "2.0",
-        error,
-      });
-    },
-  );
+  it.each(["2025-11-25", "2026-07-28"])("omits an unknown id in %s, whose schema forbids null", (version) => {
+    expect(JSON.parse(errorText(undefined, error, REVISIONS.get(version)))).toEqual({
+      jsonrpc: "2.0",
+      error,
+    });
+  });
 });
 
 describe("recoverId", () => {

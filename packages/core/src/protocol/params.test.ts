@@ -146,7 +146,7 @@ describe("wrong parameters", () => {
     await wire.handle.close();
   });
 
-  it("are named however deep they are", async () => {
+  it("are reported at any depth", async () => {
     const wire = await Wire.legacy();
     const { error } = await wire.answer(request(1, "tools/call", { name: "echo", task: { ttl: "x" } }));
     expect(error).toEqual({
@@ -191,7 +191,7 @@ describe("right parameters", () => {
     await wire.handle.close();
   });
 
-  it("are not asked for where the era has no such method, or nobody knows it", async () => {
+  it("are not checked if the era has no such method, or it is unknown", async () => {
     const wire = new Wire();
     const last = (id: string) => modern(id, "server/discover");
     for (const method of [
@@ -211,7 +211,7 @@ describe("right parameters", () => {
     await legacy.handle.close();
   });
 
-  it("are told from own properties only", () => {
+  it("are taken from own properties only", () => {
     const inherited = { method: "tools/call", params: Object.create({ name: "echo" }) };
     expect(requestProblem(inherited, "legacy")?.message).toContain("is missing");
     expect(requestProblem({ method: "toString", params: {} }, "legacy")).toBeUndefined();
@@ -245,7 +245,7 @@ describe("optional parameters that are null", () => {
     await wire.handle.close();
   });
 
-  it("stay where they are a tool's own arguments", async () => {
+  it("are kept in a tool's arguments", async () => {
     const wire = await Wire.legacy();
     const { result } = await wire.answer(call(1, "echo", { text: null }));
     expect(result).toMatchObject({ content: [{ type: "text", text: "null" }] });

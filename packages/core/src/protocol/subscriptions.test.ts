@@ -77,7 +77,7 @@ describe("subscriptions", () => {
     for (const uri of ["a:1", "a:2", "a:3", "a:4"]) await first.add(uri, bob);
   });
 
-  it("start again for a second subscriber whose first one failed", async () => {
+  it("start again for a second subscriber if the first one failed", async () => {
     const outcomes = [Promise.reject(new Error("cancelled")), Promise.resolve(() => undefined)];
     for (const outcome of outcomes) outcome.catch(() => undefined);
     const subscriptions = watching(() => outcomes.shift());

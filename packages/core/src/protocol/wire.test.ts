@@ -30,7 +30,7 @@ type Parsed<Value> = Value extends object
 /** An interface as a type, which may have other members. */
 type Loose<Value> = { [Key in keyof Value]: Value[Key] };
 
-it("agrees with the official SDK's types: what goes out is what it knows, what comes in is what it sends", () => {
+it("matches the official SDK's types, both for what we send and for what we receive", () => {
   // Sent by servers.
   fits<sdk.ContentBlock, content.ContentBlock>();
   fits<sdk.PromptMessage, content.PromptMessage>();

@@ -135,7 +135,7 @@ async function connect(name: string, era: (typeof eras)[number]) {
 }
 
 describe.each(cases)("over %s, a %s client", (name, era) => {
-  it("lists, calls, reads, is told what is wrong, and is asked", async () => {
+  it("lists, calls, reads, receives errors, and is asked", async () => {
     const { client } = await connect(name, era);
     expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("probe_echo");
     const said = await client.callTool({ name: "probe_echo", arguments: { text: "häß\u2028\n" } });
@@ -149,7 +149,7 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
     expect(wiped.structuredContent).toEqual({ lost: 0, reason: "tidy" });
   });
 
-  it("hears of progress and stops a call", async () => {
+  it("receives progress and stops a call", async () => {
     const { client, probe } = await connect(name, era);
     const controller = new AbortController();
     const call = client.callTool(
@@ -160,7 +160,7 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
     await vi.waitFor(() => expect(probe.probes[0]?.events).toContain("aborted"), LONG);
   });
 
-  it("stops what it left behind when it goes away, and hears of the end of the server", async () => {
+  it("stops its pending work when it disconnects, and is notified of the server's shutdown", async () => {
     const { client, probe } = await connect(name, era);
     if (era === "modern") await client.listen({ resourceSubscriptions: ["probe://count"] });
     else await client.subscribeResource({ uri: "probe://count" });
@@ -172,12 +172,12 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
 });
 
 describe("a stream of 2024-11-05", () => {
-  it("is not there unless it is asked for", async () => {
+  it("does not exist unless enabled", async () => {
     const { url } = await start();
     expect((await fetch(new URL("/sse", url))).status).toBe(404);
   });
 
-  it("takes messages only from who opened it, and ends its calls with it", async () => {
+  it("accepts messages only from its owner, and ends its calls with it", async () => {
     const env = { T: "t".repeat(32) };
     const { url, probes, serving } = await start(["--sse", "--auth-token-env", "T"], { env });
     const headers = { authorization: `Bearer ${env.T}` };
@@ -220,7 +220,7 @@ describe("a WebSocket", () => {
     return socket;
   };
 
-  it("needs the option, the subprotocol, an allowed origin and a caller who may", async () => {
+  it("needs the option, the subprotocol, an allowed origin and an authorized caller", async () => {
     const plain = await start();
     expect(await opened(open(plain.url, ["mcp"]))).toBe(400);
     const env = { T: "t".repeat(32) };
@@ -235,7 +235,7 @@ describe("a WebSocket", () => {
     expect(good.protocol).toBe("mcp");
   });
 
-  it("refuses binary frames and messages that are too long, and takes batches of 2025-03-26", async () => {
+  it("refuses binary frames and messages that are too long, and accepts batches in 2025-03-26", async () => {
     const { url, serving } = await start(["--websocket", "--max-message-bytes", "65536"]);
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
@@ -258,7 +258,7 @@ describe("a WebSocket", () => {
     await vi.waitFor(() => expect(serving.load.sessions).toBe(0), LONG);
   });
 
-  it("that reads nothing and sends what is refused is not read from either", async () => {
+  it("that reads nothing and sends invalid messages is not read from either", async () => {
     const { url } = await start(["--websocket"]);
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
@@ -275,7 +275,7 @@ describe("a WebSocket", () => {
     expect(isTaken).toBe(false);
   });
 
-  it("that reads none of its answers is not read from either, and loses nothing", async () => {
+  it("that reads none of its responses is not read from either, and loses nothing", async () => {
     const { url, probes, serving } = await start(["--websocket"]);
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
@@ -363,7 +363,7 @@ describe("a connection over HTTP", () => {
   const request = (url: URL) =>
     `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: probe_slow\r\ncontent-length: ${call.length}\r\n\r\n${call}`;
 
-  it("with requests that wait behind another is ended, and keeps no place", async () => {
+  it("with requests queued behind another is closed, and keeps no slot", async () => {
     const { url, serving } = await start();
     await raw(url, request(url).repeat(20));
     await vi.waitFor(() => expect(serving.load).toMatchObject({ inFlight: 0, waiting: 0 }), LONG);
@@ -383,7 +383,7 @@ describe("a connection over HTTP", () => {
 });
 
 describe("a Unix socket", () => {
-  it("can be used by nobody else, replaces one that was left behind, and none that is in use", async () => {
+  it("can be used by nobody else, and replaces a stale one, but none in use", async () => {
     const path = join(folder, "private.sock");
     const listening =
       "require('node:net').createServer().listen(process.argv[1], () => console.log('ready'))";
@@ -410,7 +410,7 @@ describe("a Unix socket", () => {
 });
 
 describe("a certificate", () => {
-  it("that is replaced is used without a restart; one that does not fit its key is not", async () => {
+  it("that is replaced is used without a restart; one that does not match its key is not", async () => {
     const probe = await start([...(WAYS.HTTPS?.args() ?? []), "--log-level", "info"]);
     const { url } = probe;
     const fingerprint = () =>

@@ -79,7 +79,7 @@ describe("an HTTP client behind a guard", () => {
     expect((await client.get(base)).body.toString()).toBe("hello ".repeat(1_000));
   });
 
-  it("stops a bomb at its budget, whichever encoding", async () => {
+  it("stops a decompression bomb at its budget, whatever the encoding", async () => {
     for (const [encoding, body] of [
       ["gzip", gzipSync(Buffer.alloc(300_000_000))],
       ["br", brotliCompressSync(Buffer.alloc(50_000_000))],
@@ -98,7 +98,7 @@ describe("an HTTP client behind a guard", () => {
     expect((await refusal(client.get(base))).message).toContain("encoded 50 times");
   });
 
-  it("ends a body without end at its bytes, and a drip at its time", async () => {
+  it("ends an endless body at its byte limit, and a slow one at its time limit", async () => {
     answer = (_request, response) => {
       response.writeHead(200);
       const more = (): void => {
@@ -193,7 +193,7 @@ describe("an HTTP client behind a guard", () => {
     raw.close();
   });
 
-  it("tries once more where a kept connection was just closed", async () => {
+  it("retries once if a kept connection was just closed", async () => {
     let calls = 0;
     const raw: TcpServer = createTcp((socket) => {
       socket.on("error", () => undefined);

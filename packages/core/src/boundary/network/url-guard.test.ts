@@ -128,7 +128,7 @@ describe("a URL guard", () => {
     "http://localhost/",
     "http://LOCALHOST./",
     "http://sub.localhost/",
-  ])("knows loopback as %s", async (url) => expect(await fate(url)).toContain("a loopback address"));
+  ])("recognizes loopback as %s", async (url) => expect(await fate(url)).toContain("a loopback address"));
 
   it.each([
     ["http://0/", "the unspecified address"],
@@ -140,7 +140,7 @@ describe("a URL guard", () => {
     ["http://printer.local/", "a private address"],
     ["http://metadata.google.internal/", "a private address"],
     ["http://100.100.100.200/", "carrier-grade NAT"],
-  ])("refuses %s as %s, naming the option", async (url, why) => {
+  ])("blocks %s as %s, naming the option", async (url, why) => {
     expect(await fate(url)).toContain(why);
     const host = new URL(url).hostname.replace(/[[\]]/g, "");
     const { kind, hint } = await refusal(
@@ -152,7 +152,7 @@ describe("a URL guard", () => {
     expect(hint).toBe(`To allow it, the user can start the server with --allow-host ${host}.`);
   });
 
-  it("refuses other schemes, credentials and what is no URL", async () => {
+  it("refuses other schemes, credentials and invalid URLs", async () => {
     expect(await fate("file:///etc/passwd")).toContain("file: URLs are not allowed");
     expect(await fate("data:text/html,x")).toContain("data: URLs are not allowed");
     expect(await fate("ftp://example.org/")).toContain("ftp: URLs are not allowed");
@@ -165,7 +165,7 @@ describe("a URL guard", () => {
     expect(await fate(`http://example.org/${"x".repeat(9_000)}`)).toContain("the limit is 8192");
   });
 
-  it("refuses a name as soon as one of its addresses is not public", async () => {
+  it("blocks a name if any of its addresses is not public", async () => {
     expect(await fate("http://mixed.example/", {}, answering("93.184.215.14", "10.0.0.8"))).toBe(
       'The host "mixed.example" resolves to 10.0.0.8, a private address, and is blocked.',
     );
@@ -175,7 +175,7 @@ describe("a URL guard", () => {
     );
   });
 
-  it("allows what the rules name, and denies what they deny before that", async () => {
+  it("applies allow rules, and deny rules before them", async () => {
     const home = answering("192.168.7.7");
     expect(await fate("http://nas.example/", { allowHosts: ["nas.example"] }, home)).toBe("reached");
     expect(await fate("http://nas.example:81/", { allowHosts: ["nas.example:80"] }, home)).toContain(
@@ -201,7 +201,7 @@ describe("a URL guard", () => {
     );
   });
 
-  it("refuses a rule that nobody could mean", () => {
+  it("refuses a meaningless rule", () => {
     for (const rule of ["", "http://example.org", "a b", "user@host"])
       expect(() => parseHostRule(rule)).toThrow();
   });
@@ -210,7 +210,7 @@ describe("a URL guard", () => {
     let server: Server | undefined;
     afterEach(() => server?.close());
 
-    it("goes to what was checked, however the name answers later, and asks once", async () => {
+    it("uses the checked address, whatever the name resolves to later, and resolves once", async () => {
       server = createServer((_request, response) => response.end("hello"));
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.2", resolve));
       const { port } = server.address() as AddressInfo;
@@ -226,7 +226,7 @@ describe("a URL guard", () => {
       expect((await refusal(guard.connect("public.example", port))).message).toContain("127.0.0.3");
     });
 
-    it("tries the next address, and gives up when it is told to", async () => {
+    it("tries the next address, and stops when cancelled", async () => {
       server = createServer();
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;

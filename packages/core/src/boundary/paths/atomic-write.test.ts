@@ -42,7 +42,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
   }
 
   describe("a new file", () => {
-    it("gets its content and the mode that the umask leaves", async () => {
+    it("gets its content and the mode allowed by the umask", async () => {
       expect(await guard.writeFile("new.txt", Buffer.from("content"))).toEqual({
         created: true,
         path: join(root, "new.txt"),
@@ -53,7 +53,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(["new.txt", "plain.txt"]);
     });
 
-    it("gets its parents where they are asked for", async () => {
+    it("gets its parents on request", async () => {
       expect(await refusal(guard.writeFile("x/y/new.txt", Buffer.from("")))).toMatchObject({
         kind: "not_found",
       });
@@ -62,7 +62,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(["x", "x/y", "x/y/new.txt"]);
     });
 
-    it("is made once in `create` mode, whoever else wants the name", async () => {
+    it("is created once in `create` mode, whoever else wants the name", async () => {
       const guards = Array.from({ length: 20 }, () => workspace.guard(verification));
       const results = await Promise.allSettled(
         guards.map((one, index) => one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" })),
@@ -104,7 +104,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await readFile(join(root, "hard.txt"), "utf8")).toBe("old");
     });
 
-    it("takes the temporary files of killed processes with it, and nothing else", async () => {
+    it("removes the temporary files of killed processes, and nothing else", async () => {
       const long = new Date(Date.now() - 2 * 3_600_000);
       const kept = [".refmcp-0123456789ab.tmp", ".refmcp-short.tmp", ".refmcp-ABCDEFGHIJKL.txt"];
       for (const name of [...kept, ".refmcp-ABCDEF_-abcd.tmp"]) {
@@ -142,7 +142,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(["old.txt"]);
     });
 
-    it("that changes behind `check` is a conflict, and the change stays", async () => {
+    it("that changes after `check` is a conflict, and the change is kept", async () => {
       const path = join(root, "old.txt");
       const replacing = guard.writeFile("old.txt", Buffer.from("new"), {
         async check() {
@@ -161,7 +161,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(["old.txt"]);
     });
 
-    it("loses none of 20 parallel counted changes: each is in or was refused", async () => {
+    it("loses none of 20 parallel changes: each is applied or refused", async () => {
       const path = join(root, "old.txt");
       await writeFile(path, "0");
       const change = async (): Promise<void> => {
@@ -204,7 +204,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
   });
 
   describe("a link", () => {
-    it("that stays inside is written through and stays a link", async () => {
+    it("that stays inside is written through and remains a symlink", async () => {
       await mkdir(join(root, "sub"));
       await writeFile(join(root, "sub", "real.txt"), "old");
       await symlink("sub/real.txt", join(root, "one"));
@@ -218,7 +218,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await readlink(join(root, "one"))).toBe("sub/real.txt");
     });
 
-    it("that dangles inside creates what it points at", async () => {
+    it("that dangles inside creates its target", async () => {
       await symlink("sub/new.txt", join(root, "dangling"));
       expect(await refusal(guard.writeFile("dangling", Buffer.from("")))).toMatchObject({
         kind: "not_found",
@@ -250,7 +250,7 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       expect(await names()).toEqual(before);
     });
 
-    it("is something in the way of `create`", async () => {
+    it("is an obstacle for `create`", async () => {
       await symlink("new.txt", join(root, "dangling"));
       const work = guard.writeFile("dangling", Buffer.from(""), { mode: "create" });
       expect(await refusal(work)).toMatchObject({ kind: "conflict" });

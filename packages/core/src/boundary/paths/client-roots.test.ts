@@ -97,7 +97,7 @@ describe("replace", () => {
 });
 
 describe("withoutDuplicates", () => {
-  it("keeps the first of each, read-only where any is", () => {
+  it("keeps the first of each, read-only if any is", () => {
     const twice = [configured("/a"), configured("/b"), configured("/a", false)];
     expect(shown(withoutDuplicates(twice))).toEqual(["/a:ro", "/b"]);
   });

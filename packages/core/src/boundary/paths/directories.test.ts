@@ -62,7 +62,7 @@ describe("configured directories", () => {
     expect(bound.directories()).toMatchObject([{ realPath: stored }]);
   });
 
-  it("may come, go and return while the server runs; listeners hear of it", async () => {
+  it("may appear, disappear and return while the server runs; listeners are notified", async () => {
     const path = join(workspace.base, "later");
     const bound = boundOf({ path, source: "argument" });
     let changes = 0;
@@ -87,7 +87,7 @@ describe("configured directories", () => {
     expect(changes).toBe(2);
   });
 
-  it("are never /proc, whatever name leads there", async () => {
+  it("are never /proc, under any name", async () => {
     const link = join(workspace.base, "link");
     await symlink("/proc/self", link);
     const bound = boundOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
@@ -95,8 +95,8 @@ describe("configured directories", () => {
   });
 });
 
-describe("a configured link that is changed", () => {
-  it("is followed where it is outside the directories that the server may change", async () => {
+describe("a configured symlink that is changed", () => {
+  it("is followed if it is outside the directories that the server may change", async () => {
     const link = join(workspace.base, "current");
     await symlink(workspace.root, link);
     const bound = boundOf({ path: link, source: "argument" });
@@ -106,7 +106,7 @@ describe("a configured link that is changed", () => {
     expect(bound.directories()).toMatchObject([{ realPath: workspace.outside }]);
   });
 
-  it("leads nowhere where a directory was replaced by it, until the directory is back", async () => {
+  it("is not followed if it replaced a directory, until the directory is back", async () => {
     const path = join(workspace.base, "project");
     await mkdir(path);
     const bound = boundOf({ path, source: "argument" });
@@ -158,7 +158,7 @@ describe("client roots", () => {
     expect(pathsOf(bound)).toEqual([workspace.root]);
   });
 
-  it("outside are ignored with a note, and all outside leave the configured ones", async () => {
+  it("outside are ignored with a note; if all are outside, the configured ones remain", async () => {
     const { bound, outside, root } = workspace;
     const sibling = `${root}-evil`;
     await mkdir(sibling);
@@ -189,7 +189,7 @@ describe("client roots", () => {
     for (const note of notes) expect(note).toMatch(/^The client's root .*ignored.*\.$/);
   });
 
-  it("are the bound where nothing is configured, but never a whole file system", () => {
+  it("are the bound if nothing is configured, but never a whole file system", () => {
     const bound = new DirectoryBound({ configured: [], mode: "narrow" });
     expect(bound.directories()).toEqual([]);
     expect(bound.setClientRoots(rootsAt(workspace.root))).toEqual([]);
@@ -200,7 +200,7 @@ describe("client roots", () => {
     expect(bound.directories()).toEqual([]);
   });
 
-  it("replace what is configured where the user says so, without opening the disk", () => {
+  it("replace what is configured if the user says so, without opening the disk", () => {
     const bound = new DirectoryBound({
       configured: [{ path: workspace.root, source: "argument" }],
       mode: "replace",
@@ -211,7 +211,7 @@ describe("client roots", () => {
     expect(pathsOf(bound)).toEqual([workspace.root]);
   });
 
-  it("do not count where they are turned off", () => {
+  it("are ignored if they are turned off", () => {
     const bound = new DirectoryBound({
       configured: [{ path: workspace.root, source: "argument" }],
       mode: "off",
@@ -223,7 +223,7 @@ describe("client roots", () => {
     expect(none.directories()).toEqual([]);
   });
 
-  it("come before the fallback, which is never a whole file system", () => {
+  it("take precedence over the fallback, which is never a whole file system", () => {
     const bound = new DirectoryBound({ configured: [], mode: "narrow", fallback: workspace.root });
     expect(bound.directories()).toMatchObject([{ path: workspace.root, source: "working directory" }]);
     bound.setClientRoots(rootsAt(workspace.outside));
@@ -235,7 +235,7 @@ describe("client roots", () => {
 });
 
 describe("describeBound", () => {
-  it("names the directories and what is special about them, or the option that helps", async () => {
+  it("lists the directories with remarks, or the option that helps", async () => {
     const { root, base } = workspace;
     expect(describeBound(workspace.bound)).toBe(`the allowed directory is "${root}"`);
     const bound = boundOf(
@@ -249,7 +249,7 @@ describe("describeBound", () => {
     expect(describeBound(none)).toContain("a directory argument or --root");
   });
 
-  it("is what an error of a path tool says", async () => {
+  it("is part of a path error", async () => {
     const none = new DirectoryBound({ configured: [], mode: "narrow" });
     expect(await refusal(createPathGuard(none).openFile("x"))).toMatchObject({
       kind: "denied",

@@ -26,7 +26,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     await workspace.remove();
   });
 
-  it("answers those that were made, outermost first, and nothing the second time", async () => {
+  it("returns the created ones, outermost first, and nothing the second time", async () => {
     expect(await guard.createDirectory("a/b/c")).toEqual([
       join(root, "a"),
       join(root, "a/b"),
@@ -38,7 +38,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     expect((await lstat(join(root, "a/b/c"))).mode).toBe((await lstat(workspace.outside)).mode);
   });
 
-  it("may be done by many at once: each directory is answered to one of them", async () => {
+  it("may run concurrently: each directory is reported to one caller", async () => {
     const made = await Promise.all(
       Array.from({ length: 10 }, () => workspace.guard(verification).createDirectory("a/b/c/d")),
     );
@@ -52,7 +52,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     expect(await readdir(join(root, "cafe\u0301"))).toEqual(["x"]);
   });
 
-  it("follows links that stay inside, dangling ones too", async () => {
+  it("follows symlinks that stay inside, even dangling ones", async () => {
     await mkdir(join(root, "real"));
     await symlink("real", join(root, "link"));
     await symlink("real/missing", join(root, "dangling"));
@@ -72,7 +72,7 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     }
   });
 
-  it("is refused where a file is in the way", async () => {
+  it("is refused if a file is in the way", async () => {
     await writeFile(join(root, "file"), "");
     expect(await refusal(guard.createDirectory("file"))).toMatchObject({
       kind: "invalid",
@@ -104,7 +104,7 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
   });
   afterEach(() => workspace.remove());
 
-  it("is an opened parent and a name, whatever is there; a link is not followed", async () => {
+  it("is an opened parent and a name, whatever is there; a symlink is not followed", async () => {
     for (const name of ["link", "nothing"]) {
       const place = await guard.place(name);
       expect(place).toMatchObject({ name, path: join(workspace.root, name), created: [] });
@@ -114,7 +114,7 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
     }
   });
 
-  it("answers the parents that were made for it", async () => {
+  it("returns the parents created for it", async () => {
     const place = await guard.place("x/y/z", { write: true, createParents: true });
     expect(place.created).toEqual([join(workspace.root, "x"), join(workspace.root, "x/y")]);
     await writeFile(place.entry, "at its place");
@@ -122,7 +122,7 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
     expect(await readdir(join(workspace.root, "x/y"))).toEqual(["z"]);
   });
 
-  it("cannot be an allowed directory, nor, to be changed, what holds one", async () => {
+  it("cannot be an allowed directory or, for changes, contain one", async () => {
     const { root } = workspace;
     await mkdir(join(root, "lib", "vendor"), { recursive: true });
     const nested = guardOf(

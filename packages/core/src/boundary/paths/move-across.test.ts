@@ -97,7 +97,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await names(here)).toBe("a");
   });
 
-  it("replaces nothing unless it is told to", async () => {
+  it("replaces nothing unless requested", async () => {
     await writeFile(to("b"), "B");
     expect(await refusal(guard.move(from("a"), to("b")))).toMatchObject({ kind: "conflict", code: "eexist" });
     expect(await names(here)).toBe("a");
@@ -108,7 +108,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await names(here)).toBe("");
   });
 
-  it("lets one of many win a name, and loses none of the others", async () => {
+  it("lets exactly one of many win a name, and loses no file", async () => {
     const count = 12;
     for (let index = 0; index < count; index++) await writeFile(from(`f${index}`), `${index}`);
     const results = await Promise.allSettled(
@@ -121,7 +121,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await readdir(here.root)).toHaveLength(count);
   });
 
-  it("leaves source and target as they were where something cannot be copied", async () => {
+  it("leaves source and target unchanged if something cannot be copied", async () => {
     await mkdir(from("dir"));
     await writeFile(from("dir/x"), "X");
     execFileSync("mkfifo", [from("dir/pipe")]);
@@ -133,7 +133,7 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     expect(await names(there)).toBe("");
   });
 
-  it("leaves them as they were where the disk takes only a part", async () => {
+  it("leaves them unchanged if the disk fills up", async () => {
     const limit = (bytes: string) =>
       execFileSync("prlimit", ["--pid", `${process.pid}`, `--fsize=${bytes}:`]);
     limit("65536");

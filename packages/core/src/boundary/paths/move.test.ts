@@ -47,7 +47,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await read("empty/d/c")).toBe("A");
   });
 
-  it("moves a link as a link, wherever it leads, its text unchanged", async () => {
+  it("moves a symlink itself, wherever it leads, with its text unchanged", async () => {
     await symlink("../outside/secret.txt", join(root, "out"));
     await symlink("nothing", join(root, "broken"));
     await guard.move("out", "dir/out");
@@ -57,7 +57,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("a b dir dir/out dir/x empty");
   });
 
-  it("replaces nothing unless it is told to", async () => {
+  it("replaces nothing unless requested", async () => {
     await symlink(workspace.secret, join(root, "link"));
     const before = await names();
     for (const [from, to] of [
@@ -76,7 +76,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await read("b")).toBe("B");
   });
 
-  it("replaces a file by a file, a link itself, an empty directory by a directory", async () => {
+  it("replaces a file with a file, a symlink itself, an empty directory with a directory", async () => {
     await symlink(workspace.secret, join(root, "link"));
     await guard.move("a", "link", { overwrite: true });
     expect((await lstat(join(root, "link"))).isFile()).toBe(true);
@@ -86,7 +86,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("b empty empty/x");
   });
 
-  it("never replaces a directory that holds something, or one kind by the other", async () => {
+  it("never replaces a non-empty directory, or a file with a directory or vice versa", async () => {
     const before = await names();
     const move = (from: string, to: string) => refusal(guard.move(from, to, { overwrite: true }));
     expect(await move("empty", "dir")).toMatchObject({ kind: "conflict", code: "enotempty" });
@@ -95,7 +95,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe(before);
   });
 
-  it("lets one of many win a name, and loses none of the others", async () => {
+  it("lets exactly one of many win a name, and loses no file", async () => {
     const count = 30;
     for (let index = 0; index < count; index++) await writeFile(join(root, "dir", `f${index}`), `${index}`);
     const results = await Promise.allSettled(
@@ -113,7 +113,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     }
   });
 
-  it("lets one of many directories win a name, empty ones too", async () => {
+  it("lets exactly one of many directories win a name, even empty ones", async () => {
     const count = 20;
     for (let index = 0; index < count; index++) await mkdir(join(root, "dir", `d${index}`));
     const results = await Promise.allSettled(
@@ -146,7 +146,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("a b dir dir/x empty link");
   });
 
-  it("names what is missing", async () => {
+  it("reports what is missing", async () => {
     expect((await refusal(guard.move("none", "c"))).message).toContain(`"${root}/none" does not exist`);
     expect((await refusal(guard.move("a", "none/c"))).message).toContain(`"${root}/none" does not exist`);
     expect(await names()).toBe("a b dir dir/x empty");
@@ -177,7 +177,7 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("a b dir dir/x empty lib lib/vendor link");
   });
 
-  it("refuses what is neither file, directory nor link", async () => {
+  it("refuses anything other than files, directories and symlinks", async () => {
     execFileSync("mkfifo", [join(root, "pipe")]);
     expect(await refusal(guard.move("pipe", "c"))).toMatchObject({ kind: "denied", code: "special_file" });
   });

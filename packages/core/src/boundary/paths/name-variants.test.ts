@@ -37,7 +37,7 @@ describe.each(verifications)("a directory with two names, verified by %s", (veri
   });
   afterEach(() => workspace.remove());
 
-  it("is recognised by device and inode, whichever is asked for", async () => {
+  it("is recognized by device and inode, whichever name is used", async () => {
     const other = join(workspace.base, "ROOT");
     await symlink("root", other);
     const guard = guardOf(variantBound(other), verification);
@@ -52,7 +52,7 @@ describe.each(verifications)("a directory with two names, verified by %s", (veri
     expect(await readThrough(guard, "sub/x/moved.txt")).toBe("new");
   });
 
-  it("is not taken for another directory whose name differs in case only", async () => {
+  it("is not confused with a directory whose name differs only in case", async () => {
     const other = join(workspace.base, "ROOT");
     await mkdir(other);
     const guard = guardOf(variantBound(other), verification);

@@ -54,7 +54,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       }
     });
 
-    it("is looked for below the directories in their order", async () => {
+    it("is searched for in the directories in order", async () => {
       const second = join(workspace.base, "second");
       await mkdir(second);
       await writeFile(join(second, "only-here.txt"), "second");
@@ -91,20 +91,20 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       expect(await readThrough(guard, "\u00fcber.txt")).toBe("composed");
     });
 
-    it("is read by its name, percent signs taken literally", async () => {
+    it("is read by its name, with literal percent signs", async () => {
       await writeFile(join(root, "%2e%2e%2fsecret.txt"), "literal");
       expect(await readThrough(guard, "%2e%2e%2fsecret.txt")).toBe("literal");
       expect(await refusal(guard.openFile("..%2foutside%2fsecret.txt"))).toMatchObject({ kind: "not_found" });
     });
 
-    it("may be a hard link, which the link count tells", async () => {
+    it("may be a hard link, as shown by the link count", async () => {
       await link(workspace.secret, join(root, "hard"));
       const file = await guard.openFile("hard");
       expect(file.stat.nlink).toBe(2);
       await file.handle.close();
     });
 
-    it("is known to `contains`, and what is not is not", () => {
+    it("is reported by `contains`, and nothing else is", () => {
       expect(guard.contains(root)).toBe(true);
       expect(guard.contains(join(root, "x", "y"))).toBe(true);
       expect(guard.contains(`${root}-evil`)).toBe(false);
@@ -112,7 +112,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     });
   });
 
-  it("knows an allowed directory by all its names", async () => {
+  it("recognizes an allowed directory by all its names", async () => {
     const link = join(workspace.base, "link");
     await symlink(root, link);
     await symlink(workspace.base, join(workspace.base, "above"));

@@ -60,7 +60,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     });
   });
 
-  it("that forbid reading do not forbid replacing, where nothing is checked", async () => {
+  it("that forbid reading do not forbid replacing if nothing is checked", async () => {
     const guard = workspace.guard(verification);
     await guard.writeFile("unreadable.txt", Buffer.from("new"));
     await chmod(join(workspace.root, "unreadable.txt"), 0o600);
@@ -77,14 +77,14 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     expect(await readFile(join(workspace.root, "protected.txt"), "utf8")).toBe("old");
   });
 
-  it("of the directory that something is moved from are told as such", async () => {
+  it("of the source directory of a move are reported as such", async () => {
     const error = await refusal(workspace.guard(verification).move("fixed/here.txt", "moved.txt"));
     expect(error).toMatchObject({ kind: "denied", code: "eacces" });
     expect(error.message).toContain("fixed/here.txt");
     expect(await readdir(workspace.root)).not.toContain("moved.txt");
   });
 
-  it("that keep the source of a move to another file system leave both, and say so", async () => {
+  it("that prevent removing the source of a cross-device move leave both, with an error", async () => {
     const there = await makeWorkspace(elsewhere);
     const guard = guardOf(
       boundOf({ path: workspace.root, source: "argument" }, { path: there.root, source: "argument" }),
@@ -109,7 +109,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     expect((await readdir(workspace.root)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  it("that let the kernel refuse a second name do not hinder a move, which still replaces nothing", async () => {
+  it("that make the kernel refuse a hard link do not prevent a move, which still replaces nothing", async () => {
     const { root } = workspace;
     const guard = workspace.guard(verification);
     await writeFile(join(root, "taken"), "taken");
@@ -119,7 +119,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await guard.move("renamed.txt", "private.txt");
   });
 
-  it("that let the kernel refuse a second name do not let two moves win one name", async () => {
+  it("that make the kernel refuse a hard link do not let two moves win one name", async () => {
     const { root } = workspace;
     const guard = workspace.guard(verification);
     const results = await Promise.allSettled(privates.map((name) => guard.move(name, "winner")));
@@ -130,7 +130,7 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     await guard.move("winner", winners[0] ?? "");
   });
 
-  it("of somebody else's file stay, as far as they can; its set-user-ID bit goes", async () => {
+  it("of another user's file are kept if possible; its set-user-ID bit is removed", async () => {
     const guard = workspace.guard(verification);
     await guard.writeFile("foreign.txt", Buffer.from("new"));
     expect((await stat(join(workspace.root, "foreign.txt"))).mode & 0o7777).toBe(0o666);

@@ -16,7 +16,7 @@ describe("isInside", () => {
     expect(isInside(target, directory, "linux")).toBe(expected);
   });
 
-  it("knows Windows' separators", () => {
+  it("handles Windows separators", () => {
     expect(isInside("C:\\a\\b", "C:\\a", "win32")).toBe(true);
     expect(isInside("C:\\ab", "C:\\a", "win32")).toBe(false);
     expect(isInside("C:\\a", "C:\\", "win32")).toBe(true);
@@ -31,7 +31,7 @@ describe("isInside", () => {
     expect(fold("CAFE\u0301")).toBe(fold("café"));
   });
 
-  it("knows the root of a file system", () => {
+  it("handles the root of a file system", () => {
     expect(isFileSystemRoot("/", "linux")).toBe(true);
     expect(isFileSystemRoot("/a", "linux")).toBe(false);
     expect(isFileSystemRoot("C:\\", "win32")).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { listed, quote } from "./quote.ts";
 
 describe("quote", () => {
-  it("keeps a name on its line and cuts it", () => {
+  it("keeps a name on one line and truncates it", () => {
     expect(quote("/a b/é")).toBe('"/a b/é"');
     expect(quote("a\nError: forged")).toBe('"a\\nError: forged"');
     expect(quote("x".repeat(10_000))).toBe(`"${"x".repeat(300)}…"`);

@@ -53,7 +53,7 @@ describe.runIf(hasProc() && existsSync(place))("a small file", () => {
     await file.handle.close();
   });
 
-  it("is verified as before once its directory is known", async () => {
+  it("is verified even when its directory is cached", async () => {
     const guard = workspace.guard("proc");
     await mkdir(join(workspace.root, "sub"));
     await writeFile(join(workspace.root, "sub", "b.txt"), "below");

@@ -103,7 +103,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       });
     });
 
-    it("is told in three parts", async () => {
+    it("is reported in three parts", async () => {
       const error = await refusal(guard.openFile(workspace.secret));
       expect(error.message).toBe(
         `"${workspace.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
@@ -111,7 +111,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       expect(error.hint).toContain("--root");
     });
 
-    it("is not described by a link either", async () => {
+    it("is not described through a symlink either", async () => {
       await symlink("../outside/secret.txt", join(root, "out"));
       await symlink("a.txt", join(root, "in"));
       await symlink("nothing", join(root, "broken"));
@@ -174,7 +174,7 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
       expect(await readThrough(whole, workspace.secret)).toBe("SECRET");
     });
 
-    it("tells a directory from a file", async () => {
+    it("distinguishes a directory from a file", async () => {
       expect(await refusal(guard.openFile("sub"))).toMatchObject({ kind: "invalid", code: "is_directory" });
       expect(await refusal(guard.openDirectory("a.txt"))).toMatchObject({
         kind: "invalid",
@@ -183,8 +183,8 @@ describe.each(verifications)("refusing, verified by %s", (verification) => {
     });
   });
 
-  describe("what is not there", () => {
-    it("is told with the nearest directory and near names", async () => {
+  describe("a missing path", () => {
+    it("is reported with the nearest directory and similar names", async () => {
       const error = await refusal(guard.openFile("sub/bb.txt"));
       expect(error.kind).toBe("not_found");
       expect(error.message).toBe(

@@ -35,7 +35,7 @@ describe("systemError", () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  it("leaves alone what is not the operating system's", () => {
+  it("returns other errors unchanged", () => {
     for (const error of [
       new ToolError("denied", "No."),
       new TypeError("x"),

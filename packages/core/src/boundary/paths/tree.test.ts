@@ -37,7 +37,7 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     return { opener, parent, made };
   }
 
-  it("are copied and removed with their links, which nobody follows", async () => {
+  it("are copied and removed with their symlinks, which are not followed", async () => {
     const { opener, parent, made } = await spots("tree", "copy");
     const [tree, copy] = made;
     if (tree === undefined || copy === undefined) throw new Error("No spots.");
@@ -74,7 +74,7 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     await parent.close();
   });
 
-  it("are copied to and from a directory of our own, without following links there", async () => {
+  it("are copied to and from our own directory, without following symlinks there", async () => {
     const { opener, parent, made } = await spots("tree", "back");
     const [tree, back] = made;
     if (tree === undefined || back === undefined) throw new Error("No spots.");

@@ -61,7 +61,7 @@ describe.each(verifications)("failing to write a file, verified by %s", (verific
     await guarded.writeFile("new.txt", Buffer.from("next to it"));
   });
 
-  it("when the parents were made for it", async () => {
+  it("when its parents were created for it", async () => {
     const work = guard.writeFile("x/y/new.txt", Buffer.from(""), {
       createParents: true,
       check: () => Promise.reject(new Error("refused")),
@@ -70,13 +70,13 @@ describe.each(verifications)("failing to write a file, verified by %s", (verific
     expect(await names()).toEqual([]);
   });
 
-  it("when a directory takes the name in the last moment", async () => {
+  it("when a directory takes the name at the last moment", async () => {
     const work = guard.writeFile("new.txt", Buffer.from(""), { check: () => mkdir(join(root, "new.txt")) });
     expect(await refusal(work)).toMatchObject({ kind: "conflict" });
     expect(await names()).toEqual(["new.txt"]);
   });
 
-  it("when the disk takes only a part of it", async () => {
+  it("when the disk fills up", async () => {
     await writeFile(join(root, "old.txt"), "old");
     const limit = (bytes: string) =>
       execFileSync("prlimit", ["--pid", `${process.pid}`, `--fsize=${bytes}:`]);

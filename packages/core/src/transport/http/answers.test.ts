@@ -3,7 +3,7 @@ import { eventsOf, INITIALIZE, openSession, post, startProbe } from "../../../te
 
 const decline = (id: unknown) => ({ jsonrpc: "2.0", id, result: { action: "decline" } });
 
-it("takes an answer only from the session that was asked, and only with the id of the question", async () => {
+it("accepts an answer only from the session that was asked, and only with the question's id", async () => {
   const { url, close, probes } = await startProbe();
   const params = { ...INITIALIZE.params, capabilities: { elicitation: { form: {} } } };
   const opened = await post(url, { ...INITIALIZE, params });

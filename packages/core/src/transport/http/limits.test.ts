@@ -29,7 +29,7 @@ function slow(url: URL, meta: Record<string, unknown> = {}): AbortController {
 }
 
 describe("requests in flight", () => {
-  it("are limited in number; the next is told to come again", async () => {
+  it("are limited in number; the next must retry", async () => {
     const { url, serving } = await start([], { limits: { inFlight: 3 } });
     const clients = [slow(url), slow(url), slow(url)];
     await vi.waitFor(() => expect(serving.load.inFlight).toBe(3), LONG);
@@ -43,7 +43,7 @@ describe("requests in flight", () => {
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
-  it("count on while their tools run, although their clients are gone", async () => {
+  it("still count while their tools run, even if their clients are gone", async () => {
     const { url, serving, probes } = await start([], { limits: { inFlight: 2 } });
     const vanish = new AbortController();
     const { message, headers } = modernCall("probe_slow", { ms: 0, deaf: true });
@@ -80,7 +80,7 @@ describe("requests in flight", () => {
     expect(wiped.structuredContent).toEqual({ lost: 0, reason: "tidy" });
   });
 
-  it("count on while nobody reads their answer, until they are cancelled", async () => {
+  it("still count while nobody reads their response, until they are cancelled", async () => {
     const { url, serving, probes } = await start([], { limits: { inFlight: 3 } });
     const session = await openSession(url);
     for (const id of [11, 12, 13]) {
@@ -122,7 +122,7 @@ describe("bodies", () => {
     expect((await post(url, large.message, large.headers)).status).toBe(200);
   });
 
-  it("count until their requests are over, also where the client of a session is gone", async () => {
+  it("count until their requests end, even if the session's client is gone", async () => {
     const { url, serving } = await start(["--max-message-bytes", "65536"]);
     const session = await openSession(url);
     const padding = "x".repeat(65_000);
@@ -156,7 +156,7 @@ describe("bodies", () => {
     await once(socket, "close");
   });
 
-  it("that announce too much are refused before they come", async () => {
+  it("that declare too large a size are refused before they are received", async () => {
     const { url } = await start(["--max-message-bytes", "65536"]);
     const socket = createConnection(Number(url.port), url.hostname);
     const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n`;
@@ -166,7 +166,7 @@ describe("bodies", () => {
     socket.destroy();
   });
 
-  it("that never end are cut off, and nothing of them is kept", async () => {
+  it("that never end are cut off, and nothing is kept", async () => {
     const { url, serving } = await start(["--max-message-bytes", "65536"]);
     const socket = createConnection(Number(url.port), url.hostname);
     // The writes that follow the cut fail; the end is what counts, and `once` would reject for them.
@@ -185,7 +185,7 @@ describe("bodies", () => {
 });
 
 describe("sessions", () => {
-  it("are not opened by an initialize that does not fit, and say what does not", async () => {
+  it("are not opened by an invalid initialize, which is explained", async () => {
     const { url, serving } = await start();
     const clientInfo = { name: "raw", version: "1", icons: [5] };
     const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, clientInfo } });
@@ -200,7 +200,7 @@ describe("sessions", () => {
     expect(serving.load.sessions).toBe(0);
   });
 
-  it("are limited in number, also when all are opened at once", async () => {
+  it("are limited in number, even when all are opened at once", async () => {
     const { url, serving } = await start([], { limits: { sessions: 3 } });
     const opened = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -215,7 +215,7 @@ describe("sessions", () => {
     expect(serving.load.sessions).toBeLessThanOrEqual(3);
   });
 
-  it("keep what can be resumed within one limit of each and one of all", async () => {
+  it("keep resumable events within a limit per session and one for all", async () => {
     const { url, serving } = await start([], { limits: { perSession: 30_000, total: 50_000 } });
     const sessions = await Promise.all(Array.from({ length: 5 }, () => openSession(url)));
     let most = 0;
@@ -232,7 +232,7 @@ describe("sessions", () => {
     expect(serving.load.kept).toBe(0);
   });
 
-  it("keep no more of one than its own limit", async () => {
+  it("keep no more of one than its limit", async () => {
     const { url, serving } = await start([], { limits: { perSession: 30_000 } });
     const session = await openSession(url);
     for (let round = 0; round < 10; round += 1) {

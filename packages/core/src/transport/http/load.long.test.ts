@@ -61,7 +61,7 @@ describe("1,000 modern requests at once", () => {
 });
 
 describe("200 legacy sessions", () => {
-  it("each get their own progress and answers on the same ids, also those that lost their stream", async () => {
+  it("each get their own progress and responses on the same ids, even those that lost their stream", async () => {
     const { url, serving } = await start();
     const sessions = await Promise.all(Array.from({ length: 200 }, () => openSession(url)));
     expect(serving.load.sessions).toBe(200);

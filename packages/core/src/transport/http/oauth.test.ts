@@ -112,7 +112,7 @@ describe("an OAuth 2.1 resource server", () => {
     });
   });
 
-  it("accepts the forger's good claims, so that the refusals below are for the claim that differs", async () => {
+  it("accepts the forger's valid claims, so that the refusals below are due to the differing claim", async () => {
     expect((await call(bearer(await issuer.forge(good())))).status).toBe(200);
   });
 
@@ -167,7 +167,7 @@ describe("an OAuth 2.1 resource server", () => {
     expect(probe.log()).not.toContain(token);
   });
 
-  it("checks a token again on every request: one that was good and has expired is replayed in vain", async () => {
+  it("checks a token on every request: an expired token is refused", async () => {
     const token = await issuer.forge({ ...good(), exp: now() - 20 });
     expect((await call(bearer(token))).status).toBe(200);
     await expect
@@ -188,7 +188,7 @@ describe("an OAuth 2.1 resource server", () => {
     expect(challenge).toContain('scope="mcp"');
   });
 
-  it("hides a session from everybody but who opened it", async () => {
+  it("hides a session from everyone except its owner", async () => {
     const ada = await openSession(url, "2025-11-25", bearer(await issuer.token("ada", AUDIENCE)));
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
     const stolen = { ...ada, ...bearer(await issuer.token("bob", AUDIENCE)) };
@@ -204,7 +204,7 @@ describe("an OAuth 2.1 resource server", () => {
     }
   });
 
-  it("takes the answer to a question only from who was asked", async () => {
+  it("accepts the answer to a question only from the client that was asked", async () => {
     const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } } };
     const { message, headers } = modernCall("probe_wipe", {}, capable);
     const [ada, bob] = [
@@ -295,7 +295,7 @@ describe("an authorization server that cannot be used", () => {
     return { ask, log: trusting.log };
   }
 
-  it("gets 503 from us while it is unreachable", async () => {
+  it("causes 503 while it is unreachable", async () => {
     const gone = await startAuthorizationServer();
     await gone.close();
     const { ask } = await startTrusting(gone.issuer);
@@ -310,7 +310,7 @@ describe("an authorization server that cannot be used", () => {
     expect(log()).toContain(`it is the metadata of ${issuer.issuer}`);
   });
 
-  it("is not trusted with keys over http where the issuer itself is https", async () => {
+  it("is not trusted with keys over http if the issuer uses https", async () => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     const made = await generate([{ name: "commonName", value: "127.0.0.1" }]);
     const tls = { key: made.private, cert: made.cert };

@@ -63,7 +63,7 @@ function stubborn(port: number): Socket {
 }
 
 describe("clients that do not read", () => {
-  it("are cut off when too much waits for one of them, and nothing more is made for it", async () => {
+  it("are cut off when too much is pending for one of them, and nothing more is produced for it", async () => {
     const outbox = new Outbox({ ...GENEROUS, queued: 2 * MIB });
     const state: Source = { produced: 0, cut: false };
     stubborn(await serve(outbox, (reply) => produce(reply, state)));
@@ -73,7 +73,7 @@ describe("clients that do not read", () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  it("are cut off when too much waits for all of them, while a reader gets everything", async () => {
+  it("are cut off when too much is pending for all of them, while a reader gets everything", async () => {
     const outbox = new Outbox({ ...GENEROUS, queuedTotal: 8 * MIB });
     const states: Source[] = [];
     let most = 0;
@@ -96,7 +96,7 @@ describe("clients that do not read", () => {
     expect(most).toBeLessThanOrEqual(9 * MIB);
   });
 
-  it("are cut off when what waits makes no progress", async () => {
+  it("are cut off when pending data makes no progress", async () => {
     const outbox = new Outbox({ ...GENEROUS, stalledMs: 100 });
     const state: Source = { produced: 0, cut: false };
     stubborn(await serve(outbox, (reply) => produce(reply, state, 1_000, "goes quiet")));

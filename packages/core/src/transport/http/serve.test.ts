@@ -11,7 +11,7 @@ import {
 
 const { start, closeLater } = useProbes();
 
-it("takes an optional parameter that is null as absent, in both eras", async () => {
+it("treats an optional parameter that is null as absent, in both eras", async () => {
   const { url } = await start();
   const session = await openSession(url);
   const list = { jsonrpc: "2.0", id: 8, method: "tools/list", params: { cursor: null } };
@@ -26,7 +26,7 @@ it("takes an optional parameter that is null as absent, in both eras", async () 
   expect(await answer.text()).toContain("probe_echo");
 });
 
-it("takes an initialize that also names its own revision in _meta, as stdio does", async () => {
+it("accepts an initialize that also has its revision in _meta, like stdio", async () => {
   const { url, serving } = await start();
   const _meta = { "io.modelcontextprotocol/protocolVersion": "2025-11-25" };
   const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, _meta } });
@@ -109,7 +109,7 @@ describe("isolation", () => {
     expect(serving.load.sessions).toBe(20);
   });
 
-  it("answers 404 for a session that ended or never was", async () => {
+  it("returns 404 for a session that ended or never existed", async () => {
     const { url } = await start();
     const headers = await openSession(url);
     expect((await fetch(url, { method: "DELETE", headers })).status).toBe(200);
@@ -119,7 +119,7 @@ describe("isolation", () => {
     expect((await post(url, list)).status).toBe(400);
   });
 
-  it("ends sessions that are idle, and the oldest idle one where there is no room", async () => {
+  it("ends idle sessions, and the oldest idle one at the limit", async () => {
     const { url, serving } = await start([], { limits: { idleMs: 100, sessions: 3 } });
     for (let opened = 0; opened < 5; opened += 1) await openSession(url);
     expect(serving.load.sessions).toBeLessThanOrEqual(3);
@@ -128,7 +128,7 @@ describe("isolation", () => {
 });
 
 describe("resumption", () => {
-  it("gives a legacy client what it missed, once, and refuses what is no longer kept", async () => {
+  it("gives a legacy client what it missed, once, and refuses events that are no longer stored", async () => {
     const { url } = await start([], { limits: { perSession: 4_000 } });
     const headers = await openSession(url);
     const vanish = new AbortController();
@@ -210,7 +210,7 @@ describe("what is refused", () => {
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
-  it("a second request with the id of one that is not answered", async () => {
+  it("a second request with the id of a pending one", async () => {
     const { url } = await start();
     const headers = await openSession(url);
     const params = { name: "probe_slow", arguments: { ms: 60_000 } };
@@ -255,14 +255,14 @@ describe("what is refused", () => {
 });
 
 describe("life", () => {
-  it("says that it is well, and nothing else", async () => {
+  it("reports that it is healthy, and nothing else", async () => {
     const { url } = await start();
     const health = await fetch(new URL("/healthz", url));
     expect(await health.json()).toEqual({ status: "ok" });
     expect((await fetch(new URL("/", url))).status).toBe(404);
   });
 
-  it("answers what is in flight before it ends, and takes no more", async () => {
+  it("answers pending requests before it shuts down, and accepts no more", async () => {
     const probe = await start();
     const { message, headers } = modernCall("probe_slow", { ms: 300 });
     const call = post(probe.url, message, headers);
@@ -273,7 +273,7 @@ describe("life", () => {
     await expect(fetch(new URL("/healthz", probe.url))).rejects.toThrow();
   });
 
-  it("ends although a client listens and a call goes on", async () => {
+  it("shuts down even if a client listens and a call is running", async () => {
     const probe = await start([], { limits: { graceMs: 50 } });
     const headers = await openSession(probe.url);
     const stream = await fetch(probe.url, { headers: { ...headers, accept: "text/event-stream" } });

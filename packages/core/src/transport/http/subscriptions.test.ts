@@ -92,7 +92,7 @@ function change(probe: HttpProbe, uri: string): void {
 }
 
 describe("a legacy session over HTTP", () => {
-  it("hears on its own stream of what it subscribed to, and of nothing else", async () => {
+  it("receives on its stream what it subscribed to, and nothing else", async () => {
     const probe = await startOpen();
     const { url } = probe;
     const [ada, bob] = [await openSession(url), await openSession(url)];
@@ -134,7 +134,7 @@ describe("a legacy session over HTTP", () => {
 });
 
 describe("a modern client over HTTP", () => {
-  it("hears on each stream of what that stream asked for", async () => {
+  it("receives on each stream what that stream requested", async () => {
     const probe = await startOpen();
     const { url } = probe;
     const count = await modernStream(url, { resourceSubscriptions: [COUNT, "probe://item/missing"] });
@@ -153,7 +153,7 @@ describe("a modern client over HTTP", () => {
     await vi.waitFor(() => expect(probe.probes[0]?.watchers.size).toBe(0), LONG);
   });
 
-  it("hears the end of the server as the result of listening", async () => {
+  it("gets the server's shutdown as the result of listening", async () => {
     const probe = await startOpen();
     const stream = await modernStream(probe.url, { resourcesListChanged: true });
     await probe.close();

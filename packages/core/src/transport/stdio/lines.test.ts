@@ -34,7 +34,7 @@ describe("LineReader", () => {
     ]);
   });
 
-  it("takes a byte order mark for one only at the start", () => {
+  it("recognizes a byte order mark only at the start", () => {
     expect(texts(split(Buffer.from("\ufeff1\n\ufeff2\n"), 4))).toEqual(["1", "\ufeff2"]);
   });
 
@@ -44,7 +44,7 @@ describe("LineReader", () => {
     ["an overlong form", [0x22, 0xc0, 0xaf, 0x22]],
     ["a surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ["UTF-16", [0xff, 0xfe, 0x7b, 0x00]],
-  ])("says so where a line is not UTF-8: %s", (_name, bytes) => {
+  ])("reports a line that is not UTF-8: %s", (_name, bytes) => {
     expect(texts(split(Buffer.from([...bytes, 0x0a, 0x31, 0x0a]), 2))).toEqual(["not-utf8", "1"]);
   });
 
@@ -64,7 +64,7 @@ describe("LineReader", () => {
     expect(line.end.length).toBeLessThanOrEqual(1024);
   });
 
-  it("gives lines one by one and keeps what is left when more is pushed", () => {
+  it("returns lines one by one and keeps the rest when more is pushed", () => {
     const reader = new LineReader(100);
     reader.push(Buffer.from("1\n2\n3"));
     expect(reader.next()).toEqual({ kind: "text", text: "1" });
@@ -88,7 +88,7 @@ describe("LineReader", () => {
     expect(texts(readAll(reader))).toEqual(["too-long", "1"]);
   });
 
-  it("copies a long line a few times at most, however small its pieces are", () => {
+  it("copies a long line at most a few times, however small its chunks are", () => {
     const reader = new LineReader(8 << 20);
     const byte = Buffer.from("x");
     // With one copy of all that came before per piece this would move 2 TB.

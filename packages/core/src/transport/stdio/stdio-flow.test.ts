@@ -44,7 +44,7 @@ class StuckOutput extends Writable {
 }
 
 describe("a client that stops reading", () => {
-  it("is not read from either, and loses nothing when it goes on", async () => {
+  it("is not read from either, and loses nothing when it continues", async () => {
     const input = new PassThrough();
     const output = new StuckOutput();
     let taken = 0;
@@ -107,7 +107,7 @@ describe("a client that stops reading", () => {
 });
 
 describe("the end of the input", () => {
-  it("ends the connection at once where nothing is in flight", async () => {
+  it("ends the connection at once if nothing is in flight", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 });
     wire.input.end();
     while (wire.ends.length === 0) await sleep(1);
@@ -126,7 +126,7 @@ describe("the end of the input", () => {
     await wire.handle.close();
   });
 
-  it("ends the waiting after the grace; what is left is aborted and answered with an error", async () => {
+  it("stops waiting after the grace period; remaining calls are aborted and answered with an error", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 30 });
     wire.send(call(1, "sleep", { ms: 60_000 }), call(2, "echo", { text: "x" }));
     wire.input.end();
@@ -148,7 +148,7 @@ describe("the end of the input", () => {
     expect(await wire.next()).toMatchObject({ id: 1, result: { resultType: "complete" } });
   });
 
-  it("answers what the server asks of a client that is gone", async () => {
+  it("answers the server's questions to a closed client", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
     wire.send(call(1, "ask"));
     expect((await wire.next()).method).toBe("roots/list");
@@ -166,7 +166,7 @@ describe("the end of the input", () => {
     await wire.handle.close();
   });
 
-  it("answers also what is asked only then, without writing it", async () => {
+  it("also answers later questions, without writing them", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
     wire.input.end(`${JSON.stringify(call(1, "ask", { ms: 30 }))}\n`);
     expect(await wire.next()).toMatchObject({
@@ -185,7 +185,7 @@ describe("the end of the input", () => {
     await wire.handle.close();
   });
 
-  it("closes the server where nobody else does", async () => {
+  it("closes the server if nothing else does", async () => {
     const input = new PassThrough();
     const server = new StdioServer(createService(), { input, output: new PassThrough() });
     input.end();
@@ -207,7 +207,7 @@ describe("a broken output", () => {
 });
 
 describe("answers", () => {
-  it("go out once, however often a handler gives one", async () => {
+  it("are sent once, however often a handler responds", async () => {
     const twice: Handler = (call) => {
       call.succeed({ first: true });
       call.fail(new Error("too late"));
@@ -222,7 +222,7 @@ describe("answers", () => {
 });
 
 describe("closing", () => {
-  it("answers what is unanswered, reads nothing more and may be called twice", async () => {
+  it("answers pending requests, reads nothing more and can be called twice", async () => {
     const wire = await Wire.legacy();
     wire.send(call(1, "sleep", { ms: 60_000 }));
     await sleep(5);

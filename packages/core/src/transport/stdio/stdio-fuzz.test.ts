@@ -207,7 +207,7 @@ describe("mutated messages", () => {
     ["modern", 4],
     ["batches", 5],
     ["batches", 6],
-  ] as const)("are each answered once or rightly not at all (%s, seed %i)", async (era, seed) => {
+  ] as const)("are each answered once or, correctly, not at all (%s, seed %i)", async (era, seed) => {
     const random = new Random(seed);
     const lines: Buffer[] = [];
     while (lines.length < COUNT) {

@@ -69,7 +69,7 @@ describe("memory", () => {
     expect(await child.next()).toMatchObject({ id: 1, result: {} });
   });
 
-  it("holds the longest line allowed, 16 MiB, and goes on after a longer one", async () => {
+  it("accepts the longest line allowed, 16 MiB, and continues after a longer one", async () => {
     const child = await open();
     const before = await memory(child);
     const text = "x".repeat(16 * MiB - 1000);
@@ -82,7 +82,7 @@ describe("memory", () => {
     expect((await memory(child)).peak - before.peak).toBeLessThan(250 * MiB);
   });
 
-  it("is bounded where the client does not read; then nothing is lost", async () => {
+  it("is bounded if the client does not read, and nothing is lost", async () => {
     const child = await open({}, SMALL_HEAP);
     child.process.stdout.pause();
     const count = 2500;
@@ -98,7 +98,7 @@ describe("memory", () => {
     while (seen.size < count) seen.add((await child.next()).id);
   });
 
-  it("is bounded where the server says much to a client that does not read", async () => {
+  it("is bounded if the server writes a lot to a client that does not read", async () => {
     const child = await open({}, SMALL_HEAP);
     child.process.stdout.pause();
     child.send(call(1, "progress", { count: 200_000 }), call(2, "updates", { count: 200_000 }));
@@ -156,7 +156,7 @@ describe("the end of the input", () => {
     expect(child.stderr).toContain("context closed");
   });
 
-  it("aborts what is not finished by then, answers it with an error, and exits with 0", async () => {
+  it("aborts unfinished calls, answers them with an error, and exits with 0", async () => {
     const child = await open();
     child.send(call(1, "sleep", { ms: 60_000 }), call(2, "sleep", { ms: 60_000, stubborn: true }));
     child.process.stdin.end();
@@ -168,7 +168,7 @@ describe("the end of the input", () => {
     expect(child.stderr.match(/sleep aborted/g)).toHaveLength(2);
   });
 
-  it("works where a client declared roots and is gone before it was asked", async () => {
+  it("works if a client declared roots and is gone before it is asked", async () => {
     const child = start();
     child.send(
       initialize("2025-11-25", { roots: {} }),
@@ -181,7 +181,7 @@ describe("the end of the input", () => {
     expect((await child.exit).code).toBe(0);
   });
 
-  it("flushes what is queued for a client that reads slowly", async () => {
+  it("flushes queued output for a client that reads slowly", async () => {
     const child = await open();
     child.process.stdout.pause();
     child.send(call(1, "blob", { chars: 3 * MiB }));
@@ -193,7 +193,7 @@ describe("the end of the input", () => {
     expect((await child.exit).code).toBe(0);
   });
 
-  it("leaves time for closing the context where the client neither reads nor lets a call finish", async () => {
+  it("leaves time for closing the context if the client neither reads nor lets a call finish", async () => {
     const child = await open();
     child.process.stdout.pause();
     child.send(call(1, "blob", { chars: 3 * MiB }), call(2, "sleep", { ms: 60_000 }));
@@ -203,7 +203,7 @@ describe("the end of the input", () => {
     await child.says("context closed");
   });
 
-  it("without any message is the end", async () => {
+  it("without any message ends the server", async () => {
     const child = start();
     child.process.stdin.end();
     expect(await child.rest()).toEqual([]);
@@ -230,7 +230,7 @@ describe("a broken stdout", () => {
     expect(child.stderr).toContain("context closed");
   });
 
-  it("ends the server also while it waits for a client that does not read", async () => {
+  it("ends the server even while it waits for a client that does not read", async () => {
     const child = await open();
     child.process.stdout.pause();
     child.send(...Array.from({ length: 200 }, (_, id) => call(id, "blob", { chars: 100_000 })));

@@ -46,19 +46,19 @@ describe("malformed input", () => {
     [request(1, "ping", { _meta: 5 }), -32602],
     [request(1, "ping", { _meta: { progressToken: [] } }), -32602],
     [request(1, "ping", { _meta: { "io.modelcontextprotocol/related-task": 1 } }), -32602],
-  ])("is answered with its id where it has one: %j", async (message, code) => {
+  ])("is answered with its id if it has one: %j", async (message, code) => {
     const wire = await Wire.legacy();
     expect(await wire.answer(message)).toMatchObject({ id: 1, error: { code } });
     await wire.handle.close();
   });
 
-  it("with members that nobody knows is served", async () => {
+  it("with unknown members is served", async () => {
     const wire = await Wire.legacy();
     expect((await wire.answer({ ...request(1, "ping"), extra: {}, sent_at: 5 })).result).toEqual({});
     await wire.handle.close();
   });
 
-  it("that is not UTF-8 is a parse error and not replaced silently", async () => {
+  it("that is not UTF-8 is a parse error, not silently replaced", async () => {
     const wire = await Wire.legacy();
     wire.write(Buffer.from([0x22, 0xc3, 0x28, 0x22, 0x0a]));
     expect((await wire.next()).error).toEqual({
@@ -68,7 +68,7 @@ describe("malformed input", () => {
     await wire.handle.close();
   });
 
-  it("nested deeply does no harm", async () => {
+  it("nested deeply is harmless", async () => {
     const wire = await Wire.legacy();
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","x":${deep}}}}`;
@@ -83,7 +83,7 @@ describe("malformed input", () => {
 
 describe("lines", () => {
   it.each([1, 3, 65_536])(
-    "are read right in chunks of %i bytes: BOM, CRLF, empty lines, UTF-8, U+2028",
+    "are read correctly in chunks of %i bytes: BOM, CRLF, empty lines, UTF-8, U+2028",
     async (size) => {
       const wire = new Wire();
       const text = "häß€😀\u2028\u2029 ";
@@ -98,7 +98,7 @@ describe("lines", () => {
     },
   );
 
-  it("over the limit are refused, with their id where it can be told, and the connection goes on", async () => {
+  it("over the limit are refused, with their id if known, and the connection continues", async () => {
     const wire = await Wire.legacy("2025-11-25", { maxLineBytes: 10_000 });
     const long = "x".repeat(20_000);
     expect(await wire.answer(call(5, "echo", { text: long }))).toMatchObject({
@@ -130,7 +130,7 @@ describe("lines", () => {
     await wire.handle.close();
   });
 
-  it("are given out whole: one answer, one line", async () => {
+  it("are written in full: one response, one line", async () => {
     const wire = await Wire.legacy();
     const text = "a\nb\r\u2028c\u2029\u0085\u0000";
     wire.send(call(1, "echo", { text }));

@@ -54,7 +54,7 @@ describe("LineWriter", () => {
     expect(output.writes).toEqual(["1\n2\n", "3\n4\n"]);
   });
 
-  it("escapes what some readers take for the end of a line", async () => {
+  it("escapes what some readers treat as a line break", async () => {
     const { output, writer } = start();
     writer.write(JSON.stringify({ text: "a\u2028b\u2029c" }));
     await output.begun(1);
@@ -62,7 +62,7 @@ describe("LineWriter", () => {
     expect(JSON.parse(output.writes[0] ?? "")).toEqual({ text: "a\u2028b\u2029c" });
   });
 
-  it("is full from a limit on, until the output has taken enough", async () => {
+  it("is full at a limit, until the output has drained", async () => {
     const { output, writer, drained } = start(100);
     writer.write("a".repeat(60));
     await output.begun(1);
@@ -74,7 +74,7 @@ describe("LineWriter", () => {
     expect([writer.isFull, drained()]).toEqual([false, 1]);
   });
 
-  it("says a notification once while it waits in a blocked queue", async () => {
+  it("sends a notification once while it waits in a blocked queue", async () => {
     const { output, writer } = start();
     writer.write("1");
     await output.begun(1);
@@ -95,7 +95,7 @@ describe("LineWriter", () => {
     expect(output.writes[2]).toBe("same\n");
   });
 
-  it("writes within the tick where much is said in it, so that a flood meets the limit", async () => {
+  it("writes within the tick if there is much output, so that a flood hits the limit", async () => {
     const { output, writer } = start();
     for (let line = 0; line < 10_000; line++) writer.write("0123456789");
     expect(output.writes).toHaveLength(1);
@@ -104,7 +104,7 @@ describe("LineWriter", () => {
     expect([output.writes.length, writer.isBlocked]).toEqual([1, true]);
   });
 
-  it("flushes: waits until all is taken", async () => {
+  it("flushes: waits until everything is written", async () => {
     const { output, writer } = start();
     await writer.flush(10_000);
     writer.write("1");
@@ -122,7 +122,7 @@ describe("LineWriter", () => {
     await flushing;
   });
 
-  it("flushes no longer than it may", async () => {
+  it("flushes no longer than allowed", async () => {
     const { writer } = start();
     writer.write("1");
     await writer.flush(20);
@@ -132,7 +132,7 @@ describe("LineWriter", () => {
     ["a failed write", (output: SlowOutput) => output.take(new Error("write EPIPE")), "write EPIPE"],
     ["an error of the stream", (output: SlowOutput) => output.destroy(new Error("gone")), "gone"],
     ["the end of the stream", (output: SlowOutput) => output.destroy(), "The output was closed."],
-  ])("breaks once by %s, and wakes who waits", async (_name, harm, message) => {
+  ])("breaks once by %s, and wakes waiting callers", async (_name, harm, message) => {
     const { output, writer, broken } = start();
     writer.write("1");
     await output.begun(1);
