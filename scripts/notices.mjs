@@ -53,7 +53,7 @@ export function bundledPackages(metafile) {
  * @param {string[]} folders the packages' folders
  * @param {string[]} [comments] license comments of source files, as esbuild collects them
  * @returns {Promise<string>}
- * @throws {Error} where a package has no license text and its license no standard text in scripts/licenses.
+ * @throws {Error} if a package has no license text and its license no standard text in scripts/licenses.
  */
 export async function notices(owner, folders, comments = []) {
   const entries = new Map();
@@ -96,7 +96,7 @@ async function entry({ name, version, author, repository, ...manifest }, texts) 
   return `${head.join("\n")}\n\n${all.map((text) => text.trim()).join("\n\n")}`;
 }
 
-/** The license of a package whose manifest names none, by its text. @throws {Error} where that is no MIT license. */
+/** The license of a package whose manifest names none, by its text. @throws {Error} if that is no MIT license. */
 function licenseIn(name, texts) {
   if (texts.some((text) => /^The MIT License/m.test(text))) return "MIT";
   throw new Error(`${name} is in the bundle, and its package.json names no license.`);

@@ -163,7 +163,7 @@ function estimate(some) {
   return Math.max(...all, sum / ATONCE);
 }
 
-/** A file of JSON; undefined where it is not there, or is being written at this moment. */
+/** A file of JSON; undefined if it is not there, or is being written at this moment. */
 function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));

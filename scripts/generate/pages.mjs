@@ -46,7 +46,7 @@ export class Pages {
     await this.put(page, filled(await readFile(page, "utf8"), parts, page));
   }
 
-  /** Says what was not current; false where that is a failure. */
+  /** Says what was not current; false if that is a failure. */
   finish() {
     if (this.#stale.length === 0) return true;
     const list = this.#stale.join(", ");

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * Installs packages by apt: as root only (a container, CI), never through sudo, and not where the user said
+ * Installs packages by apt: as root only (a container, CI), never through sudo, and not if the user said
  * `--no-system-packages`. The exact command and its size are announced first. One process at a time; the caller looks
  * whether the program is there now.
  *
@@ -59,7 +59,7 @@ export async function aptInstall(
   return undefined;
 }
 
-/** By apt's own simulation, how much it would download and occupy: "" for nothing; undefined where it cannot install. */
+/** By apt's own simulation, how much it would download and occupy: "" for nothing; undefined if it cannot install. */
 async function sizeOf(get, [command, , ...rest]) {
   // It answers its own question with no, and fails.
   const { stdout } = await get(command, "--assume-no", ...rest).catch((error) => error);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 /** Servers to compare with, which the workspace doesn't depend on. */
 export { npmPackages as peers } from "./npm-programs.mjs";
 
-/** Runs a command to its end; rejects where it fails. Resolves with its stdout. */
+/** Runs a command to its end; rejects if it fails. Resolves with its stdout. */
 export function command(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -84,7 +84,7 @@ export class RawClient {
     return took;
   }
 
-  /** Calls a tool; rejects where the tool says that it failed. */
+  /** Calls a tool; rejects if the tool says that it failed. */
   async call(name, args = {}) {
     const result = await this.request("tools/call", { name, arguments: args });
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);

@@ -183,7 +183,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   };
 }
 
-/** What was expected and what came, where they differ. */
+/** What was expected and what came, if they differ. */
 function mismatch(result, text, expected) {
   const failed = result.isError === true;
   if (expected.fails instanceof RegExp) {

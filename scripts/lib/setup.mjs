@@ -25,7 +25,7 @@ if (process.argv.includes("--no-system-packages") || process.env.npm_config_syst
 
 /**
  * Runs a command and resolves with its exit code. Its output is passed through, or, when `quiet`, kept and
- * shown only where it fails.
+ * shown only if it fails.
  *
  * @param {string} command
  * @param {string[]} args
@@ -121,7 +121,7 @@ export async function turboQuietly(args) {
 }
 
 /**
- * Runs one step with a line that tells the seconds while it takes long, and ends the process where it fails.
+ * Runs one step with a line that tells the seconds while it takes long, and ends the process if it fails.
  *
  * @param {string} title
  * @param {() => Promise<number>} work resolves with an exit code

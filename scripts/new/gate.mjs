@@ -1,4 +1,4 @@
-// The steps that what was made must pass. Each ends the process where it fails, with what it printed.
+// The steps that what was made must pass. Each ends the process if it fails, with what it printed.
 import { join } from "node:path";
 import { ROOT, run, step } from "../lib/setup.mjs";
 

@@ -13,7 +13,7 @@ export const SERVERS = join(ROOT, "servers");
  * Checks the name of a new server.
  *
  * @param {string} name
- * @throws {NameError} where it has another form than hosts take, or already exists.
+ * @throws {NameError} if it has another form than hosts take, or already exists.
  */
 export function checkServerName(name) {
   if (!/^[a-z]{2,20}$/.test(name))

@@ -99,7 +99,7 @@ function lookUp(name, folder) {
   return lookUp(name, dirname(folder));
 }
 
-/** Copies what runs of a package, and its licenses; `only` names the files and folders, where it is not everything. */
+/** Copies what runs of a package, and its licenses; `only` names the files and folders, if it is not everything. */
 async function copyPackage(from, to, only) {
   for (const file of await readdir(from)) {
     const isLicense = LICENSE_FILE.test(file);

@@ -14,7 +14,7 @@ const ALONE = ["packages/core/README.md"];
 
 interface Snippet {
   readonly page: string;
-  /** `src/server.ts`, from the block's first line; absent where it has none. */
+  /** `src/server.ts`, from the block's first line; absent if it has none. */
   readonly file: string | undefined;
   readonly text: string;
 }

@@ -12,7 +12,7 @@ export interface HostFilter {
   readonly host: string;
   /** Where its rules are documented. */
   readonly sources: readonly string[];
-  /** @throws Error with the host's reason, where the host drops the tool. */
+  /** @throws Error with the host's reason, if the host drops the tool. */
   apply(server: string, tool: HostTool): HostTool;
 }
 

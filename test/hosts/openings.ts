@@ -14,7 +14,7 @@ export interface RecordedHost {
   readonly cwd?: string;
   /** The raw lines on the wire; the host waits for the answer to a probe and to `initialize`. */
   readonly opening: readonly [string, ...string[]];
-  /** `_meta` of a tool call, where the host sends one. */
+  /** `_meta` of a tool call, if the host sends one. */
   readonly callMeta?: Readonly<Record<string, unknown>>;
 }
 

@@ -18,7 +18,7 @@ let published: ReadonlyMap<string, Fields> | undefined;
  * The official JSON Schema of a revision, as the installed conformance package has it: an object literal inside its
  * bundle, found through the one object there that maps revisions to schemas. The bundle is parsed and never run.
  *
- * @throws Error where the package is another version or looks different.
+ * @throws Error if the package is another version or looks different.
  */
 export function publishedSchema(revision: Published): Fields {
   published ??= readPackage(

@@ -14,7 +14,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object at a path below `value`; empty where there is none. */
+/** The object at a path below `value`; empty if there is none. */
 export function fieldsAt(value: unknown, ...path: string[]): Fields {
   let found = value;
   for (const key of path) found = isFields(found) ? found[key] : undefined;

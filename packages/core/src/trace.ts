@@ -7,7 +7,7 @@ const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[
 
 /**
  * Runs work of a request within the trace that its `_meta.traceparent` names (MCP, OpenTelemetry conventions), so
- * that log lines say which request they belong to; without a valid one it runs in none, also where the caller is in one.
+ * that log lines say which request they belong to; without a valid one it runs in none, also if the caller is in one.
  * The first trace makes every promise of the process cost more (Node 20), so without one nothing is entered.
  */
 export function withTrace(

@@ -8,7 +8,7 @@ const SUFFIX = process.platform === "win32" ? ".exe" : "";
  * The folder with `initdb` and `postgres`: the newest below /usr/lib/postgresql (Debian keeps them off PATH), else
  * PATH, else the binaries that the npm package of this platform ships.
  *
- * @throws Error where there is none, saying what to install.
+ * @throws Error if there is none, saying what to install.
  */
 export function findBinaries(): string {
   for (const folder of candidates()) if (isComplete(folder)) return folder;

@@ -44,7 +44,7 @@ describe("startPostgres", () => {
     await postgres.stop();
   });
 
-  it("says what is wrong where the server does not start", async () => {
+  it("says what is wrong if the server does not start", async () => {
     await expect(startPostgres({ binaries: tmpdir() })).rejects.toThrow(/ENOENT/);
   });
 

@@ -15,7 +15,7 @@ export interface TestPostgres {
   /**
    * Stops the server, which ends every connection, and starts it again at the same address with its data.
    *
-   * @throws Error where the server is not ours (`TEST_DATABASE_URL`); `settings: {}` starts one that is.
+   * @throws Error if the server is not ours (`TEST_DATABASE_URL`); `settings: {}` starts one that is.
    */
   restart(): Promise<void>;
   /** Stops the server and removes all of it. A second call does nothing. */

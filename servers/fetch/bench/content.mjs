@@ -42,7 +42,7 @@ class Pipeline {
     this.#modules = modules;
   }
 
-  /** The page's markdown; undefined where there is none. */
+  /** The page's markdown; undefined if there is none. */
   async markdown(html, url) {
     const isOurs = this.#name === "here";
     this.#worker ??= isOurs

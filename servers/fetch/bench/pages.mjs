@@ -29,7 +29,7 @@ function page(bytes) {
   return `<!doctype html><html><head><title>The mill</title><script>x()</script></head><body><nav><a href="/">Home</a></nav><main><article><h1>The mill</h1>${body}</article></main><footer>Imprint</footer></body></html>`;
 }
 
-/** Best CPU milliseconds and peak memory in MB of a pipeline, or undefined where it takes over a minute. */
+/** Best CPU milliseconds and peak memory in MB of a pipeline, or undefined if it takes over a minute. */
 async function converted(pipeline, file, runs, modules) {
   const ended = await command(process.execPath, [RUN, pipeline, file, String(runs), modules], {
     timeout: MAX_MS * runs,

@@ -169,7 +169,7 @@ describe("the client's roots", () => {
       expect(await allowed(await connect({ era, roots: [uri(outside)] }))).toEqual([root]);
     });
 
-    it("replace them only where --roots replace says so, and never with the whole disk", async () => {
+    it("replace them only if --roots replace says so, and never with the whole disk", async () => {
       const args = [root, "--roots", "replace"];
       expect(await allowed(await connect({ era, args, roots: [uri(outside)] }))).toEqual([outside]);
       expect(await allowed(await connect({ era, args, roots: [{ uri: "file:///" }] }))).toEqual([root]);

@@ -8,7 +8,7 @@ export const MAX_SHOWN_CHARS = 50_000;
 export const largeAnswers = (chars: number) => ({ "anthropic/maxResultSizeChars": chars });
 
 /**
- * How many leading items fit into `budget` characters, at least one where there is any, so that paging always
+ * How many leading items fit into `budget` characters, at least one if there is any, so that paging always
  * moves on.
  *
  * @param size the characters that one item costs in the answer; default: its JSON and a comma.

@@ -130,7 +130,7 @@ export class Apps<Context> {
   /**
    * Takes the answer to a card.
    *
-   * @returns the call that the user agreed to, once; undefined where they declined.
+   * @returns the call that the user agreed to, once; undefined if they declined.
    * @throws ToolError `not_found` for a token that is not waiting, or is another caller's.
    */
   answered({ params, client }: ClientRequest): ApprovedCall<Context> | undefined {

@@ -27,7 +27,7 @@ export class InputRequired {
   }
 }
 
-/** Thrown where the user is asked by a card that the host shows with the answer (MCP Apps). */
+/** Thrown if the user is asked by a card that the host shows with the answer (MCP Apps). */
 export class CardNeeded extends Error {
   override readonly name = "CardNeeded";
   /** The questions that the user has answered with yes when they agree to this one. */
@@ -80,7 +80,7 @@ export class Asking {
 
   /**
    * @param subject the call that the answers belong to: an approval of one call must not serve another.
-   * @param options `approved`: the questions that a card was answered for, where the host can show one.
+   * @param options `approved`: the questions that a card was answered for, if the host can show one.
    * @throws ProtocolError -32602 for a `requestState` that is not from here.
    */
   constructor(
@@ -133,7 +133,7 @@ export class Asking {
     return digest(this.#subject());
   }
 
-  /** Whether a question is open, also where the handler swallowed `InputNeeded`. */
+  /** Whether a question is open, also if the handler swallowed `InputNeeded`. */
   get isOpen(): boolean {
     return this.#needed !== undefined;
   }
@@ -147,7 +147,7 @@ export class Asking {
   /**
    * Asks the open questions by requests of the server's own (legacy era), all at once.
    *
-   * @throws ToolError where the client does not answer.
+   * @throws ToolError if the client does not answer.
    */
   async askAtOnce(): Promise<void> {
     const { client, revision } = this.#request;
@@ -255,13 +255,13 @@ export class Asking {
     return this.#answerTo("sample", { method: "sampling/createMessage", params: request }, isSample);
   }
 
-  /** The client's roots; undefined where it has no such capability. */
+  /** The client's roots; undefined if it has no such capability. */
   roots(): readonly ClientRoot[] | undefined {
     if (this.#capabilities?.roots === undefined) return undefined;
     return this.#answerTo("roots", { method: "roots/list" }, isRootList).roots;
   }
 
-  /** The answer to a question, of this round or an earlier one. @throws InputNeeded where there is none that fits. */
+  /** The answer to a question, of this round or an earlier one. @throws InputNeeded if there is none that fits. */
   #answerTo<Answer>(
     kind: string,
     request: InputRequest,

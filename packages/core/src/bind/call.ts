@@ -13,7 +13,7 @@ import type { Runtime } from "./runtime.ts";
  * Where the handler asks the client something, it runs again with the answers.
  *
  * @param subject what the client's answers belong to: the call with its arguments.
- * @param approved what the user agreed to by a card, where the host can show one.
+ * @param approved what the user agreed to by a card, if the host can show one.
  * @throws what the handler throws; ToolError `timeout` or `cancelled` at the early end.
  */
 export async function runHandler<Context, Value>(
@@ -135,7 +135,7 @@ class RunningCall implements Call {
     this.#end(new ToolError("timeout", `Timed out after ${seconds} s, the time limit of a call.`, { hint }));
   };
 
-  /** @throws ToolError where it ended early. */
+  /** @throws ToolError if it ended early. */
   check(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }

@@ -55,7 +55,7 @@ export class Resources<Context> {
     );
   }
 
-  /** The resource behind a URI, or undefined where no definition fits. */
+  /** The resource behind a URI, or undefined if no definition fits. */
   find(uri: string): Found<Context> | undefined {
     const fixed = this.#fixed.find((resource) => resource.uri === uri);
     if (fixed !== undefined) {
@@ -169,7 +169,7 @@ export async function readResource<Context>(
 /**
  * Starts watching a URI for `resources/subscribe` or `subscriptions/listen`.
  *
- * @returns what stops it; undefined where nothing of that name can be watched.
+ * @returns what stops it; undefined if nothing of that name can be watched.
  */
 export async function watchResource<Context>(
   runtime: Runtime<Context, OptionTable>,

@@ -16,8 +16,8 @@ export const ERROR_META = "io.github.refmcp/error";
  * (a client rejects an answer that has any) and sent both as `structuredContent` and as the same JSON in text,
  * since some hosts show one and some the other. `JsonText` is sent unchanged.
  *
- * @throws ToolError `too_large` where the answer exceeds the hard limit of 80,000 characters.
- * @throws TypeError where the tool broke its own contract: a fault of the server.
+ * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
+ * @throws TypeError if the tool broke its own contract: a fault of the server.
  */
 export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };

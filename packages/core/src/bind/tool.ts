@@ -22,7 +22,7 @@ export class ToolIndex<Context> {
       for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#tools.set(name, tool);
   }
 
-  /** The tool, or its loading; undefined where there is none. */
+  /** The tool, or its loading; undefined if there is none. */
   find(name: string): Awaitable<Tool<Context>> | undefined {
     const tool = this.#tools.get(name);
     if (tool === undefined || !("load" in tool)) return tool;
@@ -55,7 +55,7 @@ export interface ApprovedCall<Context> {
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
  *
- * @param apps what shows the user a card, where the client can.
+ * @param apps what shows the user a card, if the client can.
  */
 export function callTool<Context>(
   runtime: Runtime<Context, OptionTable>,

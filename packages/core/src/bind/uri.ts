@@ -3,7 +3,7 @@ import { MAX_URI_CHARS } from "../protocol/uri.ts";
 /** Splits URIs by a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
 export interface UriMatcher {
   readonly variables: readonly string[];
-  /** The percent-decoded values, or undefined where the URI is not of this family. */
+  /** The percent-decoded values, or undefined if the URI is not of this family. */
   match(uri: string): Record<string, string> | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface Call {
   readonly budget: number;
   /**
    * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to end in time with what it
-   * has. Where the client asked for progress, each report of it starts the time limit again, up to ten times of it; then it is
+   * has. If the client asked for progress, each report of it starts the time limit again, up to ten times of it; then it is
    * these ten.
    */
   readonly timeoutMs: number;
@@ -30,12 +30,12 @@ export interface Call {
    * report to report.
    */
   progress(done: number, total?: number, note?: string): void;
-  /** Sends a log message to the client, where it listens for that level. */
+  /** Sends a log message to the client, if it listens for that level. */
   log(level: LoggingLevel, message: string): void;
   /**
    * Asks the user to agree to exactly what `message` says.
    *
-   * @throws ToolError `denied` where the user declines or nobody can be asked.
+   * @throws ToolError `denied` if the user declines or nobody can be asked.
    */
   confirm(message: string): Promise<void>;
   /**
@@ -43,8 +43,8 @@ export interface Call {
    * Questions that do not depend on each other can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.
    *
    * @param key names the question to the client (2026-07-28, `inputRequests`); default: made of its content, so that
-   *   an answer serves no other question. Give one only where any answer in that form will do.
-   * @throws ToolError `denied` where the user declines or nobody can be asked.
+   *   an answer serves no other question. Give one only if any answer in that form will do.
+   * @throws ToolError `denied` if the user declines or nobody can be asked.
    */
   ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>>;
   /** Asks the user to visit `url` (elicitation in url mode); resolves when the user agreed to open it. */
@@ -52,9 +52,9 @@ export interface Call {
   /**
    * Asks the client's model for a completion (sampling).
    *
-   * @throws ToolError `denied` where the client offers no model; in 2026-07-28 the call then ends with -32021.
+   * @throws ToolError `denied` if the client offers no model; in 2026-07-28 the call then ends with -32021.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
-  /** The client's roots now; empty where the client has none. */
+  /** The client's roots now; empty if the client has none. */
   roots(): Promise<readonly ClientRoot[]>;
 }

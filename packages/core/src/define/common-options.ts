@@ -196,7 +196,7 @@ export const commonOptions = {
   }),
 };
 
-/** The parsed common options. `directories` is empty where a server touches none. */
+/** The parsed common options. `directories` is empty if a server touches none. */
 export interface CommonOptionValues
   extends OptionValues<typeof commonOptions>,
     OptionValues<typeof directoryOptions> {

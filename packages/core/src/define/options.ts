@@ -7,7 +7,7 @@ interface OptionFacts {
    * `false`: the option exists on the command line only.
    */
   readonly env?: readonly string[] | false;
-  /** The flag without its dashes, where it is not the key in kebab-case. */
+  /** The flag without its dashes, if it is not the key in kebab-case. */
   readonly flag?: string;
   /** What stands for the value in help: `DIR`. Default: by type. */
   readonly valueName?: string;

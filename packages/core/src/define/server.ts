@@ -74,16 +74,16 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;
   /**
-   * Optional arguments that tools list only where an option has a value, and the option's key: `{ database: "db" }`. A
+   * Optional arguments that tools list only if an option has a value, and the option's key: `{ database: "db" }`. A
    * call may give them all the same.
    */
   readonly argumentNeeds?: Readonly<Record<string, string>>;
   readonly tools: readonly Tool<Context>[];
-  /** Tools that an option adds, for example from a file that it names; they are loaded at start, where it is given. */
+  /** Tools that an option adds, for example from a file that it names; they are loaded at start, if it is given. */
   readonly moreTools?: {
     /** Key of the option. */
     readonly option: string;
-    /** @throws ToolError where they can't be offered; the process ends with its message. */
+    /** @throws ToolError if they can't be offered; the process ends with its message. */
     load(options: OptionValues<Table> & CommonOptionValues): Promise<readonly Tool<Context>[]>;
   };
   readonly resources?: readonly Resource<Context>[];

@@ -11,7 +11,7 @@ export type Link = ResourceLink;
 
 export type Awaitable<Value> = Value | Promise<Value>;
 
-/** A data tool's value with links and, where the JSON is not for people, a separate text. */
+/** A data tool's value with links and, if the JSON is not for people, a separate text. */
 export class DataAnswer<Value> {
   readonly value: Value;
   readonly links: readonly Link[];
@@ -41,7 +41,7 @@ export function withLinks<Value>(
   );
 }
 
-/** What `run` returns: the plain value of `output`, or text or blocks where there is no `output`. */
+/** What `run` returns: the plain value of `output`, or text or blocks if there is no `output`. */
 export type ToolReturn<Output> = Output extends z.ZodObject
   ? z.input<Output> | DataAnswer<z.input<Output>> | JsonText
   : string | readonly Content[];
@@ -62,7 +62,7 @@ export interface ToolFacts {
   readonly aliases?: readonly string[];
   /** Other names of arguments, such as those of similar tools, and the listed ones that they stand for: `{ query: "sql" }`. */
   readonly argumentAliases?: Readonly<Record<string, string>>;
-  /** The toolset that it belongs to, where the server has toolsets. */
+  /** The toolset that it belongs to, if the server has toolsets. */
   readonly toolset?: string;
   /** Key of the flag option without which the tool does not exist, for example `allowWrite`. */
   readonly needs?: string;

@@ -30,7 +30,7 @@ export function programName(packageName: string): string {
 /**
  * The text of `--help`.
  *
- * @param columns the width of the terminal, where there is one
+ * @param columns the width of the terminal, if there is one
  */
 export function renderHelp(facts: HelpFacts, columns?: number): string {
   const width = usableColumns(columns);
@@ -138,7 +138,7 @@ export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
 /**
  * The text of `--list-tools`: name, effect and first sentence of each tool in the order given, then totals.
  *
- * @param columns the width of the terminal, where there is one
+ * @param columns the width of the terminal, if there is one
  */
 export function renderToolTable(tools: readonly ToolRow[], columns?: number): string {
   if (tools.length === 0) return "These options leave no tools.\n";

@@ -47,9 +47,9 @@ export interface HostEntry {
   readonly text: string;
   /** The same for Windows, where hosts that spawn without a shell find no `npx`; absent if it is the same. */
   readonly windowsText: string | undefined;
-  /** A shell command that does the same, where the host has one that can. */
+  /** A shell command that does the same, if the host has one that can. */
   readonly shellCommand: string | undefined;
-  /** A link that does the same, where the host has one. */
+  /** A link that does the same, if the host has one. */
   readonly link: string | undefined;
   /** Sentences on what to look out for. */
   readonly notes: readonly string[];
@@ -64,7 +64,7 @@ export interface HostEntry {
 /**
  * The entry of a server in a host's configuration.
  *
- * @throws {TypeError} where the server key has another form than hosts take.
+ * @throws {TypeError} if the server key has another form than hosts take.
  */
 export function hostEntry(host: HostName, launch: ServerLaunch): HostEntry {
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(launch.serverKey))
@@ -183,7 +183,7 @@ function secretNames(env: readonly HostVariable[]): string[] {
   return env.filter((variable) => variable.secret === true).map((variable) => variable.name);
 }
 
-/** The host's own command for a POSIX shell, where it can add all of the server's variables. */
+/** The host's own command for a POSIX shell, if it can add all of the server's variables. */
 function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefined {
   const { adds, secret } = facts;
   // Where an entry names no place for a secret, the command would hold it, and every user of the machine sees that.

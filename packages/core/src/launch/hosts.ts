@@ -37,13 +37,13 @@ export interface HostFacts {
   readonly key?: string;
   /** Default: `json`. */
   readonly format?: "toml" | "yaml";
-  /** The entry of one server, where it is not `command`, `args` and `env`. */
+  /** The entry of one server, if it is not `command`, `args` and `env`. */
   readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => { [key: string]: Json };
   /** How an entry names a secret that the host gets elsewhere; absent: the user pastes it into the file. */
   readonly secret?: (name: string) => string;
   /** What the host treats as a variable in an argument. */
   readonly replaces?: RegExp;
-  /** The host's own command that adds a server, up to `--`; undefined where it does not take variables. */
+  /** The host's own command that adds a server, up to `--`; undefined if it does not take variables. */
   readonly adds?: (serverKey: string, variables: readonly string[]) => readonly string[] | undefined;
   /** The host starts programs through a shell on Windows, so that it finds `npx` itself. */
   readonly findsNpxOnWindows?: boolean;
@@ -285,7 +285,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
   },
 };
 
-/** `command`, `args` and, where there are any, `env`. */
+/** `command`, `args` and, if there are any, `env`. */
 export function ordinaryEntry(
   { command, args }: Launch,
   all: EntryVariables["all"],

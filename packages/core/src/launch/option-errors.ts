@@ -13,7 +13,7 @@ function quiet(name: string): string {
 }
 
 /**
- * ` Did you mean --read-only?`, or "" where nothing is near. Names that begin with the word (up to three) are
+ * ` Did you mean --read-only?`, or "" if nothing is near. Names that begin with the word (up to three) are
  * nearer than a misspelling.
  *
  * @param prefix comes before each name in the sentence
@@ -47,7 +47,7 @@ export function unknownOption(written: string, entries: readonly OptionEntry[]):
   return `Unknown option ${quiet(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
 }
 
-/** The sentence for an argument without a flag where the server takes none. */
+/** The sentence for an argument without a flag if the server takes none. */
 export function unexpectedArgument(
   text: string,
   last: OptionEntry | undefined,
@@ -82,7 +82,7 @@ export function strangeVariables(
 
 /**
  * The sentence for names in a list option that the server does not have, for example tools in `--tools`; undefined
- * where it has them all.
+ * if it has them all.
  *
  * @param option the flag with its dashes
  * @param see what lists the known names, for example `--list-tools`

@@ -19,7 +19,7 @@ export interface ServerOptions<Table extends OptionTable> {
 /**
  * Joins a server's own options with the common ones that apply to it.
  *
- * @throws {TypeError} where the server has an option that is a common one too.
+ * @throws {TypeError} if the server has an option that is a common one too.
  */
 export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
   const { name, options, directories, toolsets = {} } = owner;
@@ -94,7 +94,7 @@ export function isRepeatable(option: Option): boolean {
   return option.list === true || option.named !== undefined;
 }
 
-/** The default in words for people (`20,000`, `on`), or undefined where there is none worth naming. */
+/** The default in words for people (`20,000`, `on`), or undefined if there is none worth naming. */
 export function defaultText(option: Option): string | undefined {
   if (option.type === "flag") return option.default === true ? "on" : undefined;
   return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");

@@ -138,7 +138,7 @@ function readPath(text: string, { cwd, home, platform }: Surroundings): string {
   try {
     return resolve(cwd, join(home ?? homedir(), text.slice(1)));
   } catch {
-    // `homedir` throws where the user has no entry in the user database and HOME is not set.
+    // `homedir` throws if the user has no entry in the user database and HOME is not set.
     throw new BadValue("takes an absolute path here, because no home directory is known for ~");
   }
 }

@@ -43,7 +43,7 @@ export interface OptionsRefused {
   readonly message: string;
 }
 
-/** What one option was given, before defaults; `variable` where it came from the environment. */
+/** What one option was given, before defaults; `variable` if it came from the environment. */
 interface Given {
   readonly values: readonly unknown[];
   readonly variable?: string;

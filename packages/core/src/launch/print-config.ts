@@ -71,7 +71,7 @@ function argumentsOf({ option, flag }: OptionEntry, texts: readonly string[]): s
 }
 
 /**
- * How this process can be started again where it does not run from an installed package: this Node.js and the bin, both
+ * How this process can be started again if it does not run from an installed package: this Node.js and the bin, both
  * as absolute paths, because desktop hosts often start with a PATH that has no `node`. Undefined inside `node_modules`
  * (npx, a global or a local installation), where npx is the way.
  *

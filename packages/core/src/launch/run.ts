@@ -11,7 +11,7 @@ import { installShutdown } from "./shutdown.ts";
 /**
  * Runs a server as this process: reads the command line and the environment, then speaks MCP over stdin and
  * stdout until the client goes away or a signal comes, or with `--http` over HTTP until a signal comes. Its context
- * opens on the first call that needs it. Where the command line ends in a command (`call git_log --max_count 5`), that
+ * opens on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), that
  * runs instead, once.
  *
  * ```ts

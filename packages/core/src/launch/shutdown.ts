@@ -15,7 +15,7 @@ export interface Shutdown {
    * Starts the end of the process; a second call does nothing.
    *
    * @param why for the log.
-   * @param since when it began, in milliseconds of `performance.now()`, where that was earlier.
+   * @param since when it began, in milliseconds of `performance.now()`, if that was earlier.
    */
   begin(why: string, since?: number): void;
 }

@@ -9,7 +9,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The columns to write for: those of the terminal, between 40 and 100; 80 where there is none. */
+/** The columns to write for: those of the terminal, between 40 and 100; 80 if there is none. */
 export function usableColumns(columns: number | undefined): number {
   return columns === undefined || columns === 0 ? 80 : Math.min(Math.max(columns, 40), 100);
 }

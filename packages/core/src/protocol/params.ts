@@ -176,7 +176,7 @@ const ENVELOPE: readonly Parameter[] = [
 ];
 
 /**
- * What is wrong with the parameters of a request; undefined where their types fit, or where this era has no such method (then
+ * What is wrong with the parameters of a request; undefined if their types fit, or where this era has no such method (then
  * the answer is another one). It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
  *
  * Optional parameters that are null are removed: many JSON libraries write an absent member so. Arguments of tools and prompts

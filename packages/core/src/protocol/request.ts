@@ -17,7 +17,7 @@ import {
 
 /** The server's way to a client for one request, or for all that belongs to none. */
 export interface Outlet {
-  /** Takes the one answer to a request; undefined where it gets none, because it was cancelled. */
+  /** Takes the one answer to a request; undefined if it gets none, because it was cancelled. */
   answer(json: string | undefined, error?: RpcError): void;
   notify(method: string, params: object): void;
   /** Sends a request of the server's own. */
@@ -39,15 +39,15 @@ export function outletTo(write: (json: string) => void): Outlet {
 export interface Principal {
   /** Differs between any two callers that must not see each other's sessions and answers. */
   readonly key: string;
-  /** When its right to be here ends, in milliseconds of `Date.now()`; undefined where it does not. */
+  /** When its right to be here ends, in milliseconds of `Date.now()`; undefined if it does not. */
   readonly expiresAt?: number;
 }
 
 /** The client behind a request: a connection of the legacy era, or what a modern request says of itself. */
 export interface Client {
-  /** What it declared; undefined where it declared nothing. */
+  /** What it declared; undefined if it declared nothing. */
   readonly capabilities: ClientCapabilities | undefined;
-  /** The least serious message that it wants; `none` where it wants none. */
+  /** The least serious message that it wants; `none` if it wants none. */
   readonly logLevel: LoggingLevel | "none";
   readonly principal: Principal | undefined;
   /** Sends the client a request. Only the legacy era has that. */
@@ -88,7 +88,7 @@ export class ClientRequest {
   /** Answered or cancelled: nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
-  /** Handlers that have not settled: they may go on after its end, where they look at no signal. */
+  /** Handlers that have not settled: they may go on after its end, if they look at no signal. */
   #running = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
@@ -257,7 +257,7 @@ export class ClientRequest {
     return this.params._meta?.progressToken !== undefined;
   }
 
-  /** Sends a log message, where the client wants that level. */
+  /** Sends a log message, if the client wants that level. */
   log(level: LoggingLevel, data: unknown): void {
     const { logLevel } = this.client;
     if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;

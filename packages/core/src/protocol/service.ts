@@ -13,7 +13,7 @@ export const LATER = Symbol("answered later");
 /** Answers one request: its result, or a rejection with the error. */
 export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
 
-/** Starts watching a resource for a request; undefined where nothing of that name can be watched. */
+/** Starts watching a resource for a request; undefined if nothing of that name can be watched. */
 export type StartWatching = (
   uri: string,
   changed: () => void,
@@ -33,7 +33,7 @@ export interface Service {
   readonly icons: Icon[];
   readonly instructions: string;
   readonly log: Log;
-  /** @param declared what the client declared, where that is known. */
+  /** @param declared what the client declared, if that is known. */
   capabilities(era: Revision["era"], declared?: ClientCapabilities): ServerCapabilities;
   /** The methods of both eras: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;

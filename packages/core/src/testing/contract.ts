@@ -63,7 +63,7 @@ export interface ContractOptions {
   /** The folder of the snapshots, `test/surface`. */
   readonly surface: string;
   world(): Promise<World>;
-  /** Options that show every tool, where some need a flag or a toolset. */
+  /** Options that show every tool, if some need a flag or a toolset. */
   readonly allTools?: readonly string[];
 }
 

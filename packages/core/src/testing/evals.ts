@@ -5,7 +5,7 @@ import type { World } from "./contract.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { textOf } from "./surface.ts";
 
-/** Calls a tool and gives its text; fails where the tool does. */
+/** Calls a tool and gives its text; fails if the tool does. */
 export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
 
 /**

@@ -54,7 +54,7 @@ export function textOf(element: { textContent: string | null }): string {
 const NO_TEXT = 250;
 
 /**
- * Removes what no reader sees: programs and styles, and what is hidden by attributes or CSS. Where nothing is left,
+ * Removes what no reader sees: programs and styles, and what is hidden by attributes or CSS. If nothing is left,
  * `noscript` is read: forums put their posts there for visitors without JavaScript.
  *
  * @returns whether text is left that CSS hides, because the page would be next to nothing without it.
@@ -199,7 +199,7 @@ function isAround(element: PageElement): boolean {
     .some((word) => AROUND.has(word));
 }
 
-/** The page's `main`, where it is that; else its body. */
+/** The page's `main`, if it is that; else its body. */
 export function mainOf(document: PageDocument): PageElement {
   const all = textOf(document.body).length;
   for (const main of document.querySelectorAll("main, [role=main]")) {

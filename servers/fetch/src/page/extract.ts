@@ -51,15 +51,15 @@ export interface Anchor {
 const LITTLE = 250;
 /**
  * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless
- * the page calls itself an article. Where the content is mostly links, a small article stands among teasers of others.
+ * the page calls itself an article. If the content is mostly links, a small article stands among teasers of others.
  * Measured by `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
 
 /**
- * HTML → markdown or text. Main content by Readability; where the page is more than that, `main` or the body without what
- * is around it; where that is next to nothing, everything. A page whose shape would hang a DOM is converted as a stream of
+ * HTML → markdown or text. Main content by Readability; if the page is more than that, `main` or the body without what
+ * is around it; if that is next to nothing, everything. A page whose shape would hang a DOM is converted as a stream of
  * tags.
  */
 export function convertHtml(request: ConversionRequest): Conversion {

@@ -53,7 +53,7 @@ export function findIn(text: string, words: string, context: number): { excerpts
 
 const NEAR = 40;
 
-/** The beginning of the word at a place, where it is near. */
+/** The beginning of the word at a place, if it is near. */
 function wordStart(text: string, at: number): number {
   if (at === 0) return 0;
   const blank = text.slice(at, at + NEAR).search(/\s\S/);

@@ -14,7 +14,7 @@ const SNIFFED_BYTES = 4_100;
 const OFFICE =
   /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
 
-/** Tells what a body is: by its first bytes where they have a signature, else by the header, else by a look at it. */
+/** Tells what a body is: by its first bytes if they have a signature, else by the header, else by a look at it. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
   const declared = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   // A mark of UTF-16 is also the beginning of a sound.

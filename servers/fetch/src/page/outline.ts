@@ -34,7 +34,7 @@ export function outlineOf(markdown: string): Heading[] {
 /**
  * A section: from its heading to the next of the same or a higher level.
  *
- * @param nth which of the headings of this title, from 0; the first where there are fewer
+ * @param nth which of the headings of this title, from 0; the first if there are fewer
  */
 export function sectionOf(
   markdown: string,

@@ -15,7 +15,7 @@ export interface Piece {
 /**
  * The part of a text from `start` on, at most `most` characters.
  *
- * @throws ToolError `invalid` where the text ends before `start`.
+ * @throws ToolError `invalid` if the text ends before `start`.
  */
 export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: number): Piece {
   const { length } = page.text;

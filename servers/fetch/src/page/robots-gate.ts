@@ -50,7 +50,7 @@ export class RobotsGate {
       bytes: ROBOTS_BYTES,
       signal,
     });
-    // RFC 9309, 2.3.1.3: where there is none (4xx), everything may be fetched.
+    // RFC 9309, 2.3.1.3: if there is none (4xx), everything may be fetched.
     const isRead = status >= 200 && status < 300;
     const isOpen = status >= 400 && status < 500;
     const rules = isRead ? body.toString("utf8") : isOpen ? "" : undefined;

@@ -15,7 +15,7 @@ export interface View {
   readonly selector?: string | undefined;
   /** A heading: only what stands under it. */
   readonly section?: string | undefined;
-  /** What follows the # of the URL: its section, where it leads to one and no section is named. */
+  /** What follows the # of the URL: its section, if it leads to one and no section is named. */
   readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
@@ -36,7 +36,7 @@ export interface Page extends Facts {
   readonly section?: string | undefined;
 }
 
-/** A page that was to be opened in a browser, and why it could not be, where it could not. */
+/** A page that was to be opened in a browser, and why it could not be, if it could not. */
 export interface Rendering {
   readonly failed?: string;
 }

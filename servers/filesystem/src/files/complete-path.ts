@@ -8,7 +8,7 @@ const MAX_SUGGESTIONS = 100;
 
 /**
  * Absolute paths that begin with `typed`: entries of its directory, directories with a slash behind them, or
- * the allowed directories themselves where it does not lead into one yet.
+ * the allowed directories themselves if it does not lead into one yet.
  *
  * @param typed with `/` between components, also on Windows.
  */

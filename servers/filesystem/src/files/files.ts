@@ -128,7 +128,7 @@ export class Files {
     return write(this.#context, request);
   }
 
-  /** What to ask the user before `write`; undefined where nothing will be permanently lost. */
+  /** What to ask the user before `write`; undefined if nothing will be permanently lost. */
   overwriteQuestion(path: string, mode: WriteMode): Promise<string | undefined> {
     return overwriteQuestion(this.#context, path, mode);
   }
@@ -161,7 +161,7 @@ export class Files {
     return copy(this.#context, request);
   }
 
-  /** What to ask the user before `move` or `copy`; undefined where nothing will be permanently lost. */
+  /** What to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
   replaceQuestion(request: Pick<MoveRequest, "destination" | "overwrite">): Promise<string | undefined> {
     return replaceQuestion(this.#context, request.destination, request.overwrite);
   }
@@ -179,7 +179,7 @@ export class Files {
     return listChanges(this.#context, range);
   }
 
-  /** What a change did to a text file, as a unified diff; undefined where that is not known. */
+  /** What a change did to a text file, as a unified diff; undefined if that is not known. */
   changeDiff(change: Change, maxChars: number, signal?: AbortSignal): Promise<string | undefined> {
     return diffOfChange(this.#context, change, maxChars, signal);
   }

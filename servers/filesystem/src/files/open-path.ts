@@ -42,7 +42,7 @@ export async function placeOf(
   return place;
 }
 
-/** Opens the directory at `path`; undefined where a file is there. @throws what `PathGuard.openDirectory` throws. */
+/** Opens the directory at `path`; undefined if a file is there. @throws what `PathGuard.openDirectory` throws. */
 export async function directoryAt(guard: PathGuard, path: string): Promise<GuardedDirectory | undefined> {
   try {
     return await guard.openDirectory(path);

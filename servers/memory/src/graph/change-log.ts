@@ -126,7 +126,7 @@ export class ChangeLog {
     this.#note("relation", "move", [{ id, entityId: to[0], otherId: to[1] }], from.join(" "), to.join(" "));
   }
 
-  /** Enters what was noted; undefined where nothing changed, and then the journal has no entry. */
+  /** Enters what was noted; undefined if nothing changed, and then the journal has no entry. */
   async finish(): Promise<number | undefined> {
     if (this.#items.length === 0) return this.#id;
     const id = await this.id();

@@ -141,7 +141,7 @@ async function addTo(
 /**
  * Adds observations to entities.
  *
- * @throws ToolError `not_found` where an entity does not exist; nothing is added then.
+ * @throws ToolError `not_found` if an entity does not exist; nothing is added then.
  */
 export async function addObservations(
   store: Store,

@@ -34,13 +34,13 @@ export class Engine {
     this.#place = place;
   }
 
-  /** @throws ToolError where the place cannot be opened; see `openStore`. The next call tries again. */
+  /** @throws ToolError if the place cannot be opened; see `openStore`. The next call tries again. */
   open(): Promise<Opened> {
     this.#opened ??= this.#start();
     return this.#opened;
   }
 
-  /** @throws what the job throws; ToolError `cancelled` where its signal aborted. */
+  /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */
   async run<Name extends JobName>(
     name: Name,
     args: JobArguments<Name>,

@@ -24,7 +24,7 @@ export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
 
 /**
  * The whole graph as text: `jsonl` is byte for byte what the official server writes, `graphml` opens in Gephi, yEd
- * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, where there are many).
+ * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, if there are many).
  */
 export function exportGraph(store: Store, format: Format): Promise<string> {
   return store.read(async (reader) => {

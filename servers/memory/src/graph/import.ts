@@ -29,7 +29,7 @@ interface Once {
 }
 
 /**
- * Imports an official memory file in one change: all that can be read of it, or, where it is cancelled or the store
+ * Imports an official memory file in one change: all that can be read of it, or, if it is cancelled or the store
  * fails, nothing. Entities that exist get what is new.
  */
 export async function importMemory(

@@ -98,7 +98,7 @@ function* parseLine(line: string, number: number): Generator<Parsed> {
   }
 }
 
-/** The place behind the object that begins at `start`; undefined where none begins there or it does not end. */
+/** The place behind the object that begins at `start`; undefined if none begins there or it does not end. */
 function objectEnd(text: string, start: number): number | undefined {
   if (text[start] !== "{") return undefined;
   let depth = 0;

@@ -24,7 +24,7 @@ export class Memory {
     this.official = official;
   }
 
-  /** @throws ToolError where the place cannot be opened; see `openStore`. */
+  /** @throws ToolError if the place cannot be opened; see `openStore`. */
   static async open(place: Place, paths: PathGuard): Promise<Memory> {
     const engine = new Engine(place);
     return new Memory(engine, place.space, paths, await engine.open());

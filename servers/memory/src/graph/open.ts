@@ -19,7 +19,7 @@ import type { Store } from "./store.ts";
 /** A store that is open, and what its user should know. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Sentences; empty where there is nothing to say. */
+  /** Sentences; empty if there is nothing to say. */
   readonly notice: string;
   /** A file of the official server that may be imported without being in an allowed directory. */
   readonly official?: string | undefined;
@@ -29,7 +29,7 @@ export interface OpenedStore {
  * Opens the memory at a place. A database that is to be made from an official file gets that file's content first;
  * the file itself is only read. Changes older than the place keeps are erased.
  *
- * @throws ToolError where the place cannot be opened or the file not be read; see the stores.
+ * @throws ToolError if the place cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(place: Place): Promise<OpenedStore> {
   const model = place.embeddings === undefined ? undefined : await loadEmbeddings(place.embeddings);
@@ -101,7 +101,7 @@ async function importOnce(store: Store, source: string, database: string): Promi
   return `Imported ${counted({ entities, relations })} from ${source} into ${database}; the file is unchanged.${await keepRejects(imported, source, database)}`;
 }
 
-/** The bytes of a file; undefined where there is none. */
+/** The bytes of a file; undefined if there is none. */
 async function readWhole(file: string): Promise<Uint8Array | undefined> {
   try {
     const { size } = await stat(file);

@@ -10,7 +10,7 @@ export type ShownEntity = {
   readonly observations?: string[];
   /** The day and the source of each observation in this answer; one for all where they are alike. */
   readonly learned?: string[];
-  /** How many it has, where they are not all shown here. */
+  /** How many it has, if they are not all shown here. */
   readonly observation_count?: number;
   /** How many observations are cut because they are long. */
   readonly clipped?: number;
@@ -44,7 +44,7 @@ export class Page {
     return this.entities.length === 0 && this.relations.length === 0;
   }
 
-  /** Takes the room for a value; false where there is not enough and the page has something already. */
+  /** Takes the room for a value; false if there is not enough and the page has something already. */
   reserve(value: unknown, force = this.isEmpty): boolean {
     const size = JSON.stringify(value).length + 1;
     if (size > this.#left && !force) return false;
@@ -62,7 +62,7 @@ export class Page {
   /**
    * Adds an entity with its observations after the id `after`, as many as fit.
    *
-   * @returns the id after which its observations continue, on the next page; undefined where all are in.
+   * @returns the id after which its observations continue, on the next page; undefined if all are in.
    */
   async addEntity(reader: Reader, row: EntityRow, after: number): Promise<number | undefined> {
     const observations: string[] = [];

@@ -100,7 +100,7 @@ async function fillGraph(
  * Entities by their exact names with all observations, then the relations that touch them; with `depth`, also the
  * entities around them.
  *
- * @throws ToolError `not_found` where none of the names exists.
+ * @throws ToolError `not_found` if none of the names exists.
  */
 export async function openNodes(
   store: Store,

@@ -31,7 +31,7 @@ export interface Question {
   readonly question: string;
 }
 
-/** What a deletion found. Rows that were softly deleted before are among them where it is a hard one. */
+/** What a deletion found. Rows that were softly deleted before are among them if it is a hard one. */
 interface Found {
   readonly entities: readonly EntityRow[];
   readonly observations: readonly ObservationRow[];
@@ -42,7 +42,7 @@ interface Found {
 /**
  * Deletes entities with their observations and relations.
  *
- * @throws ToolError `not_found` where none of them exists.
+ * @throws ToolError `not_found` if none of them exists.
  */
 export function deleteEntities(store: Store, given: readonly string[], options: Hard & ChangeFacts) {
   const names = [...new Set(given.map((name) => name.toWellFormed()))];
@@ -58,7 +58,7 @@ export function deleteEntities(store: Store, given: readonly string[], options: 
   });
 }
 
-/** @throws ToolError `not_found` where none of the names exists. */
+/** @throws ToolError `not_found` if none of the names exists. */
 async function named(reader: Reader, names: readonly string[], alsoRemoved: boolean): Promise<EntityRow[]> {
   const live = [...(await reader.entitiesNamed(names)).values()].sort((a, b) => a.id - b.id);
   const entities = alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
@@ -69,7 +69,7 @@ async function named(reader: Reader, names: readonly string[], alsoRemoved: bool
 /**
  * Deletes observations by their exact text.
  *
- * @throws ToolError `not_found` where none of them exists.
+ * @throws ToolError `not_found` if none of them exists.
  */
 export function deleteObservations(
   store: Store,
@@ -108,7 +108,7 @@ export function deleteObservations(
 /**
  * Deletes relations.
  *
- * @throws ToolError `not_found` where none of them exists.
+ * @throws ToolError `not_found` if none of them exists.
  */
 export function deleteRelations(store: Store, given: readonly Relation[], options: Hard & ChangeFacts) {
   const wanted = given.map(({ from, to, relationType }) => ({

@@ -172,7 +172,7 @@ async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[])
 
 interface Ranked {
   readonly ids: number[];
-  /** Scores by the words, where there are any. */
+  /** Scores by the words, if there are any. */
   readonly scores: ReadonlyMap<number, number>;
   /** Whether there may be more that were not looked at. */
   readonly isMinimum: boolean;
@@ -208,7 +208,7 @@ async function rank(
   };
 }
 
-/** What an entity whose meaning stands out by one standard deviation gets, where the best match by words has 1. */
+/** What an entity whose meaning stands out by one standard deviation gets, if the best match by words has 1. */
 const MEANING_WEIGHT = 0.1;
 
 /**

@@ -6,7 +6,7 @@ export type { Reader, Writer };
 
 /** What ends work early: an AbortSignal, or one that another thread can set while this one works. */
 export interface Stop {
-  /** @throws the reason where the work should end. */
+  /** @throws the reason if the work should end. */
   throwIfAborted(): void;
   /** Calls a function when it is set, for work that waits. */
   whenStopped?(listener: () => void): void;

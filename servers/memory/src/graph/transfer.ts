@@ -13,7 +13,7 @@ const SHOWN_REJECTS = 5;
  * Imports a file below the allowed directories, or a text. Lines that cannot be read are written to `PATH.rejects`, and
  * the first few are in the answer.
  *
- * @throws ToolError `invalid` where not exactly one of the two is given; what the path guard throws.
+ * @throws ToolError `invalid` if not exactly one of the two is given; what the path guard throws.
  */
 export async function importText(
   memory: Memory,
@@ -77,7 +77,7 @@ async function keepRejects(
 /**
  * Writes the graph to a new file below the allowed directories, or returns its text.
  *
- * @throws ToolError `too_large` for a text beyond the budget, `conflict` where the file exists; what the path guard throws.
+ * @throws ToolError `too_large` for a text beyond the budget, `conflict` if the file exists; what the path guard throws.
  */
 export async function exportText(
   memory: Memory,

@@ -95,7 +95,7 @@ export interface IndexedWord {
   readonly query: string;
   /** What its rank counts for. */
   readonly weight: number;
-  /** Whether it is so common that it only counts where the query has no rarer word. */
+  /** Whether it is so common that it only counts if the query has no rarer word. */
   readonly isCommon: boolean;
 }
 

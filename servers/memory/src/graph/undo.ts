@@ -10,7 +10,7 @@ import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
  * Undoes a change of the journal entirely: what it added goes, what it deleted returns, what it renamed or moved goes back.
  * Undoing is itself a change, so it can be undone.
  *
- * @throws ToolError `not_found` for an unknown id; `conflict` where it was undone already, was a hard deletion, or
+ * @throws ToolError `not_found` for an unknown id; `conflict` if it was undone already, was a hard deletion, or
  *   where later changes prevent it.
  */
 export async function undoChange(store: Store, id: number, facts: ChangeFacts) {

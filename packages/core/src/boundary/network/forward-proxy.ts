@@ -17,7 +17,7 @@ export interface NetworkGuard {
   /**
    * A connection to `host` (a name or an IP address without brackets).
    *
-   * @throws Error where it is refused or nobody answers.
+   * @throws Error if it is refused or nobody answers.
    */
   connect(host: string, port: number): Promise<Socket>;
   /** Whether an error of `connect` was a refusal of the policy. */

@@ -46,7 +46,7 @@ export interface HttpClientOptions {
 export interface HttpCookieJar {
   /** @param cookie a Set-Cookie header; one that is not valid for the URL is ignored */
   set(url: URL, cookie: string): void;
-  /** The Cookie header for a URL; empty where there is none. */
+  /** The Cookie header for a URL; empty if there is none. */
   get(url: URL): string;
 }
 
@@ -93,7 +93,7 @@ export class HttpClient {
   /**
    * Gets a URL.
    *
-   * @throws ToolError `denied` and `invalid` by the guard; `timeout` over the budgets; `unavailable` where the network or
+   * @throws ToolError `denied` and `invalid` by the guard; `timeout` over the budgets; `unavailable` if the network or
    * the server fails; `too_large` for headers and encodings over their limits. An error status does not throw
    * here.
    */
@@ -187,7 +187,7 @@ export class HttpClient {
     const isHttps = url.protocol === "https:";
     const port = portOf(url);
     return new Promise((resolve, reject) => {
-      // Node asks for one address where it does not choose the family itself (--no-network-family-autoselection).
+      // Node asks for one address if it does not choose the family itself (--no-network-family-autoselection).
       const lookup: LookupFunction = (host, { all }, done) => {
         guard.place(host, port, signal).then(
           ({ addresses }) =>
@@ -232,7 +232,7 @@ export class HttpClient {
   }
 }
 
-/** Where a response leads; undefined where it is the answer itself. */
+/** Where a response leads; undefined if it is the answer itself. */
 function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
   const { statusCode = 0, headers } = response;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;

@@ -8,7 +8,7 @@ const GONE = /was not bound in the connection|^Cannot find (?:parent )?object/;
 const guarded = new WeakSet<object>();
 
 /**
- * Makes an answer that Playwright cannot read fail its own call. Where the answer to a navigation and the end of its
+ * Makes an answer that Playwright cannot read fail its own call. If the answer to a navigation and the end of its
  * context cross, as when a run is stopped at its deadline, Playwright 1.65 names a response that it has just disposed of.
  * It then throws in its own message loop, which would end this process, and leaves the call without an answer.
  *

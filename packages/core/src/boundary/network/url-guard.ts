@@ -39,13 +39,13 @@ export interface UrlGuard {
    * Resolves a host once and checks every address that it has. One that is refused refuses the host: an attacker's
    * name has a public and a private address and answers with either (DNS rebinding).
    *
-   * @throws ToolError `denied`; `unavailable` where the host has no address.
+   * @throws ToolError `denied`; `unavailable` if the host has no address.
    */
   place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace>;
   /**
    * Opens a TCP connection to a host, to an address that was checked.
    *
-   * @throws ToolError as `place`; the system's error where none of the addresses answers.
+   * @throws ToolError as `place`; the system's error if none of the addresses answers.
    */
   connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
 }

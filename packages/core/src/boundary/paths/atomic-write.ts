@@ -154,7 +154,7 @@ async function demandPermission({ entry, path }: GuardedPlace): Promise<void> {
   }
 }
 
-/** Makes the new name last through a power failure, where the file system lets a directory be synced. */
+/** Makes the new name last through a power failure, if the file system lets a directory be synced. */
 async function syncDirectory(directory: GuardedDirectory): Promise<void> {
   try {
     const handle = await open(directory.entry(""), constants.O_RDONLY);

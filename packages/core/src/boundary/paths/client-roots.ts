@@ -36,7 +36,7 @@ export function narrow(
 
 /**
  * The client's `roots` instead of `configured`, as the official server does, but for two things: a whole file system
- * is taken only where one is configured, and what is configured as read-only stays so.
+ * is taken only if one is configured, and what is configured as read-only stays so.
  */
 export function replace(
   configured: readonly AllowedDirectory[],

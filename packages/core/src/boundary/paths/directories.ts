@@ -27,10 +27,10 @@ export interface DirectoryBoundOptions {
   /**
    * What the client's roots do where directories are configured: `narrow` them, `replace` them (the official
    * server's behaviour, except that `/` is never opened by a client), or nothing (`off`:
-   * then they do not count where nothing is configured, either).
+   * then they do not count if nothing is configured, either).
    */
   readonly mode: "narrow" | "replace" | "off";
-  /** The directory to use where none is configured and the client offers none. */
+  /** The directory to use if none is configured and the client offers none. */
   readonly fallback?: string;
 }
 

@@ -67,7 +67,7 @@ function plain(path: string, text: string): string {
   return path;
 }
 
-/** Undefined where it would lie outside. */
+/** Undefined if it would lie outside. */
 async function belowDirectories(path: string, bound: Bound): Promise<string | undefined> {
   const candidates = bound.directories().map((directory) => resolve(directory.path, path));
   const inside = candidates.filter((candidate) => innermost(candidate, bound) !== undefined);

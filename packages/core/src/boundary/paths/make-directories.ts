@@ -16,7 +16,7 @@ export interface MadeDirectories {
 }
 
 /**
- * Opens the directory at `path`, made with its missing parents where it is not there. Each is made in the opened and
+ * Opens the directory at `path`, made with its missing parents if it is not there. Each is made in the opened and
  * verified directory above it, so that no swapped link can lead the making outside.
  */
 export async function makeDirectories(path: string, context: GuardContext): Promise<MadeDirectories> {
@@ -42,7 +42,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Makes one directory; false where something exists already, even if another program made it a moment ago. */
+/** Makes one directory; false if something exists already, even if another program made it a moment ago. */
 async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
   if (!directory.directory.writable) throw readOnly(path, directory.directory);
   await directory.verify();

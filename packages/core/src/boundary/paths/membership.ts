@@ -36,7 +36,7 @@ export function membershipOf(bound: Bound, platform: Platform): Membership {
     if (isSpecialPlace(realPath, platform)) return undefined;
     const found = innermost(realPath, () => true);
     if (found?.unavailable === undefined) return found;
-    // It may be back, and be read-only where the directory around it is not.
+    // It may be back, and be read-only if the directory around it is not.
     bound.refresh?.();
     return innermost(realPath, (directory) => directory.unavailable === undefined);
   };

@@ -18,8 +18,8 @@ export interface Unnamed {
  * the name one gets it. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
  *
  * @param path what to call `to` in errors
- * @returns `linked` where the old name is still there and to be removed, `moved` where it is gone already
- * @throws EEXIST where `to` is taken; ToolError `conflict` where `entry` is another file by now
+ * @returns `linked` if the old name is still there and to be removed, `moved` if it is gone already
+ * @throws EEXIST where `to` is taken; ToolError `conflict` if `entry` is another file by now
  */
 export async function giveFreeName(
   { entry, identity }: Unnamed,

@@ -110,7 +110,7 @@ function isAncestor({ entry }: GuardedPlace, real: string, directory: string): b
   return one !== undefined && other !== undefined && isSame(one, other);
 }
 
-/** lstat of an entry now, or undefined where nothing is there. */
+/** lstat of an entry now, or undefined if nothing is there. */
 export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
   try {
     return await lstat(parent.entry(name));

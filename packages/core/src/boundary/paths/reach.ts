@@ -5,7 +5,7 @@ import { isAbsolute, join, parse, sep } from "node:path";
 export interface Reach {
   /** Absolute, every link resolved. */
   readonly real: string;
-  /** The names below `real` that do not exist; none where the path leads to something. */
+  /** The names below `real` that do not exist; none if the path leads to something. */
   readonly missing: readonly string[];
   /** False where a dangling link was followed by hand, so that `missing` are not the path's own last names. */
   readonly direct: boolean;

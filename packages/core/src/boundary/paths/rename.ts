@@ -16,7 +16,7 @@ export interface Moved {
  * Moves an entry within one file system. Without `overwrite` the file system itself decides that the name is free.
  * With it, a file or link replaces a file or link, a directory an empty directory.
  *
- * @throws ToolError `conflict`, `invalid`; EXDEV where the places lie on two file systems: nothing was changed then
+ * @throws ToolError `conflict`, `invalid`; EXDEV if the places lie on two file systems: nothing was changed then
  */
 export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
   const { place, stat } = moved;
@@ -57,7 +57,7 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   // Windows replaces no directory.
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
   const replaced = lstatSync(target.entry, { bigint: true, throwIfNoEntry: false });
-  // rename(2) does nothing where both are hard links of one file.
+  // rename(2) does nothing if both are hard links of one file.
   if (replaced !== undefined && isSame(replaced, stat)) unlinkIfSame(place.entry, stat);
   else await rename(place.entry, target.entry);
 }

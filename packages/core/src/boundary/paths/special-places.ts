@@ -45,7 +45,7 @@ const localTypes = new Set([
 /** Special: without content of the user's. Local: reading waits for no network and no other program. */
 export type FileSystemKind = "special" | "local" | "other";
 
-/** The kind of the file system that `path` is on; "other" where that is unknown. About a microsecond. */
+/** The kind of the file system that `path` is on; "other" if that is unknown. About a microsecond. */
 export function fileSystemKind(path: string): FileSystemKind {
   try {
     const { type } = statfsSync(path);

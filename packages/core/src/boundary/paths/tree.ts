@@ -38,7 +38,7 @@ interface CopyContext extends CopyTreeOptions {
  * touched.
  *
  * @returns what was copied, as it was before it was read
- * @throws ToolError `denied` for a device, FIFO or socket, `conflict` where the source changes while it is read
+ * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read
  */
 export async function copyTree(
   from: Spot | GuardedDirectory,

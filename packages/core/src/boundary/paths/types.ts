@@ -16,7 +16,7 @@ export interface AllowedDirectory {
   readonly source: DirectorySource;
   /** False where it was configured as read-only. */
   readonly writable: boolean;
-  /** Why it cannot be used now, for example "does not exist"; absent where it can. Looked up again on use. */
+  /** Why it cannot be used now, for example "does not exist"; absent if it can. Looked up again on use. */
   readonly unavailable?: string;
 }
 
@@ -53,7 +53,7 @@ export interface GuardedDirectory {
   readonly directory: AllowedDirectory;
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
-  /** Throws `conflict` where the directory was swapped since it was opened. Nothing to do on Linux: `entry` cannot be led astray. */
+  /** Throws `conflict` if the directory was swapped since it was opened. Nothing to do on Linux: `entry` cannot be led astray. */
   verify(): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export interface GuardedPlace {
   readonly path: string;
   /** `parent.entry(name)`. */
   readonly entry: string;
-  /** lstat of the entry (a link is not followed), or undefined where nothing is there. */
+  /** lstat of the entry (a link is not followed), or undefined if nothing is there. */
   readonly stat: Stats | undefined;
   /** The parents that were made for it (`createParents`), outermost first. */
   readonly created: readonly string[];
@@ -76,17 +76,17 @@ export interface GuardedPlace {
 export interface LinkTarget {
   /** The link's own text. */
   readonly target: string;
-  /** Whether the target, resolved, is inside the bound; false also where it is broken. */
+  /** Whether the target, resolved, is inside the bound; false also if it is broken. */
   readonly inside: boolean;
 }
 
 export interface WriteOptions {
-  /** `overwrite` (default) replaces or creates; `create` fails with `conflict` where something is there. */
+  /** `overwrite` (default) replaces or creates; `create` fails with `conflict` if something is there. */
   mode?: "overwrite" | "create";
   /** Create missing parent directories. Default false. */
   createParents?: boolean;
   /**
-   * Called with the present content's handle (undefined where there is none) right before the replacement;
+   * Called with the present content's handle (undefined if there is none) right before the replacement;
    * throw to refuse.
    */
   check?(existing: GuardedFile | undefined): Promise<void>;

@@ -4,7 +4,7 @@ import type { HttpSettings } from "./settings.ts";
 
 /** Who may reach the endpoint at all, before it is asked who they are. */
 export interface Access {
-  /** Why a request is refused, for status 403; undefined where it may go on. */
+  /** Why a request is refused, for status 403; undefined if it may go on. */
   refusal(request: IncomingMessage): string | undefined;
   /** Lets a page of an allowed origin read the answers (CORS). */
   allowReading(request: IncomingMessage, response: ServerResponse): void;

@@ -6,7 +6,7 @@ export interface EventLimits {
   readonly perSession: number;
 }
 
-/** An event of a stream: JSON text, or nothing where it only marks the beginning of the stream. */
+/** An event of a stream: JSON text, or nothing if it only marks the beginning of the stream. */
 export interface StoredEvent {
   readonly id: string;
   readonly number: number;
@@ -57,7 +57,7 @@ export class EventStores {
 
 /**
  * The latest events of one session, oldest dropped first. An event id names its stream, so that a client resumes
- * only what it lost, and only where nothing after its last event is missing.
+ * only what it lost, and only if nothing after its last event is missing.
  */
 export class EventStore {
   readonly #limit: number;

@@ -18,7 +18,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** A header once, without blanks around it; undefined where it is missing. */
+/** A header once, without blanks around it; undefined if it is missing. */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return (Array.isArray(value) ? value.join(", ") : value)?.trim();
@@ -94,7 +94,7 @@ function nameProblem(headers: IncomingHttpHeaders, { method, params }: RequestMe
   return typeof value === "string" && name !== value ? mismatch(given, body) : undefined;
 }
 
-/** A header's value, which `=?base64?…?=` carries where it has other characters than ASCII. */
+/** A header's value, which `=?base64?…?=` carries if it has other characters than ASCII. */
 function decoded(value: string): string | undefined {
   const base64 = /^=\?base64\?(.*)\?=$/s.exec(value)?.[1];
   if (base64 === undefined) return value;

@@ -10,7 +10,7 @@ import type { HttpSettings } from "./settings.ts";
  * An HTTPS server whose certificate is read again when its files change, so that a renewal needs no restart. Connections
  * that are open keep theirs; a pair that does not fit is reported and the last good one stays.
  *
- * @throws Error where the certificate or its key cannot be read or do not fit.
+ * @throws Error if the certificate or its key cannot be read or do not fit.
  */
 export async function secureServer(
   files: NonNullable<HttpSettings["tls"]>,

@@ -158,7 +158,7 @@ function expectedOfValue(value: unknown): Expected {
   return { answered: true, id: isId ? id : undefined };
 }
 
-/** A line that JSON-RPC has a form for. @returns its id, where it answers something. */
+/** A line that JSON-RPC has a form for. @returns its id, if it answers something. */
 function checked(message: unknown): Expected {
   expect(message).toMatchObject({ jsonrpc: "2.0" });
   if (typeof message !== "object" || message === null) throw new Error("not an object");

@@ -43,7 +43,7 @@ function blocksOf(rows: readonly (readonly Cell[])[]): string[][][] {
   return blocks;
 }
 
-/** A cell as a reader sees it; a date without its time where it has none. */
+/** A cell as a reader sees it; a date without its time if it has none. */
 function shown(cell: Cell): string {
   if (cell instanceof Date)
     return cell

@@ -31,7 +31,7 @@ export function partsOf(bytes: Uint8Array): Parts {
   });
 }
 
-/** A part's XML; undefined where there is no such part. Entities of a DTD are not expanded. */
+/** A part's XML; undefined if there is no such part. Entities of a DTD are not expanded. */
 export function xmlOf(parts: Parts, name: string): XmlDocument | undefined {
   const part = parts[name];
   return part && parseDocument(strFromU8(part), { xmlMode: true });

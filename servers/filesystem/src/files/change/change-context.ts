@@ -16,7 +16,7 @@ export interface ChangeContext {
   readonly threads: ThreadPool;
 }
 
-/** Opens the file at `path`, or returns undefined where nothing is there. Close its handle. */
+/** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
 export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
   // Looked at first, because the guard's `not_found` compares the names in the directory to suggest one.
   const place = await placeOf(guard, path).catch(orNothing);
@@ -30,7 +30,7 @@ export function orNothing(error: unknown): undefined {
 }
 
 /**
- * The real path that `path` is locked under, that of the file that writing through it would change. Where nothing is
+ * The real path that `path` is locked under, that of the file that writing through it would change. If nothing is
  * there yet, the real path that it will get.
  */
 export async function lockPath(guard: PathGuard, path: string): Promise<string> {
@@ -49,7 +49,7 @@ export async function entryPath(guard: PathGuard, path: string): Promise<string>
 }
 
 /**
- * Creates the parents of `path`, runs `work`, and removes them again where it fails.
+ * Creates the parents of `path`, runs `work`, and removes them again if it fails.
  *
  * @param work gets the directories that were created, outermost first.
  */

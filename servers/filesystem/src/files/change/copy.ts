@@ -56,7 +56,7 @@ export interface Copied {
  * sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is followed; links
  * below it are copied as links where they lead inside the bound.
  *
- * @throws ToolError `conflict` where something is at the destination, `too_large` beyond 100,000 entries,
+ * @throws ToolError `conflict` if something is at the destination, `too_large` beyond 100,000 entries,
  * `invalid` for a copy into itself.
  */
 export async function copy(context: ChangeContext, request: CopyRequest): Promise<Copied> {

@@ -15,7 +15,7 @@ export interface DeletePlan {
   readonly content: Content | undefined;
   /** Bytes of all files. */
   readonly bytes: number;
-  /** Why it could not be undone; undefined where it could. */
+  /** Why it could not be undone; undefined if it could. */
   readonly final: string | undefined;
   /** What the user must be asked first; undefined where nothing needs to be. */
   readonly question: string | undefined;
@@ -56,7 +56,7 @@ export async function planDelete(
 /**
  * Deletes what was planned: into the journal, or for good where `final` says so.
  *
- * @throws ToolError `conflict` where more is there now than in the plan.
+ * @throws ToolError `conflict` if more is there now than in the plan.
  */
 export async function deletePlanned(
   context: ChangeContext,

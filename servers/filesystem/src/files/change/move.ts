@@ -28,7 +28,7 @@ export interface Moved {
 /**
  * Moves or renames a file, a directory or a link (as a link), atomically.
  *
- * @throws ToolError `conflict` where something is at the destination, decided by the file system; `not_found`.
+ * @throws ToolError `conflict` if something is at the destination, decided by the file system; `not_found`.
  */
 export async function move(context: ChangeContext, request: MoveRequest): Promise<Moved> {
   const from = await context.guard.resolve(request.source);
@@ -46,7 +46,7 @@ export async function move(context: ChangeContext, request: MoveRequest): Promis
 /**
  * A move whose recording has begun; the caller holds the locks of both places.
  *
- * @param options.afterwards runs when the move is done; where it fails the move is taken back.
+ * @param options.afterwards runs when the move is done; if it fails the move is taken back.
  */
 export async function moveRecorded(
   context: ChangeContext,

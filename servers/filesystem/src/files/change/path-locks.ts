@@ -13,7 +13,7 @@ export class Locks {
   /**
    * Runs `work` while holding the locks of all `paths` (absolute real paths).
    *
-   * @throws the signal's reason where it aborts before the locks are held.
+   * @throws the signal's reason if it aborts before the locks are held.
    */
   async hold<Result>(
     paths: readonly string[],

@@ -9,7 +9,7 @@ import { type ChangeContext, openIfThere, withParents } from "./change-context.t
 /** A file's content as it was read before it is changed. */
 export interface Before {
   readonly stat: Stats;
-  /** Undefined where the file is too large to hold. */
+  /** Undefined if the file is too large to hold. */
   readonly bytes: Buffer | undefined;
   /** Known where the bytes are, or where it was asked for. */
   readonly hash: string | undefined;
@@ -46,7 +46,7 @@ export async function readBefore(
 /**
  * Compares a content with the hash that the caller expects.
  *
- * @throws ToolError `conflict` where it is another, or where there is none.
+ * @throws ToolError `conflict` if it is another, or if there is none.
  */
 export function checkExpected(path: string, before: Before | undefined, expected: string | undefined): void {
   if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash))) return;

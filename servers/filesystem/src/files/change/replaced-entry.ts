@@ -7,8 +7,8 @@ import type { ChangeContext } from "./change-context.ts";
 /**
  * Keeps what is at `path` as the image of a change that is going to replace it.
  *
- * @returns its bytes, or undefined where nothing is there.
- * @throws ToolError `conflict` where it may not be replaced: without `overwrite`, a directory, or a link that is
+ * @returns its bytes, or undefined if nothing is there.
+ * @throws ToolError `conflict` if it may not be replaced: without `overwrite`, a directory, or a link that is
  * refused.
  */
 export async function keepDisplaced(
@@ -50,7 +50,7 @@ export async function replaceQuestion(
 }
 
 /**
- * `Overwrite "…"? Its present content will be permanently lost: …`, or undefined where the journal keeps that
+ * `Overwrite "…"? Its present content will be permanently lost: …`, or undefined if the journal keeps that
  * many bytes.
  */
 export async function lossQuestion(

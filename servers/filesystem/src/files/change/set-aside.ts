@@ -80,8 +80,8 @@ function imageSpot(image: string) {
 /**
  * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may be at `path`.
  *
- * @param options.ready called when it is whole and only needs its name; where it fails, all stays as it was.
- * @throws ToolError `conflict` where something is there; then the image stays.
+ * @param options.ready called when it is whole and only needs its name; if it fails, all stays as it was.
+ * @throws ToolError `conflict` if something is there; then the image stays.
  */
 export async function bringBack(
   guard: PathGuard,
@@ -117,7 +117,7 @@ export async function discard(guard: PathGuard, parent: GuardedDirectory, name: 
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }
 
-/** Renames, or returns false where the places lie on different file systems. */
+/** Renames, or returns false if the places lie on different file systems. */
 async function renamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

@@ -42,7 +42,7 @@ export interface Written {
   readonly lines: LineCounts | undefined;
   readonly hash: string;
   readonly encoding: Encoding;
-  /** The encoding before, where it was another. */
+  /** The encoding before, if it was another. */
   readonly encodingBefore: Encoding | undefined;
   /** Undefined where the file had this content already. */
   readonly receipt: Receipt | undefined;
@@ -72,7 +72,7 @@ export async function write(context: ChangeContext, request: WriteRequest): Prom
 }
 
 /**
- * The question to ask before an overwriting that nothing can take back; undefined where the journal can, or where
+ * The question to ask before an overwriting that nothing can take back; undefined if the journal can, or where
  * nothing is lost.
  */
 export async function overwriteQuestion(

@@ -17,7 +17,7 @@ export interface EditWork extends EditOptions {
 export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
   /** Undefined where the edits change nothing. */
   readonly after: Uint8Array | undefined;
-  /** Unified; empty where the edits change nothing. */
+  /** Unified; empty if the edits change nothing. */
   readonly diff: string;
 }
 

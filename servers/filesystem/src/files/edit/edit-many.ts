@@ -25,7 +25,7 @@ export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
  * every file before the first is changed; then each file is changed only if it still is the one that was looked at.
  *
  * @param ignored patterns of the `--ignore` option.
- * @throws ToolError as `edit` does, `not_found` where no file holds one of the texts, `too_large` for too many files.
+ * @throws ToolError as `edit` does, `not_found` if no file holds one of the texts, `too_large` for too many files.
  */
 export async function editMany(
   context: ChangeContext,

@@ -49,7 +49,7 @@ export function editText(
  * Does edits that have nothing to do with each other in one go, so that a large text is put together once and not once
  * per edit. The outcome is the same as of `editInTurn`.
  *
- * @returns undefined where they may have to do with each other, or one does not match once.
+ * @returns undefined if they may have to do with each other, or one does not match once.
  */
 export function editTogether(text: string, edits: readonly Edit[]): EditedText | undefined {
   const wanted = edits.map(({ oldText }) => withLf(oldText));

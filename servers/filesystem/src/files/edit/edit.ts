@@ -31,7 +31,7 @@ export interface Edited extends Omit<EditedBytes, "after"> {
   readonly path: string;
   /** Of the content after the edits. */
   readonly hash: string;
-  /** Undefined where nothing was changed. */
+  /** Undefined if nothing was changed. */
   readonly receipt: Receipt | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Edited extends Omit<EditedBytes, "after"> {
  * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line ends stay; outside of the
  * edited places no byte changes.
  *
- * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` where the file is
+ * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` if the file is
  * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
  */
 export async function edit(context: ChangeContext, request: EditRequest): Promise<Edited> {
@@ -87,7 +87,7 @@ export interface Editable {
 }
 
 /**
- * Reads a file that is to be edited; undefined where nothing is there.
+ * Reads a file that is to be edited; undefined if nothing is there.
  *
  * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte by byte, `too_large`
  * beyond 32 MiB.

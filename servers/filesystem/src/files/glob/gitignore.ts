@@ -117,7 +117,7 @@ interface Rule {
 /** The rules of one ignore file. */
 export interface IgnoreRules {
   /**
-   * What the last matching rule says: true for hidden, false for shown (`!`), undefined where none matches. The
+   * What the last matching rule says: true for hidden, false for shown (`!`), undefined if none matches. The
    * Unicode form of names (NFC, NFD) does not count, as with git on macOS (core.precomposeUnicode).
    *
    * @param path below the file's directory, with `/` between components.

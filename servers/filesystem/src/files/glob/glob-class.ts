@@ -17,7 +17,7 @@ const POSIX_CLASSES = new Set([
   "xdigit",
 ]);
 
-/** Where the class that opens at `start` closes; undefined where it does not, so that `[` is an ordinary character. */
+/** Where the class that opens at `start` closes; undefined if it does not, so that `[` is an ordinary character. */
 export function classEnd(glob: string, start: number): number | undefined {
   let at = start + 1;
   if (glob.charAt(at) === "!" || glob.charAt(at) === "^") at += 1;
@@ -36,7 +36,7 @@ export function classEnd(glob: string, start: number): number | undefined {
 /**
  * The body of a class as the source of a regular expression's class. It never matches `/`.
  *
- * @returns undefined where a range runs backwards, `[z-a]`.
+ * @returns undefined if a range runs backwards, `[z-a]`.
  */
 export function classSource(body: string): string | undefined {
   const negated = body.startsWith("!") || body.startsWith("^");

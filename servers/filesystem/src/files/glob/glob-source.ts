@@ -156,7 +156,7 @@ class GlobParser {
     });
   }
 
-  /** The alternatives of a group up to and with its closing character; undefined where that is missing. */
+  /** The alternatives of a group up to and with its closing character; undefined if that is missing. */
   #alternatives(separator: string, close: string, atBegin: boolean): string | undefined {
     const found: string[] = [];
     while (true) {

@@ -10,7 +10,7 @@ import type { Change } from "./change-record.ts";
 
 /**
  * The unified diff of what a change did to a text file. The content after it is that of the file now, or what a later
- * change found there; undefined where neither is known, and for anything but a text.
+ * change found there; undefined if neither is known, and for anything but a text.
  */
 export async function diffOfChange(
   context: ChangeContext,

@@ -78,7 +78,7 @@ export const changeSchema = z.object({
   destination: z.string().optional(),
   /** For `undo`: the change that it took back. */
   undoes: z.string().optional(),
-  /** Absent where nothing can take it back; then `final` says why. */
+  /** Absent if nothing can take it back; then `final` says why. */
   effect: effectSchema.optional(),
   final: z.string().optional(),
   size_before: z.number().optional(),

@@ -38,9 +38,9 @@ function userName(): string {
 }
 
 /**
- * The directory `journal` in the first of `candidates` where it can be ours alone and outside the bound.
+ * The directory `journal` in the first of `candidates` if it can be ours alone and outside the bound.
  *
- * @param create makes it where it is missing; otherwise the path of one that is missing may come back.
+ * @param create makes it if it is missing; otherwise the path of one that is missing may come back.
  * @returns its real path, and whether it lasts: false for a second choice in the directory for temporary files, which
  * a restart of the machine may empty. Or why none will do.
  */

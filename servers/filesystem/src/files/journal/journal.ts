@@ -80,7 +80,7 @@ export class Journal {
     this.mostImageBytes = this.#options.mostImageBytes;
   }
 
-  /** The journal for changes at an absolute path, made where it is missing; or why there is none. */
+  /** The journal for changes at an absolute path, made if it is missing; or why there is none. */
   async open(path: string): Promise<{ directory: string } | { reason: string }> {
     const opened = await this.#openAll(true);
     if ("reason" in opened) return opened;
@@ -103,7 +103,7 @@ export class Journal {
     return { directory };
   }
 
-  /** Why a change at `path` that needs an image of `bytes` bytes could not be undone; undefined where it could. */
+  /** Why a change at `path` that needs an image of `bytes` bytes could not be undone; undefined if it could. */
   async whyFinal(path: string, bytes: number): Promise<string | undefined> {
     const opened = await this.open(path);
     return "reason" in opened ? opened.reason : this.whyNoImage(bytes);
@@ -172,7 +172,7 @@ export class Journal {
   }
 
   /**
-   * Does what needs room on the journal's disk. Where that is full, the oldest changes of this journal go until there is.
+   * Does what needs room on the journal's disk. If that is full, the oldest changes of this journal go until there is.
    *
    * @param need.keep a change that is needed now.
    */
@@ -244,7 +244,7 @@ export class Journal {
   /**
    * One change.
    *
-   * @throws ToolError `not_found` where there is none of this id inside the bound, `unavailable` without a journal.
+   * @throws ToolError `not_found` if there is none of this id inside the bound, `unavailable` without a journal.
    */
   async get(id: string): Promise<{ directory: string; change: Change }> {
     const entry = (await this.#entries()).find((one) => one.id === id);

@@ -2,7 +2,7 @@ import { grouped, oneLine } from "@refmcp/core/answer";
 import { counted } from "../wording.ts";
 import type { Receipt } from "./recording.ts";
 
-/** What an answer says about the journal, in sentences; none where nothing was changed. */
+/** What an answer says about the journal, in sentences; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
   if (receipt === undefined) return [];
   const { changeId, final, note } = receipt;

@@ -6,9 +6,9 @@ import { type Journal, notJournaled } from "./journal.ts";
 
 /** What the caller learns about the journal from a change. */
 export interface Receipt {
-  /** For `undo_change`; undefined where there is no journal. */
+  /** For `undo_change`; undefined if there is no journal. */
   readonly changeId: string | undefined;
-  /** Why it cannot be undone; undefined where it can. */
+  /** Why it cannot be undone; undefined if it can. */
   readonly final: string | undefined;
   /** What the user should know about the journal; in the first answer only. */
   readonly note?: string | undefined;
@@ -25,7 +25,7 @@ export interface Subject {
 
 /**
  * One change on its way into the journal: first its image (what is there now), then its entry, then the caller
- * makes the change, and calls `drop` where that fails. Without a journal nothing is kept and `final` says why.
+ * makes the change, and calls `drop` if that fails. Without a journal nothing is kept and `final` says why.
  */
 export class Recording {
   readonly #journal: Journal;
@@ -100,7 +100,7 @@ export class Recording {
     );
   }
 
-  /** Makes the change, and forgets it where that fails. */
+  /** Makes the change, and forgets it if that fails. */
   async made<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();

@@ -31,7 +31,7 @@ type Kind<Name extends Effect["kind"]> = Extract<Effect, { kind: Name }>;
 /**
  * Takes a change back. The undo is recorded as a change too, so undoing it redoes the first one.
  *
- * @throws ToolError `conflict` where what the change left has changed since, `denied` for a change that
+ * @throws ToolError `conflict` if what the change left has changed since, `denied` for a change that
  * nothing can take back, `not_found` for an unknown id.
  */
 export async function undo(context: ChangeContext, id: string, signal?: AbortSignal): Promise<Undone> {

@@ -11,7 +11,7 @@ const MEASURE_BYTES = 4 * CHUNK_BYTES;
 /** How much is read at a time backwards from the end, in bytes. */
 const TAIL_CHUNK_BYTES = 16_384;
 
-/** The lines of a text in `source`. A line's end belongs to it; a lone CR ends lines only where nothing else does. */
+/** The lines of a text in `source`. A line's end belongs to it; a lone CR ends lines only if nothing else does. */
 export class Lines {
   readonly #source: Source;
   readonly #form: TextForm;
@@ -103,7 +103,7 @@ export class Lines {
   /**
    * Goes forward over `chars` characters of the line at `position`.
    *
-   * @throws ToolError `invalid` where the line is shorter.
+   * @throws ToolError `invalid` if the line is shorter.
    */
   async column(position: number, chars: number, line: number): Promise<number> {
     let left = chars;
@@ -124,7 +124,7 @@ export class Lines {
   /**
    * The characters of the line from `position` to its end.
    *
-   * @returns `exact: false` where the line is too long to measure; then `chars` is a lower bound.
+   * @returns `exact: false` if the line is too long to measure; then `chars` is a lower bound.
    */
   async restOfLine(position: number): Promise<{ chars: number; exact: boolean }> {
     let chars = 0;

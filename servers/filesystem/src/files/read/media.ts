@@ -33,7 +33,7 @@ export interface Scaling {
   readonly to: PictureSize;
 }
 
-/** A binary file: its content, or where that cannot be shown, a link to it. */
+/** A binary file: its content, or if that cannot be shown, a link to it. */
 export type Media =
   | {
       readonly kind: "image" | "audio";

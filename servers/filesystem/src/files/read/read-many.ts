@@ -37,7 +37,7 @@ export interface ManyTexts {
   readonly files: readonly OneOfMany[];
   /** How many of the last paths did not fit at all. */
   readonly hidden: number;
-  /** The directory that all paths begin with, with a slash at its end; empty where it is not worth naming. */
+  /** The directory that all paths begin with, with a slash at its end; empty if it is not worth naming. */
   readonly shared: string;
 }
 

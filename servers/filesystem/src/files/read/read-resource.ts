@@ -37,7 +37,7 @@ export async function readWhole(guard: PathGuard, path: string): Promise<Whole> 
   });
 }
 
-/** The names in a directory, sorted; undefined where the path is a file. */
+/** The names in a directory, sorted; undefined if the path is a file. */
 async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
   const directory = await directoryAt(guard, path);
   if (directory === undefined) return undefined;

@@ -60,7 +60,7 @@ export interface TextPart extends TextForm {
   readonly next: { readonly offset: number; readonly column: number } | undefined;
   /** How much of the line that was cut is missing: at its end, or at its start for `tail`. */
   readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
-  /** For `tail`: how many of the lines asked for did not fit in front; undefined where all did. */
+  /** For `tail`: how many of the lines asked for did not fit in front; undefined if all did. */
   readonly leftOut: number | undefined;
 }
 
@@ -110,7 +110,7 @@ function fromEnd(offset: number | undefined): number | undefined {
   return offset !== undefined && offset < 0 ? -offset : undefined;
 }
 
-/** The text of a PDF; undefined where the file is none. */
+/** The text of a PDF; undefined if the file is none. */
 async function readPdf(
   file: GuardedFile,
   source: Source,

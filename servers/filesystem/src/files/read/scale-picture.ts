@@ -27,7 +27,7 @@ const Jimp = createJimp({ formats: [jpeg, png], plugins: [methods] });
 /**
  * A JPEG or PNG that fits into an answer, turned as its EXIF data says. A PNG stays one where that is small enough.
  *
- * @returns undefined where the picture cannot be decoded.
+ * @returns undefined if the picture cannot be decoded.
  */
 export async function scalePicture({
   bytes,

@@ -8,7 +8,7 @@ export const WHOLE_BYTES = 8 * 1024 * 1024;
 /** How much is read at a time from a larger file. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** The bytes of an opened file: in memory where it is small, read piece by piece where it is not. */
+/** The bytes of an opened file: in memory where it is small, read piece by piece if it is not. */
 export interface Source {
   /** Bytes. */
   readonly size: number;

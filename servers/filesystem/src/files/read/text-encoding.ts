@@ -54,13 +54,13 @@ export function markedEncoding(bytes: Buffer): Encoding | undefined {
   return BOMS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))?.encoding;
 }
 
-/** The byte order mark of an encoding; empty where it has none. */
+/** The byte order mark of an encoding; empty if it has none. */
 export function bomOf(encoding: Encoding): Buffer {
   return BOMS.find((mark) => mark.encoding === encoding)?.bytes ?? Buffer.alloc(0);
 }
 
 /**
- * The form of the text in `bytes`, the front of a file or all of it; where it is neither UTF-8 nor UTF-16, its encoding
+ * The form of the text in `bytes`, the front of a file or all of it; if it is neither UTF-8 nor UTF-16, its encoding
  * is guessed.
  *
  * @param options see `detect`.
@@ -155,7 +155,7 @@ export function decode(bytes: Buffer, form: Pick<TextForm, "encoding" | "bom" | 
 /**
  * Text → bytes, the byte order mark in front where the form has one.
  *
- * @throws ToolError `invalid` where the encoding has no byte for a character.
+ * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
 export function encode(text: string, form: Pick<TextForm, "encoding" | "bom" | "damaged">): Buffer {
   const body = encodeBody(text, form);

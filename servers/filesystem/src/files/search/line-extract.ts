@@ -7,7 +7,7 @@ export interface FoundLine {
   line: number;
   /** Its text; of a long line the part around the match, with `…` where it was cut. */
   text: string;
-  /** Where the match begins in the whole line, from 1, in UTF-16 code units; only where the text was cut. */
+  /** Where the match begins in the whole line, from 1, in UTF-16 code units; only if the text was cut. */
   column?: number;
   /** The lines before and after it that were asked for and are not shown with another match. */
   before?: string[];
@@ -31,7 +31,7 @@ export interface Extract {
   readonly lines: FoundLine[];
   /** Whether more lines match after these. */
   readonly more: boolean;
-  /** How many lines match, where all were counted. */
+  /** How many lines match, if all were counted. */
   readonly total: number;
 }
 

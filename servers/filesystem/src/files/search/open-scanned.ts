@@ -7,7 +7,7 @@ import { FILE_FLAGS } from "../tree/open-below.ts";
  * that very path: on Linux by the kernel's own path for it, elsewhere by real path and inode. About 15 µs.
  *
  * @param at path for fs calls on the directory.
- * @returns the descriptor and its size in bytes, or undefined where the file is gone, was swapped for a link or cannot be read.
+ * @returns the descriptor and its size in bytes, or undefined if the file is gone, was swapped for a link or cannot be read.
  */
 export function openScanned(
   at: string,

@@ -44,7 +44,7 @@ export interface TextPage {
   next_cursor?: string;
 }
 
-/** The last line that was shown; `DONE` where nothing of the file is left. */
+/** The last line that was shown; `DONE` if nothing of the file is left. */
 export type TextPosition = readonly [path: string, line: number];
 export const DONE = Number.MAX_SAFE_INTEGER;
 const position = z.tuple([z.string(), z.number()]);
@@ -134,7 +134,7 @@ export class TextPages {
     return { lines: mode === "counts" ? total : matches.length, matches, more };
   }
 
-  /** Undefined where the file is gone, swapped for a link or not to be read. */
+  /** Undefined if the file is gone, swapped for a link or not to be read. */
   async #withFile<Value>(
     path: string,
     work: (file: GuardedFile) => Promise<Value>,

@@ -55,7 +55,7 @@ export class Block {
  * The text of an open file in blocks of whole lines: UTF-16 where a byte order mark says so, UTF-8, or the encoding
  * that its beginning looks like.
  *
- * @param size in bytes, where it is known.
+ * @param size in bytes, if it is known.
  * @returns whether it is text: false as soon as a NUL byte shows that it is not.
  */
 export function readBlocks(

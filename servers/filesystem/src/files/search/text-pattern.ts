@@ -92,7 +92,7 @@ function flagsFor(source: string, flags: string): string {
   }
 }
 
-/** Lines are matched many at a time where it can be ruled out that a match begins in one and ends in another. */
+/** Lines are matched many at a time if it can be ruled out that a match begins in one and ends in another. */
 function manyLines(source: string): string | undefined {
   if (/\(\?<?[=!]/.test(source)) return undefined;
   const tokens = source.match(TOKEN) ?? [];

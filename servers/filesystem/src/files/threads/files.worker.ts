@@ -98,7 +98,7 @@ function matcherOf(pattern: TextPattern): LineMatcher {
   return last.matcher;
 }
 
-/** Nothing where the system fails to read the file. */
+/** Nothing if the system fails to read the file. */
 function extract(fd: number, matcher: LineMatcher, request: ExtractRequest, size?: number): Extract {
   try {
     return extractLines(fd, matcher, request, size);

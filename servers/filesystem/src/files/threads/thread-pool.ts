@@ -62,7 +62,7 @@ export class ThreadPool {
     throw new ToolError(answer.refusal.kind, answer.refusal.message, answer.refusal);
   }
 
-  /** The same within a time, in milliseconds. @throws what `late` gives where that is over. */
+  /** The same within a time, in milliseconds. @throws what `late` gives if that is over. */
   async runWithin<K extends Kind>(
     ms: number,
     late: () => ToolError,

@@ -24,7 +24,7 @@ interface Branch {
   readonly path: string;
   readonly depth: number;
   readonly ignore: IgnoreScope | undefined;
-  /** What may be shown of it; undefined where it was not or cannot be read. */
+  /** What may be shown of it; undefined if it was not or cannot be read. */
   entries: readonly Entry[] | undefined;
   /** How many of the entries are shown. */
   shown: number;
@@ -217,7 +217,7 @@ function moreLine(more: number, depth: number): string {
   return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
 }
 
-/** Quoted where it is not plainly a name: with control characters, outer spaces, or what our own lines begin and end with. */
+/** Quoted if it is not plainly a name: with control characters, outer spaces, or what our own lines begin and end with. */
 function plainName(name: string): string {
   const line = oneLine(name);
   return line !== name || /^[\s"+[]|[\s@=/]$/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;

@@ -52,7 +52,7 @@ export interface Listing {
 interface Found {
   readonly name: string;
   readonly type: EntryType;
-  /** What it is sorted by, descending; 0 where it is sorted by name. */
+  /** What it is sorted by, descending; 0 if it is sorted by name. */
   readonly key: number;
 }
 

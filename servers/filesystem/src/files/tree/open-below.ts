@@ -27,7 +27,7 @@ export interface WalkedDirectory {
   readonly realPath: string;
   /** The entries in the order of their names (by UTF-16 code units); undefined where they cannot be read. */
   entries(): Entry[] | undefined;
-  /** lstat of the entry `name`; undefined where it is gone. */
+  /** lstat of the entry `name`; undefined if it is gone. */
   stat(name: string): Stats | undefined;
   /** A path for fs calls on the entry `name`, good until `close`. */
   entry(name: string): string;
@@ -175,7 +175,7 @@ export function typeOf(entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "i
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-/** lstat of an entry; undefined where it is gone or cannot be read. */
+/** lstat of an entry; undefined if it is gone or cannot be read. */
 export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -64,7 +64,7 @@ const FRAME = 1_000;
  * Files and directories below `path` whose name or path matches a glob, in pages. Links are met, not followed.
  *
  * @param extraIgnored patterns of the `--ignore` option.
- * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` where a search that has to see
+ * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that has to see
  * everything before it can answer (sorted by time or size) took too long.
  */
 export async function searchNames(

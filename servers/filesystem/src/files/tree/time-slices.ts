@@ -28,7 +28,7 @@ export class TimeSlices {
     return performance.now() >= this.#sliceEnd;
   }
 
-  /** @throws the signal's reason where it aborted. */
+  /** @throws the signal's reason if it aborted. */
   async rest(): Promise<void> {
     await setImmediate();
     this.#signal?.throwIfAborted();

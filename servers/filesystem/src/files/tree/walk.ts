@@ -65,7 +65,7 @@ interface Frame {
  * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth
  * and the size of single directories. `root` stays the caller's to close.
  *
- * @throws the signal's reason where it aborts.
+ * @throws the signal's reason if it aborts.
  */
 export async function walk(
   guard: PathGuard,

@@ -3,7 +3,7 @@ import type { Repository } from "../open/repository.ts";
 import { LOG_ARGS } from "../read/log.ts";
 import { pathText, records } from "../run/text.ts";
 
-/** Asks the user; rejects where they do not agree. */
+/** Asks the user; rejects if they do not agree. */
 export type Confirm = (question: string) => Promise<void>;
 
 /** What a destructive command did, and how to take it back. */

@@ -153,7 +153,7 @@ export async function dropStash(repository: Repository, stash: string, confirm: 
   };
 }
 
-/** Replaces a remote branch, only where it still is at the commit that was fetched last. */
+/** Replaces a remote branch, only if it still is at the commit that was fetched last. */
 export async function forcePush(
   git: Git,
   repository: Repository,

@@ -26,7 +26,7 @@ export const HOOKS = {
 
 /**
  * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `ask` asks the user, `off`
- * (and `ask` where nobody can be asked) leaves them out and says so, where the official server says nothing.
+ * (and `ask` if nobody can be asked) leaves them out and says so, if the official server says nothing.
  *
  * @param confirm asks the user; left out, the hooks are not run whatever the option says
  */

@@ -24,7 +24,7 @@ export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
   return { entries, overrides: git.overrides(entries, dormant) };
 }
 
-/** Directories that were made for what is not done yet; where the server ends first, they go with it. */
+/** Directories that were made for what is not done yet; if the server ends first, they go with it. */
 const unfinished = new Set<string>();
 process.on("exit", () => {
   for (const directory of unfinished) rmSync(directory, { recursive: true, force: true });

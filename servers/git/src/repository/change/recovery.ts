@@ -16,7 +16,7 @@ export interface Recovery {
  * Keeps the state of the working tree and the index under a recovery ref, in the form of a stash, so that `git stash apply` takes it.
  *
  * @param files keep only these, tracked or not; by default all tracked files
- * @returns undefined where there is nothing that HEAD does not have
+ * @returns undefined if there is nothing that HEAD does not have
  */
 export async function keepWorktree(
   repository: Repository,

@@ -20,7 +20,7 @@ type Entry = readonly [mode: number, path: string];
  *
  * @param file the index
  * @param oidBytes 20, or 32 with SHA-256
- * @param list asks git for the entries (`ls-files --stage -z`) where the file is not of the plain kind
+ * @param list asks git for the entries (`ls-files --stage -z`) if the file is not of the plain kind
  * @returns the paths of its submodules
  * @throws ToolError `denied`, code `corrupt_index`
  */

@@ -10,7 +10,7 @@ export interface Location {
   readonly gitDir: string;
   /** Where refs and objects are; differs from `gitDir` in a linked worktree. */
   readonly commonDir: string;
-  /** Whether all of it belongs to the user of this process; undefined where the system cannot tell (Windows). */
+  /** Whether all of it belongs to the user of this process; undefined if the system cannot tell (Windows). */
   readonly owned: boolean | undefined;
 }
 
@@ -168,7 +168,7 @@ async function insideLink(path: string, guard: PathGuard): Promise<void> {
     throw outside(`link "${oneLine(basename(path))}"`, guard);
 }
 
-/** Whether everything belongs to this process' user (CVE-2022-24765); git is asked where it does not. */
+/** Whether everything belongs to this process' user (CVE-2022-24765); git is asked if it does not. */
 async function isOwned(paths: readonly string[]): Promise<boolean | undefined> {
   const user = process.geteuid?.();
   if (user === undefined) return undefined;

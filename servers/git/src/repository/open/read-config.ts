@@ -92,7 +92,7 @@ export function stateOf(file: string): string {
   return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
-/** Where a file really is; itself where there is none. */
+/** Where a file really is; itself if there is none. */
 export function realOf(path: string): string {
   try {
     return realpathSync.native(path);

@@ -109,7 +109,7 @@ export class Repository {
    * Runs git and returns its stdout.
    *
    * @param doing what is tried, for the error: `read the log`
-   * @throws ToolError where the exit code is not 0 (unless the output was cut)
+   * @throws ToolError if the exit code is not 0 (unless the output was cut)
    */
   async output(args: readonly string[], doing: string, options: RunOptions = {}): Promise<Buffer> {
     const result = await this.run(args, options);
@@ -151,7 +151,7 @@ export class Repository {
     return readConfig((args) => this.#spawn(args, {}, worktree, standingOverrides()), guard, files);
   }
 
-  /** Checks the index and finds its submodules; `corrupt_index` where a path of it leads out of the working tree. */
+  /** Checks the index and finds its submodules; `corrupt_index` if a path of it leads out of the working tree. */
   readIndex(config: readonly ConfigEntry[]): Promise<string[]> {
     const { gitDir, worktree } = this.location;
     const oidBytes = lastValue(config, "extensions.objectformat") === "sha256" ? 32 : 20;

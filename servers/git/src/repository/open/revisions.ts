@@ -71,7 +71,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
   throw badRevision(revision, nearest(revision, names));
 }
 
-/** For what needs a commit where none is yet. */
+/** For what needs a commit if none is yet. */
 export function noCommits(): ToolError {
   return new ToolError("not_found", "The current branch has no commits yet.", {
     code: "no_commits",

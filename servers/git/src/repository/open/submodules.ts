@@ -14,7 +14,7 @@ const MAX_SUBMODULES = 500;
  * that look at the working tree (`add`, `stash`, `commit`), with the submodule's own configuration; it passes
  * GIT_CONFIG_COUNT on, so what is set for the outer command holds there as well.
  *
- * @throws ToolError where a submodule's git directory is outside the bound
+ * @throws ToolError if a submodule's git directory is outside the bound
  */
 export async function submoduleOverrides(repository: Repository, git: Git): Promise<ConfigPair[]> {
   const { guard } = git;

@@ -119,7 +119,7 @@ async function detailsOf(repository: Repository, names: readonly string[]): Prom
   return found;
 }
 
-/** The name of the current branch; undefined where HEAD is detached. */
+/** The name of the current branch; undefined if HEAD is detached. */
 export async function currentBranch(repository: Repository): Promise<string | undefined> {
   const head = await readFile(join(repository.location.gitDir, "HEAD"), "utf8").catch(() => "");
   if (/^[0-9a-f]{40,64}\n?$/.test(head)) return undefined;

@@ -26,7 +26,7 @@ export interface Status {
   upstream?: string;
   ahead?: number;
   behind?: number;
-  /** merge, rebase, cherry-pick, revert or bisect, where one is under way. */
+  /** merge, rebase, cherry-pick, revert or bisect, if one is under way. */
   operation?: string;
   clean: boolean;
   staged: ChangedPath[];

@@ -46,7 +46,7 @@ export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
 
 /**
  * Resolves the host once, refuses private and special addresses, and pins the connection to what was checked (no DNS
- * rebinding). ssh cannot be pinned; it connects only where the host's key is known already.
+ * rebinding). ssh cannot be pinned; it connects only if the host's key is known already.
  *
  * @returns configuration for the git command
  * @throws ToolError `host_not_allowed`, `remote_unreachable`

@@ -64,7 +64,7 @@ export function lastValue(
   return entries.findLast((entry) => entry.key === key && where(entry))?.value;
 }
 
-/** `remote.origin.url` → `["remote", "origin", "url"]`; the middle is empty where there is no subsection. */
+/** `remote.origin.url` → `["remote", "origin", "url"]`; the middle is empty if there is no subsection. */
 export function splitKey(key: string): [section: string, subsection: string, name: string] {
   const first = key.indexOf(".");
   const last = key.lastIndexOf(".");

@@ -47,7 +47,7 @@ process.on("exit", () => {
  * Runs git through simple-git, in its own process group, so that stopping it stops whatever it started.
  * Resolves with any exit code.
  *
- * @throws the signal's reason when it aborts; ToolError `unavailable` where git cannot be started, `too_large`
+ * @throws the signal's reason when it aborts; ToolError `unavailable` if git cannot be started, `too_large`
  * where it takes too much memory.
  */
 export async function runGit(run: GitRun): Promise<GitResult> {
@@ -201,7 +201,7 @@ class Run {
         signalGroup(child, "SIGKILL");
       }
       this.#code = code ?? 128;
-      // simple-git waits another 50 ms where it has seen no output at all.
+      // simple-git waits another 50 ms if it has seen no output at all.
       stdout.emit("data", Buffer.alloc(0));
     });
   }
@@ -268,7 +268,7 @@ function bytesOf(input: Uint8Array | string | undefined): Buffer {
 }
 
 /**
- * The values of work that goes on side by side, as `Promise.all` gives them; where one part fails, the others have ended
+ * The values of work that goes on side by side, as `Promise.all` gives them; if one part fails, the others have ended
  * too before it is said, so that no process outlives its call.
  */
 export async function together<const Work extends readonly unknown[]>(work: Work) {

@@ -18,7 +18,7 @@ export function textOf(bytes: Buffer): string {
   return lines.join("\n");
 }
 
-/** A path as git has it (bytes) → text: itself, or in git's own quotes with octal escapes where it is not UTF-8. */
+/** A path as git has it (bytes) → text: itself, or in git's own quotes with octal escapes if it is not UTF-8. */
 export function pathText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
   let text = '"';
@@ -64,7 +64,7 @@ export function unquotePath(quoted: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** NUL-separated records → their bytes; a last one without a NUL counts where it is not empty. */
+/** NUL-separated records → their bytes; a last one without a NUL counts if it is not empty. */
 export function records(output: Buffer, separator = 0): Buffer[] {
   const found: Buffer[] = [];
   let start = 0;

@@ -18,7 +18,7 @@ const MIN_NEAR = 5;
 /** Entities whose words are compared with one that nothing has. */
 const STEM_ROWS = 20_000;
 
-/** The rank of an entity that has a word inside of others, where an entity that has it once has about twice that. */
+/** The rank of an entity that has a word inside of others, if an entity that has it once has about twice that. */
 const PART_RANK = 0.03;
 const MATCHES = "words @@ to_tsquery('stems', ?)";
 const CONTAINS = "content LIKE ?";
@@ -155,7 +155,7 @@ export class PostgresSession implements Session {
     return near.size === 0 ? undefined : this.#found(word, "near", query);
   }
 
-  /** The query with the weight of its rarity (the IDF of BM25); undefined where nothing matches. */
+  /** The query with the weight of its rarity (the IDF of BM25); undefined if nothing matches. */
   async #found(word: string, as: IndexedWord["as"], query: string): Promise<IndexedWord | undefined> {
     const [row] = await this.all<{ count: number; live: number }>(
       `SELECT (SELECT count(*) FROM found WHERE ${CONDITIONS[as]}) AS count, live FROM counters WHERE kind = 0`,

@@ -264,7 +264,7 @@ export class Reader {
     return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
   }
 
-  /** How the search index holds a folded word; undefined where it has neither it nor anything near. */
+  /** How the search index holds a folded word; undefined if it has neither it nor anything near. */
   lookUp(word: string): Promise<IndexedWord | undefined> {
     return this.session.lookUp(word);
   }

@@ -21,7 +21,7 @@ export interface Session {
   all<Row extends object>(statement: string, ...params: readonly Value[]): Promise<Row[]>;
   run(statement: string, ...params: readonly Value[]): Promise<void>;
   /**
-   * Runs a statement with one `{in}`, whose list is `values`; none where the list is empty. `params` are the other
+   * Runs a statement with one `{in}`, whose list is `values`; none if the list is empty. `params` are the other
    * parameters in the order of the text.
    */
   among<Row extends object>(

@@ -15,7 +15,7 @@ import { TABLES, type Table } from "./session.ts";
 /** Entities that are indexed at once. */
 const INDEX_BATCH = 500;
 
-/** The key of `meta` that stands where there is a table of vectors. */
+/** The key of `meta` that stands if there is a table of vectors. */
 const HAS_VECTORS = "has_vectors";
 
 /** What hangs on an entity, by the column that names it. */
@@ -83,7 +83,7 @@ export class Writer extends Reader {
     );
   }
 
-  /** Removes all vectors, and makes the place for them where there is none. */
+  /** Removes all vectors, and makes the place for them if there is none. */
   async dropVectors(): Promise<void> {
     await this.session.run("DROP TABLE IF EXISTS vectors");
     await this.session.run("CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)");

@@ -19,7 +19,7 @@ export interface OpenedFile {
 }
 
 /**
- * Opens a memory file, and makes it (mode 0600, its folder 0700) where there is none. A file that cannot be written
+ * Opens a memory file, and makes it (mode 0600, its folder 0700) if there is none. A file that cannot be written
  * is opened for reading, without a writer.
  *
  * @throws ToolError `unavailable` for a damaged file or one of another program, which keeps its bytes;
@@ -61,7 +61,7 @@ function createMissing(file: string): void {
   }
 }
 
-/** A connection that writes; undefined where the file is there and may only be read. */
+/** A connection that writes; undefined if the file is there and may only be read. */
 async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | undefined> {
   if (!isWritable(file)) {
     if (statSync(file).size === 0) throw readOnly(file);

@@ -15,7 +15,7 @@ const MIN_PREFIX = 4;
 const INSERTED_AT_ONCE = 50;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;
-/** How many entities a word may be in before it counts as common: a quarter, where that is much. */
+/** How many entities a word may be in before it counts as common: a quarter, if that is much. */
 const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
 /** The most words of the index that stand for one that is inside of them, and that are looked through for it. */
 const MAX_PARTS = 8;
