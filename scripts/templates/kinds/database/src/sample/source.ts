@@ -14,7 +14,7 @@ const rows = z.array(z.object({ id: z.number(), text: z.string() }));
 
 /**
  * The table `notes` of a SQLite file: id INTEGER PRIMARY KEY, text TEXT. SQLite blocks this process while it reads. Statements
- * that may take long belong into a worker (servers/memory) or a process (servers/sqlite).
+ * that may take long belong in a worker (servers/memory) or a process (servers/sqlite).
  */
 export class SampleSource {
   readonly #database: Database.Database;
