@@ -36,7 +36,7 @@ export async function demo({ folder, say, connect }) {
   await sqlite.call(
     "explain_query",
     { sql: "SELECT city FROM cities WHERE millions > 1" },
-    { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON cities \(millions\)/] },
+    { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON "cities" \("millions"\)/] },
   );
   await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });
 
