@@ -21,9 +21,53 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\b(?:is|are) there already\b/, "already exists"],
   [/\bcannot be had\b/, "is unavailable"],
   [/\btelling [A-Z]/, "read-only …"],
+  [/\b[Bb]eside\b/, "next to, with, in addition to"],
+  [/\blies (?:in|inside|outside|below|on|behind|there)\b/, "is in, is below"],
+  [
+    /(?<!\b[Tt]here )\b(?:is|are|was|were) no (?!longer|more\b|larger|older|better|different)[a-z]/,
+    "is not a, is not",
+  ],
+  [/\bof (?:ours|yours|theirs|its own|their own)\b/, "our …, your …, its own …, a separate …"],
+  [/\bas (?:it is|they are)\b/, "unchanged, as is"],
+  [/\b[Mm]eanwhile\b/, "since, in between, at the same time"],
+  [/\b(?:spell|spells|spelled|spelt|mend|mends|mended|bears|dear)\b/, "write, fix, handle, expensive"],
+  [
+    /\b(?:scene|scenes|door|doors|takeOver|makeGround|changedMeanwhile)\b/,
+    "demo, entry point, a verb of the field",
+  ],
+  [
+    /\b(?:the like|for ever|under way|outside of|exists already)\b/,
+    "similar, forever, in progress, outside, already exists",
+  ],
+  [/\bfor good\b/, "permanently"],
+  [/\bis not reached\b|\bIf it is meant\b/, "is blocked; to allow it, …"],
+  [/\b[Aa] fault of (?:the|this) server\b/, "internal error"],
+  [/\bstands? (?:for|under|behind|alone|beside)\b/, "means, represents, replaces; is under"],
 ];
 /** They quote: this list itself, pages that tests serve, and texts of others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
+/** Folders and pages in which only the marks before this one count, until somebody has gone through them. */
+const SINCE = "next to, with, in addition to";
+const NOT_YET = [
+  "servers/sqlite/",
+  "servers/postgres/",
+  "servers/playwright/",
+  "packages/sql/",
+  "packages/core/views/",
+  "test/apps/",
+  "README.md",
+  "CONTRIBUTING.md",
+  "AGENTS.md",
+  "docs/tools.md",
+  "docs/troubleshooting.md",
+  "docs/uninstall.md",
+  ".changeset/",
+  ".github/",
+];
+const FIRST = MARKS.slice(
+  0,
+  MARKS.findIndex(([, instead]) => instead === SINCE),
+);
 
 it("sources and pages are in the words that engineers use", async () => {
   const { stdout } = await promisify(execFile)(
@@ -39,7 +83,8 @@ it("sources and pages are in the words that engineers use", async () => {
       readFileSync(join(ROOT, path), "utf8")
         .split("\n")
         .flatMap((line, index) => {
-          const mark = MARKS.find(([pattern]) => pattern.test(line));
+          const marks = NOT_YET.some((start) => path.startsWith(start)) ? FIRST : MARKS;
+          const mark = marks.find(([pattern]) => pattern.test(line));
           return mark === undefined ? [] : [`${path}:${index + 1}: write “${mark[1]}” in: ${line.trim()}`];
         }),
     );
