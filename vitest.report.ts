@@ -96,7 +96,7 @@ export class SuiteReport implements Reporter {
     if (unhandled.length > 0)
       failed.push({
         file: relative(ROOT, process.cwd()),
-        name: "(outside of any test)",
+        name: "(outside any test)",
         reason: reasonOf(unhandled),
       });
     const report: Report = {

@@ -1,6 +1,6 @@
 import { beforeAll, type RunnerTestSuite as Suite, type RunnerTask as Task } from "vitest";
 
-/** Under this name, so that helpers that also run outside of vitest can use it. */
+/** Under this name, so that helpers that also run outside vitest can use it. */
 const SKIP = Symbol.for("refmcp.skip");
 
 /**

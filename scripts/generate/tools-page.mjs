@@ -6,7 +6,7 @@ import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs
 export function toolsPage(servers) {
   return `${[
     "# Tools",
-    "Written by `pnpm generate` from the definitions. Effects: `read` changes nothing, `add` makes something new, `change` alters, `destroy` loses something for good and asks the user first.",
+    "Written by `pnpm generate` from the definitions. Effects: `read` changes nothing, `add` creates something, `change` modifies, `destroy` loses something permanently and asks the user first.",
     table(
       ["Server", "Tools", "Offered by default", "Tokens by default", "With `--slim`", "Tokens of all"],
       servers.map((server) => [

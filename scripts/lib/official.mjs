@@ -69,7 +69,7 @@ const CALLS = {
 /** The servers whose answers are compared. */
 export const COMPARED = Object.keys(CALLS);
 
-/** What a server needs: its arguments and variables, what PLACE stands for, and how to end it. */
+/** What a server needs: its arguments and variables, what PLACE is replaced with, and how to end it. */
 const prepare = {
   async fetch() {
     const site = createServer((_, response) =>

@@ -15,7 +15,7 @@ export async function isPublished(root = ROOT) {
 }
 
 /**
- * Sets the flag for good; a release does so before it writes the pages.
+ * Sets the flag permanently; a release does so before it writes the pages.
  *
  * @param {string} [root] the workspace
  */

@@ -61,7 +61,7 @@ export async function scoredScenarios(program: Program, revision: string): Promi
   return [...scored.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
 }
 
-/** What a scenario found fault with: each failure and each warning. */
+/** A scenario's failures and warnings. */
 export function faultsOf(checks: readonly Check[]): string[] {
   return checks
     .filter(({ status }) => status === "FAILURE" || status === "WARNING")

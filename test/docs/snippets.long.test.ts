@@ -9,7 +9,7 @@ import { ROOT } from "../servers.ts";
 const execute = promisify(execFile);
 /** The pages of one story: their files make one server. */
 const STORY = ["docs/add-a-server.md", "docs/add-a-tool.md"];
-/** Pages whose blocks stand alone, each a whole file. */
+/** Pages whose blocks are independent, each a complete file. */
 const ALONE = ["packages/core/README.md"];
 
 interface Snippet {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A package outside of this workspace with what a server's package has. */
+/** A package outside this workspace with what a server's package has. */
 async function project(name: string, snippets: readonly { file: string; text: string }[]): Promise<string> {
   const place = join(folder, name);
   const installed = {

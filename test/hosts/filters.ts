@@ -96,7 +96,7 @@ const codex: HostFilter = {
       const kept = Object.entries({ ...schema, ...enumeration }).filter(([key]) => CODEX_KEYWORDS.has(key));
       const types = [schema.type].flat().filter((type) => CODEX_TYPES.includes(String(type)));
       if (types.length > 0 || "anyOf" in schema) return Object.fromEntries(kept);
-      // Where no type stands, it guesses one.
+      // Without a type, it guesses one.
       const isObject = ["properties", "required", "additionalProperties"].some(
         (keyword) => keyword in schema,
       );

@@ -55,7 +55,7 @@ describe("a port that is unavailable", () => {
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^--http: cannot listen on 192\.0\.2\.1 port 0: this machine has no such address\..*\n$/,
+      /^--http: cannot listen on 192\.0\.2\.1 port 0: this machine does not have that address\..*\n$/,
     );
   });
 });

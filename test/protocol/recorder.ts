@@ -37,7 +37,7 @@ const HANG_MS = 60_000;
 export class Recorder {
   readonly revision: Revision;
   readonly capabilities: Fields;
-  /** Every line of the server, parsed, in order; the entries of a batch stand for themselves, too. */
+  /** Every line of the server, parsed, in order; the entries of a batch separately, too. */
   readonly messages: Fields[] = [];
   /** The lines that were batches. */
   readonly batches: unknown[][] = [];

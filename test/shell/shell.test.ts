@@ -53,14 +53,14 @@ describe("call", () => {
     [["call", "probe_echo", "--text", "a", "--times", "9"], 1, "times: expected at most 5, got 9."],
     [["call", "probe_echo", "--txt", "a"], 2, "probe_echo has no argument --txt. Did you mean --text?"],
     [["call", "probe_echo", "--text"], 2, "--text needs a value."],
-    [["call", "probe_echo", "a", "b"], 2, 'Unexpected word "b"'],
+    [["call", "probe_echo", "a", "b"], 2, 'Unexpected argument "b"'],
     [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
     [["call", "probe_eco"], 2, 'Unknown tool "probe_eco" in this command. Did you mean probe_echo?'],
     [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
     [["call"], 2, "call needs a tool"],
     [["read", "probe://nothing"], 2, "probe://nothing"],
     [["completion", "csh"], 2, "completion takes one of bash, zsh, fish."],
-    [["--http", "0", "tools"], 2, "--http serves until it is stopped"],
+    [["--http", "0", "tools"], 2, "--http runs until stopped"],
     [["--oops", "tools"], 2, "Unknown option --oops."],
   ])("%j prints the error on stderr, and exits with %i", async (words, code, message) => {
     const ended = await shell(probe.file, words);

@@ -32,8 +32,8 @@ export interface ToolErrorOptions {
 }
 
 /**
- * An error that the agent is meant to read. Everything else that is thrown counts as a fault of the server
- * and reaches the agent as an id only.
+ * An error that the agent is meant to read. Everything else that is thrown is an internal error and reaches
+ * the agent as an id only.
  *
  * The message says what was wrong (with the value) and what is allowed; the hint says what to do next.
  */

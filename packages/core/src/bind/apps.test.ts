@@ -111,7 +111,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     const reply =
       era === "legacy" && "elicitation" in capabilities ? undefined : await ask("tools/call", wipe);
     if (reply !== undefined) expect(cardOf(reply)).toBeUndefined();
-    // Nor is a view declared that would stand empty after every call.
+    // Nor is a view declared that would be empty after every call.
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });

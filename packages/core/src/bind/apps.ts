@@ -31,7 +31,7 @@ interface Waiting<Context> extends ApprovedCall<Context> {
  *
  * The card answers a question that the host cannot ask by a form. Two things keep the model from answering it: the tool is for
  * views only (`visibility: ["app"]`, which the host enforces), and it needs a token, which is used once, belongs to this very
- * call with these arguments and this loss, and stands only in the result's `_meta`.
+ * call with these arguments and this loss, and is only in the result's `_meta`.
  */
 export class Apps<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;

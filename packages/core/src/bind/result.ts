@@ -8,7 +8,7 @@ import { describeError, faultError } from "../protocol/errors.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { CallToolResult } from "../protocol/wire.ts";
 
-/** Key in a result's `_meta` under which an error's kind and code stand for programs. */
+/** Key in a result's `_meta` that contains an error's kind and code for programs. */
 export const ERROR_META = "io.github.refmcp/error";
 
 /**
@@ -17,7 +17,7 @@ export const ERROR_META = "io.github.refmcp/error";
  * since some hosts show one and some the other. `JsonText` is sent unchanged.
  *
  * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
- * @throws TypeError if the tool broke its own contract: a fault of the server.
+ * @throws TypeError if the tool violated its own contract: an internal error.
  */
 export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
@@ -71,7 +71,7 @@ function checkLength(tool: Tool<unknown>, length: number): void {
 
 /**
  * An error → a tool result that the agent can act on, within the hard limit. A `ToolError` is shown unchanged; anything
- * else is a fault of the server: the agent gets an id, stderr gets the id and the stack.
+ * else is an internal error: the agent gets an id, stderr gets the id and the stack.
  */
 export function errorResult(tool: { readonly name: string }, error: unknown, log: Log): CallToolResult {
   const shown = error instanceof ToolError ? error : faultError(tool.name, error, log);

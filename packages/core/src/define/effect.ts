@@ -6,7 +6,7 @@ import type { ToolAnnotations } from "./content.ts";
  * - `read`: nothing changes.
  * - `add`: something new appears, nothing that was there is altered.
  * - `change`: something is altered, and our own journal or the caller can take it back.
- * - `destroy`: something is lost for good or hard to get back; the tool asks the user first.
+ * - `destroy`: something is permanently lost or hard to restore; the tool asks the user first.
  */
 export type Effect = "read" | "add" | "change" | "destroy";
 

@@ -9,7 +9,7 @@ interface OptionFacts {
   readonly env?: readonly string[] | false;
   /** The flag without its dashes, if it is not the key in kebab-case. */
   readonly flag?: string;
-  /** What stands for the value in help: `DIR`. Default: by type. */
+  /** Placeholder for the value in help: `DIR`. Default: by type. */
   readonly valueName?: string;
   /** Arguments without a flag are its value too. At most one option of a table is positional. */
   readonly positional?: boolean;

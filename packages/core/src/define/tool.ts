@@ -60,7 +60,10 @@ export interface ToolFacts {
   readonly idempotent?: boolean;
   /** Older names under which it can still be called; they are not listed. */
   readonly aliases?: readonly string[];
-  /** Other names of arguments, such as those of similar tools, and the listed ones that they stand for: `{ query: "sql" }`. */
+  /**
+   * Other names of arguments, such as those of similar tools, and the listed ones that they map to: `{ query:
+   * "sql" }`.
+   */
   readonly argumentAliases?: Readonly<Record<string, string>>;
   /** The toolset that it belongs to, if the server has toolsets. */
   readonly toolset?: string;

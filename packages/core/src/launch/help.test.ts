@@ -30,7 +30,7 @@ const options = defineOptions({
 });
 const toolsets = {
   read: { description: "Reads and searches.", default: true },
-  danger: { description: "Loses things for good.", default: false },
+  danger: { description: "Loses data permanently.", default: false },
 };
 
 function facts(change: Partial<HelpFacts> = {}): HelpFacts {
@@ -144,7 +144,7 @@ describe("renderHelp", () => {
 
       Toolsets
         read    Reads and searches. (default)
-        danger  Loses things for good.
+        danger  Loses data permanently.
 
       Commands
         call TOOL [arguments]       Call a tool; call TOOL --help shows its arguments.

@@ -30,7 +30,9 @@ export interface ServerLaunch {
   /** The server's own arguments. */
   readonly args?: readonly string[];
   readonly env?: readonly HostVariable[];
-  /** What VS Code asks for in addition to secrets: `${input:ID}` in an argument stands for the answer. */
+  /**
+   * What VS Code asks for in addition to secrets: `${input:ID}` in an argument is replaced with the answer.
+   */
   readonly inputs?: readonly { readonly id: string; readonly description: string }[];
   /** A program of this machine instead of npx, for a clone: `{ command: "/abs/node", args: ["/abs/dist/bin.js"] }`. */
   readonly command?: Launch;

@@ -54,7 +54,7 @@ export interface OptionEntry {
   readonly flag: string;
   /** Environment variables in order of precedence; the first is `REFMCP_<SERVER>_<FLAG>`. Empty for `env: false`. */
   readonly variables: readonly string[];
-  /** What stands for its value in help, "" for a flag: `DIR`, `ask|never`, `NAME=URL`. */
+  /** Placeholder for its value in help, "" for a flag: `DIR`, `ask|never`, `NAME=URL`. */
   readonly valueName: string;
 }
 

@@ -8,7 +8,7 @@ import { suggestion } from "./option-errors.ts";
 export interface Surroundings {
   /** Relative paths start here; absolute. */
   readonly cwd: string;
-  /** What `~` stands for. Default: the user's home directory. */
+  /** What `~` expands to. Default: the user's home directory. */
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
 }

@@ -18,7 +18,7 @@ export interface Invocation {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Default: `process.cwd()`. */
   readonly cwd?: string;
-  /** What `~` stands for. Default: the user's home directory. */
+  /** What `~` expands to. Default: the user's home directory. */
   readonly home?: string;
   /** Default: `process.platform`. */
   readonly platform?: NodeJS.Platform;

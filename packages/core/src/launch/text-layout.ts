@@ -15,8 +15,8 @@ export function usableColumns(columns: number | undefined): number {
 }
 
 /**
- * Lines with a short left and a wrapped right column, indented by two. A left that is longer than `left` stands
- * on a separate line.
+ * Lines with a short left and a wrapped right column, indented by two. A left column longer than `left` is on
+ * a separate line.
  */
 export function twoColumns(
   rows: readonly (readonly [left: string, right: string])[],

@@ -162,7 +162,7 @@ export class Connection implements Client {
     else this.receive(value, { bytes: text.length });
   }
 
-  /** Takes the next entry of the batch under way. @returns whether there was one. */
+  /** Takes the next entry of the current batch. @returns whether there was one. */
   takeEntry(): boolean {
     if (this.#batch === undefined) return false;
     const { values, batch, bytes } = this.#batch;

@@ -30,7 +30,7 @@ export class EraGate {
     return this.#revision;
   }
 
-  /** Whether the connection is of the legacy era for good. */
+  /** Whether the connection is definitely of the legacy era. */
   get isLegacy(): boolean {
     return this.#phase === "legacy";
   }

@@ -42,7 +42,8 @@ export function resourceNotFound(uri: string, message = `Resource not found: ${u
 }
 
 /**
- * Logs a fault of the server under a new id, and returns the error that shows the caller this id and nothing else.
+ * Logs an internal error under a new id, and returns the error that shows the caller this id and nothing
+ * else.
  *
  * @param where a tool's name, or a method.
  */

@@ -1,7 +1,10 @@
 /** What one revision of the protocol has and the others have not. A new revision is a row here and what its row names. */
 export interface Revision {
   readonly version: string;
-  /** `legacy`: opened by a handshake, and the server may send requests. `modern`: every request stands alone. */
+  /**
+   * `legacy`: opened by a handshake, and the server may send requests. `modern`: every request is
+   * independent.
+   */
   readonly era: "legacy" | "modern";
   /** JSON-RPC batches. */
   readonly batches: boolean;

@@ -12,7 +12,7 @@ export function toolSnapshot(tool: Tool): string {
   return json({ name, title, description, annotations, inputSchema, outputSchema, ...rest });
 }
 
-/** What else stands on the surface of a server, as one snapshot. */
+/** The rest of a server's surface, as one snapshot. */
 export function surfaceSnapshot(parts: {
   instructions: string | undefined;
   resources: readonly Resource[];

@@ -19,7 +19,7 @@ let base = "";
 let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
 let client: HttpClient;
 
-/** 127.0.0.2 stands for a public host. */
+/** 127.0.0.2 represents a public host. */
 const guard = createUrlGuard({ allowHosts: ["127.0.0.2"] });
 
 beforeEach(async () => {

@@ -25,7 +25,7 @@ export interface CheckedPlace {
   readonly addresses: readonly LookupAddress[];
 }
 
-/** What resolves a name: `dns.lookup` of the system, or a stand-in of tests. */
+/** What resolves a name: `dns.lookup` of the system, or a test double. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface UrlGuard {

@@ -17,7 +17,7 @@ function shown(directories: readonly AllowedDirectory[]): string[] {
 
 describe("narrow", () => {
   const cases: [string, AllowedDirectory[], string[], string[], string[]][] = [
-    ["a root inside stands for the directory", [configured("/a")], ["/a/x"], ["/a/x"], []],
+    ["a root inside replaces the directory", [configured("/a")], ["/a/x"], ["/a/x"], []],
     ["the same directory", [configured("/a")], ["/a"], ["/a"], []],
     ["a root around it leaves the directory unchanged", [configured("/a/b")], ["/a"], ["/a/b"], []],
     ["the whole disk does too", [configured("/a"), configured("/b")], ["/"], ["/a", "/b"], []],

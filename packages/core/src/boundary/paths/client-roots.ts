@@ -11,8 +11,8 @@ export interface Applied {
 }
 
 /**
- * The part of `configured` that the client's `roots` cover: a root inside a configured directory stands for it, a
- * root around one leaves it unchanged. Nothing comes out that was not inside before, and what was read-only
+ * The part of `configured` that the client's `roots` cover: a root inside a configured directory replaces it,
+ * a root around one leaves it unchanged. Nothing comes out that was not inside before, and what was read-only
  * stays so.
  */
 export function narrow(

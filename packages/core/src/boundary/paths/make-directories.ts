@@ -42,7 +42,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Makes one directory; false if something exists already, even if another program made it a moment ago. */
+/** Makes one directory; false if something already exists, even if another program just created it. */
 async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
   if (!directory.directory.writable) throw readOnly(path, directory.directory);
   await directory.verify();

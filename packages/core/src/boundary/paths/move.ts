@@ -14,8 +14,9 @@ import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import type { GuardedPlace } from "./types.ts";
 
 /**
- * Moves what stands at `from` to `to`: atomically where both lie on one file system, else by a copy that gets its name
- * when it is whole, and whose source is removed after that. A link is moved as a link, its text unchanged.
+ * Moves the entry at `from` to `to`: atomically if both are on one file system, else by a copy that gets its
+ * name when it is whole, and whose source is removed after that. A link is moved as a link, its text
+ * unchanged.
  */
 export async function moveEntry(
   from: string,

@@ -34,7 +34,7 @@ function through(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
 
-/** Whether this system has what `procOpener` stands on: O_PATH and a mounted /proc. */
+/** Whether this system has what `procOpener` needs: O_PATH and a mounted /proc. */
 export function hasProc(): boolean {
   if (process.platform !== "linux") return false;
   let fd: number | undefined;

@@ -11,7 +11,7 @@ import {
   type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 
-/** Root passes every permission bit; this file's process gives the role up, for good. */
+/** Root passes every permission bit; this file's process gives up the role permanently. */
 const nobody = 65534;
 
 /** Names of different lengths; each file holds its own. */

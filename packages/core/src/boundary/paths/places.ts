@@ -44,7 +44,9 @@ async function openStored<Opened>(
   }
 }
 
-/** The parent of `path`, opened and verified, and what stands at its last name; a link there is not followed. */
+/**
+ * The parent of `path`, opened and verified, and the entry of its last name; a link there is not followed.
+ */
 export async function openPlace(
   path: string,
   context: GuardContext,

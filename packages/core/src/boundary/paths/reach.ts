@@ -15,7 +15,7 @@ export interface Reach {
 const mostLinks = 40;
 
 /**
- * Follows an absolute path as far as it goes, dangling links too: what they point at counts, not where they stand. It
+ * Follows an absolute path as far as it goes, dangling links too: their target counts, not their location. It
  * looks outside the bound as well, so the caller tells nobody before `real` turned out to be inside.
  */
 export async function reach(path: string): Promise<Reach> {
@@ -25,7 +25,7 @@ export async function reach(path: string): Promise<Reach> {
     const { real, missing } = found;
     const [next = "", ...others] = missing;
     const target = next === "" ? undefined : await targetOf(join(real, next));
-    // A loop of links leads nowhere: it belongs to where it stands.
+    // A loop of links leads nowhere: it belongs to its own location.
     if (links === mostLinks) return { ...found, direct: false };
     if (target !== undefined) {
       // Not normalised: `..` after a link means the parent of what the link leads to.

@@ -6,7 +6,7 @@ import { fold } from "./platform.ts";
 import { exists, isDirectory } from "./refusals.ts";
 import type { GuardedPlace } from "./types.ts";
 
-/** What is moved: where it stands, and what lstat said of it. */
+/** What is moved: its location and its lstat. */
 export interface Moved {
   readonly place: Pick<GuardedPlace, "parent" | "name" | "path" | "entry">;
   readonly stat: BigIntStats;

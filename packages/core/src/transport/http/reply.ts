@@ -103,8 +103,8 @@ export class Reply {
 }
 
 /**
- * All responses under way. Node buffers without limit what a client does not read, so a client that is too far behind, or
- * that reads nothing for too long, is cut off. One with a session can resume.
+ * All responses in progress. Node buffers without limit what a client does not read, so a client that is too
+ * far behind, or that reads nothing for too long, is cut off. One with a session can resume.
  */
 export class Outbox {
   readonly limits: SlowReaderLimits;

@@ -22,7 +22,9 @@ const MESSAGES_PATH = "/messages";
 export interface HttpServing {
   /** The endpoint: `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
-  /** What is under way: unanswered requests, open sessions, characters kept for resumption, bytes not read yet. */
+  /**
+   * What is in progress: pending requests, open sessions, characters kept for resumption, bytes not read yet.
+   */
   readonly load: HttpLoad;
   /** Takes no more connections, lets calls finish for the grace, and ends the rest. */
   close(): Promise<void>;
@@ -45,7 +47,7 @@ export interface HttpLimits extends SessionLimits, SlowReaderLimits {
 }
 
 const MIB = 1_048_576;
-/** All messages under way may take this many times the largest. */
+/** All messages in progress may take this many times the largest. */
 const MESSAGES_AT_ONCE = 8;
 
 export const HTTP_LIMITS: HttpLimits = {

@@ -11,7 +11,7 @@ import { whenExpired } from "./auth.ts";
 import { textAnswer } from "./errors.ts";
 import type { Reply } from "./reply.ts";
 
-/** Serves the modern era: every request stands alone, and all share one service. */
+/** Serves the modern era: every request is independent, and all share one service. */
 export class StatelessEndpoint {
   readonly #service: Service;
   readonly #load: Load;

@@ -21,7 +21,7 @@ class SlowOutput extends Writable {
     while (this.writes.length < count) await new Promise(setImmediate);
   }
 
-  /** Finishes the write under way. */
+  /** Finishes the current write. */
   take(error?: Error): void {
     this.#done?.(error);
   }

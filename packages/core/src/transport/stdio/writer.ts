@@ -90,7 +90,7 @@ export class LineWriter {
   /** Lets go of the stream. It is not ended: the process owns it. */
   release(): void {
     this.#output.off("close", this.#onClose);
-    // The error listener stays: a late EPIPE of a write under way must not end the process.
+    // The error listener stays: a late EPIPE of a pending write must not end the process.
   }
 
   get #isIdle(): boolean {
