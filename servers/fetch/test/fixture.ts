@@ -18,7 +18,10 @@ const GUIDE = framed(
   },
 );
 
-/** A small site on loopback that stands for the web, one site that must not be reached, and a header that is secret. */
+/**
+ * A small site on loopback that represents the web, one site that must not be reached, and a header that is
+ * secret.
+ */
 export async function world(): Promise<World> {
   const inner = await openSite({ "/": `<p>${SECRET}</p>` }, { address: "127.0.0.1" });
   const site = await openSite({

@@ -21,7 +21,8 @@ import { Web } from "../src/page/web.ts";
 import { tools } from "../src/tools/index.ts";
 
 /**
- * The address of this machine that stands for a public host in tests, by the allow list: Linux answers on all of
+ * The address of this machine that represents a public host in tests, by the allow list: Linux answers on all
+ * of
  * 127.0.0.0/8; elsewhere it is the usual one.
  */
 export const HOST = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";

@@ -62,7 +62,7 @@ it("a page that is hidden until a script shows it is read, without its hidden pa
 
 describe("content without a Markdown equivalent", () => {
   it.each<[string, string, string]>([
-    ["a heading cell outside of a table", "<div><th>CELL</th></div>", "CELL"],
+    ["a heading cell outside a table", "<div><th>CELL</th></div>", "CELL"],
     ["a definition list", "<dl><dt>Mill</dt><dd>grinds</dd></dl>", "**Mill**\n\ngrinds"],
     ["details", "<details><summary>More</summary><p>text</p></details>", "**More**\n\ntext"],
     [

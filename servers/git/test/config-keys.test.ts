@@ -12,10 +12,10 @@ import { VECTORS } from "./vectors.ts";
 usePlace();
 
 const keysIn = (text: string) => text.trim().split(/\s+/);
-/** A key of the table as a pattern: `*` and `<name>` stand for anything. */
+/** A key of the table as a pattern: `*` and `<name>` match anything. */
 const patternOf = (key: string) =>
   new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(/<[^>]+>|\*/g, ".+")}$`, "is");
-/** One key that the pattern stands for. */
+/** One key that the pattern matches. */
 const exampleOf = (key: string) => key.replaceAll(/<[^>]+>/g, "origin");
 
 describe("the configuration keys that git documents", () => {

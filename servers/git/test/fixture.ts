@@ -261,7 +261,7 @@ export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> 
   });
   afterEach(() => current?.place.dispose());
   return () => {
-    if (current === undefined) throw new Error("outside of a test");
+    if (current === undefined) throw new Error("outside a test");
     return current;
   };
 }

@@ -6,7 +6,7 @@ import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } f
 import { canary, executable, set } from "./traps.ts";
 import { place, usePlace } from "./upstream.ts";
 
-// Files of a delivered git directory that git trusts: its index, and the state of an operation under way.
+// Files of a delivered git directory that git trusts: its index, and the state of an operation in progress.
 usePlace();
 
 const inside = () => gitOver([place.path("in")]);

@@ -74,7 +74,7 @@ function works(client, size) {
   };
 }
 
-/** Resolves with the milliseconds that a ping takes which is sent while a search is under way. */
+/** Resolves with the milliseconds that a ping takes which is sent during a search. */
 async function pingBehind(client, query) {
   const search = client.call("search_nodes", query);
   const started = performance.now();

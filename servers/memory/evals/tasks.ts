@@ -123,8 +123,8 @@ export const tasks: readonly Task[] = [
       answer.includes("teaches mathematics") && (await kept(world)).entities.has("Mary"),
   },
   {
-    name: "erase for good",
-    prompt: "Erase everything about Mary for good, nothing must stay.",
+    name: "erase permanently",
+    prompt: "Erase everything about Mary permanently, nothing must remain.",
     async reference(call) {
       await call("delete_entities", { entityNames: ["Mary"], hard: true });
       return "Erased.";

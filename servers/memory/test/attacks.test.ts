@@ -95,7 +95,7 @@ describe("files that are not a memory are never changed", () => {
 
 describe("disk errors", () => {
   it("a full disk loses no acknowledged write, and is reported", async () => {
-    // The shell's limit on file sizes stands in for the end of the disk: write(2) fails in the same way.
+    // The shell's limit on file sizes simulates a full disk: write(2) fails in the same way.
     const limited = ["/bin/sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$0" "$@"', process.execPath];
     const full = await startServer(["--file", file], { command: limited });
     const kept: string[] = [];

@@ -146,7 +146,7 @@ function isHiding(declarations: string): boolean {
   return colour !== undefined && colour === background;
 }
 
-/** The selectors of plain rules that hide: one element, class or id, outside of any `@media`. */
+/** The selectors of plain rules that hide: one element, class or id, outside any `@media`. */
 function hidingSelectors(css: string): string[] {
   const selectors: string[] = [];
   let depth = 0;

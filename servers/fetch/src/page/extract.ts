@@ -51,8 +51,8 @@ export interface Anchor {
 const LITTLE = 250;
 /**
  * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless
- * the page calls itself an article. If the content is mostly links, a small article stands among teasers of others.
- * Measured by `bench/content.mjs`.
+ * the page calls itself an article. If the content is mostly links, a small article is among teasers of
+ * others. Measured by `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
@@ -97,7 +97,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const around = aroundContent(document).filter((element) => content.contains(element));
   const chars = around.reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
-  // A shop's page has few paragraphs, and its price is outside of them.
+  // A shop's page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle || isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true });
   const article = mayBeArticle && frameless.length >= LITTLE ? readable(document) : undefined;

@@ -15,7 +15,7 @@ const KEPT_SHARE = 0.9;
 
 /**
  * HTML as markdown or text. The writer leaves out what it cannot lay out, writes much where lists are deep, and fails at
- * parts of tables outside of one; all three are noticed here, and the plain text is given instead.
+ * parts of tables outside one; all three are noticed here, and the plain text is given instead.
  *
  * @param text the text that the HTML has, or what is as long
  */

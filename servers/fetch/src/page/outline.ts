@@ -1,4 +1,4 @@
-/** A heading of a page, and where it stands. */
+/** A heading of a page, and its position. */
 export interface Heading {
   /** 1 to 6. */
   readonly level: number;
@@ -11,7 +11,7 @@ const MAX_HEADINGS = 20_000;
 /** How much of a heading's line is read; titles are cut to 200 characters. */
 const READ_CHARS = 2_000;
 
-/** The headings of a markdown text, outside of code. */
+/** The headings of a markdown text, outside code. */
 export function outlineOf(markdown: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;

@@ -63,7 +63,7 @@ function encoded(path: string): string {
     .replace(/%[\da-f]{2}/gi, (octet) => octet.toUpperCase());
 }
 
-/** `*` stands for any run of characters, `$` at the end for the end; everything else for itself. Linear in both: robots-parser
+/** `*` matches any run of characters, `$` at the end matches the end; everything else for itself. Linear in both: robots-parser
  * 3.0.1, which multiplies the two, takes 46 s for 500 kB of wildcards where this takes 70 ms. */
 function matches(pattern: string, given: string): boolean {
   const path = encoded(given);

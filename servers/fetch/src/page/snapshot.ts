@@ -13,7 +13,7 @@ export interface View {
   /** auto: HTML as Markdown, anything else unchanged; links: only the links of HTML. */
   readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
   readonly selector?: string | undefined;
-  /** A heading: only what stands under it. */
+  /** A heading: only the content under it. */
   readonly section?: string | undefined;
   /** What follows the # of the URL: its section, if it leads to one and no section is named. */
   readonly fragment?: string | undefined;

@@ -154,9 +154,9 @@ it("prefers Markdown, and returns it unchanged", async () => {
     "/": ({ headers }, response) => {
       expect(headers.accept).toMatch(/^text\/markdown, text\/html;q=0\.9/);
       expect(headers["user-agent"]).toMatch(/^ModelContextProtocol\/1\.0 \(Autonomous; /);
-      response.writeHead(200, { "content-type": "text/markdown" }).end("# Plain\n\n* kept * as it is");
+      response.writeHead(200, { "content-type": "text/markdown" }).end("# Plain\n\n* kept * as written");
     },
   });
   const { text } = await fetched(await webOf([lab]), { url: lab.origin });
-  expect(text).toContain("[text/markdown | unchanged]\n\n# Plain\n\n* kept * as it is");
+  expect(text).toContain("[text/markdown | unchanged]\n\n# Plain\n\n* kept * as written");
 });

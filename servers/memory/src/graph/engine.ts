@@ -65,7 +65,7 @@ export class Engine {
     }
   }
 
-  /** Closes the database after the work that is under way. */
+  /** Closes the database after the current work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const worker = this.#worker;

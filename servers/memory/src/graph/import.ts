@@ -48,7 +48,7 @@ export async function importMemory(
     };
     const { once } = facts;
     if (once !== undefined && (await log.writer.meta(once.key)) !== undefined) return tally;
-    // Relations may stand before the entities that they name.
+    // Relations may precede the entities that they name.
     const relations: Relation[] = [];
     let entities: Entity[] = [];
     let done = 0;

@@ -23,10 +23,10 @@ export type Reply =
 
 /** An error as it passes between threads, which keep no classes. */
 interface Failure extends Pick<ToolErrorOptions, "hint" | "code" | "data"> {
-  /** Left out for what is not a ToolError: a fault of the server. */
+  /** Omitted if it is not a ToolError: an internal error. */
   readonly kind?: ToolError["kind"];
   readonly message: string;
-  /** The cause, or the stack of a fault. */
+  /** The cause, or the stack of an internal error. */
   readonly detail: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import envPaths from "env-paths";
 /** Where a memory is kept. */
 export type Place = {
   readonly space: string;
-  /** Days after which changes are forgotten, and what they deleted is erased; for ever where left out. */
+  /** Days after which changes are forgotten, and what they deleted is erased; forever if omitted. */
   readonly historyDays?: number | undefined;
   /** Directory of an embedding model, an absolute path. */
   readonly embeddings?: string | undefined;
@@ -28,7 +28,7 @@ export const DEFAULT_SPACE = "default";
  * @param file an absolute path; for a `.jsonl` or `.json` file of the official server, the database is next to it.
  * @param store a `postgres://` URL, which goes before `file`.
  * @param space a name, or `auto` for one made from the project's directory.
- * @param project the directory that `auto` stands for.
+ * @param project the directory that `auto` refers to.
  * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
 export function placeOf(options: {

@@ -143,7 +143,7 @@ function relationText({ from, type, to }: { from: string; type: string; to: stri
 }
 
 /**
- * Deletes what `find` finds, softly, or for good once the user agreed to exactly that.
+ * Deletes what `find` finds, softly, or permanently once the user confirmed exactly that.
  *
  * @throws ToolError `conflict` where it is no longer what the user agreed to.
  */

@@ -25,7 +25,7 @@ export interface SearchQuery extends Within {
   readonly budget: number;
 }
 
-/** The words of a query: those that the index has, those that others stand for, and those without any trace. */
+/** The words of a query: those that the index has, those replaced by others, and those without matches. */
 interface Words {
   readonly known: IndexedWord[];
   readonly replaced: Map<string, readonly IndexedWord[]>;
@@ -34,9 +34,9 @@ interface Words {
 
 /**
  * The entities that match a query best, by BM25 over their names, types and observations; one of exactly this name comes
- * first. Words are compared by their stems, whatever the case and accents, and stand for longer ones that begin with them;
- * a word that nothing has stands for those that contain it, or else for those a few letters away. An empty query gives
- * the newest.
+ * first. Words are compared by their stems, whatever the case and accents, and match longer ones that start
+ * with them; a word without matches is replaced by words that contain it, or by words a few letters away. An
+ * empty query gives the newest.
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
@@ -104,7 +104,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
 
 /**
  * Each word as the index has it; one with signs inside (`node.js`) as a phrase, or else by its parts. A word that nothing
- * has stands for its synonyms, or else for words a few letters away.
+ * has is replaced by its synonyms, or by words a few letters away.
  */
 async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
   const found: Words = { known: [], replaced: new Map(), unknown: [] };

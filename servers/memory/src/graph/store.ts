@@ -12,7 +12,7 @@ export interface Stop {
   whenStopped?(listener: () => void): void;
 }
 
-/** Where a graph is kept. SQLite and PostgreSQL stand behind it; one suite tests both. */
+/** Where a graph is kept. Implemented for SQLite and PostgreSQL; one suite tests both. */
 export interface Store {
   readonly kind: "sqlite" | "postgres";
   /** Where it is, for people, without secrets. */

@@ -67,7 +67,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The different words of a query, folded, without stop words unless there are no others. What is written without
- * spaces is cut by the dictionary of Unicode (UAX 29); signs stay with their word (`node.js`) or stand alone (`%`).
+ * spaces is cut by the dictionary of Unicode (UAX 29); signs stay with their word (`node.js`) or are separate (`%`).
  */
 export function queryWords(query: string): string[] {
   const words = fold(query)

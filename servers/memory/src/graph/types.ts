@@ -73,7 +73,7 @@ export interface ChangeRow {
   readonly undoes: number | null;
   /** The change that took this one back. */
   readonly undoneBy: number | null;
-  /** Whether rows are gone for good, so that it cannot be taken back. */
+  /** Whether rows are permanently gone, so that it cannot be undone. */
   readonly hard: boolean;
 }
 

@@ -9,7 +9,9 @@ export interface Seen {
   readonly change: number;
 }
 
-/** Looks for commits after those seen, whoever made them; the first look only says where history stands. */
+/**
+ * Looks for commits after those seen, whoever made them; the first look only records the current position.
+ */
 export type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
 
 const POLL_MS = 250;

@@ -54,7 +54,7 @@ export async function planDelete(
 }
 
 /**
- * Deletes what was planned: into the journal, or for good where `final` says so.
+ * Deletes what was planned: into the journal, or permanently if `final` is set.
  *
  * @throws ToolError `conflict` if more is there now than in the plan.
  */

@@ -37,7 +37,7 @@ export async function keepDisplaced(
   });
 }
 
-/** The question to ask before a file at `path` is replaced for good; undefined where the journal keeps it. */
+/** The question to ask before a file at `path` is permanently replaced; undefined if the journal keeps it. */
 export async function replaceQuestion(
   context: ChangeContext,
   path: string,

@@ -22,8 +22,8 @@ function hiddenName(): string {
 }
 
 /**
- * Takes what is at `path` away in one step: to the place `image` outside the bound, or for good. A link goes
- * itself. After a failure everything is where it was, and `image` holds nothing that is not there too.
+ * Takes what is at `path` away in one step: to `image` outside the bound, or permanently. A link goes itself.
+ * After a failure everything is where it was, and `image` holds nothing that is not there too.
  *
  * @returns the path of what could not be deleted of it in the end, if anything.
  * @throws ToolError `not_found`, and what the guard throws.

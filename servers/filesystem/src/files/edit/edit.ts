@@ -36,7 +36,7 @@ export interface Edited extends Omit<EditedBytes, "after"> {
 }
 
 /**
- * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line ends stay; outside of the
+ * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line ends stay; outside the
  * edited places no byte changes.
  *
  * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` if the file is

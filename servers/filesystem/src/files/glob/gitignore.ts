@@ -45,7 +45,7 @@ function withoutTrailingSpaces(line: string): string {
   return line.slice(0, end);
 }
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(text: string, at: number): boolean {
   let backslashes = 0;
   while (text.charAt(at - 1 - backslashes) === "\\") backslashes += 1;
@@ -131,7 +131,7 @@ const LITERAL = /^[^*?[\\]+$/;
 /**
  * Compiles the lines of an ignore file. Names without wildcards, most of what such files hold, are looked up;
  * the rest is matched in linear time, whatever a foreign repository wrote: a row of double stars keeps a
- * backtracking matcher busy for good.
+ * backtracking matcher busy forever.
  */
 export async function compileIgnoreLines(lines: readonly IgnoreLine[]): Promise<IgnoreRules> {
   const names = new LastIndex();

@@ -23,7 +23,7 @@ const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9})
 /**
  * A glob as the source of a regular expression for a linear-time engine (RE2, with "dot matches newline"), to be
  * matched against a whole path with `/` between its components. `*` and `?` stay within a component, `**` as a
- * whole component stands for any number of them, all of them match names that begin with a dot.
+ * whole component matches any number of them, all of them match names that begin with a dot.
  *
  * A translation of our own, because picomatch and minimatch build backtracking expressions with lookaheads: some
  * patterns never finish there (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not take lookaheads.

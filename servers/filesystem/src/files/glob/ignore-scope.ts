@@ -11,7 +11,7 @@ import {
   parseIgnoreLines,
 } from "./gitignore.ts";
 
-/** Files with ignore rules. A later one wins over those before it, at whatever depth it stands, as in ripgrep. */
+/** Files with ignore rules. A later one wins over those before it, at whatever depth it is, as in ripgrep. */
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"] as const;
 type IgnoreFile = (typeof IGNORE_FILES)[number];
 

@@ -23,8 +23,8 @@ export const stateSchema = z.discriminatedUnion("type", [
   /** A directory that was moved. What happens in it rides along. */
   z.object({ type: z.literal("moved directory") }),
   /**
-   * A directory that was copied or restored. `digest` stands for the path, type, size and time of change of all that is
-   * below it.
+   * A directory that was copied or restored. `digest` covers the path, type, size and time of change of all
+   * that is below it.
    */
   z.object({ type: z.literal("tree"), digest: z.string(), bytes: z.number() }),
   z.object({ type: z.literal("link"), target: z.string() }),

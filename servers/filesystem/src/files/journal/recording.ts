@@ -131,7 +131,7 @@ export class Recording {
       await work();
     } catch (error) {
       await this.drop().catch(() => {});
-      // No fault of the journal's: the caller took the call back.
+      // Not the journal's fault: the caller cancelled the call.
       if (signal?.aborted) throw error;
       throw notJournaled(this.#directory ?? "the journal", error);
     }

@@ -2,7 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 
-/** The name of an encoding in the WHATWG Encoding Standard, in small letters; windows-1252 stands for Latin-1 too. */
+/**
+ * The name of an encoding in the WHATWG Encoding Standard, in small letters; windows-1252 also covers
+ * Latin-1.
+ */
 export type Encoding = string;
 
 /**

@@ -9,7 +9,7 @@ export interface LineMatcher {
   find(line: string): { start: number; end: number } | undefined;
 }
 
-/** The matcher of a pattern, by V8's engine: run it if it can be ended, since some patterns take for ever. */
+/** The matcher of a pattern, by V8's engine: run it if it can be ended, since some patterns never finish. */
 export function lineMatcher({ source, flags, manyLines, literal }: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);

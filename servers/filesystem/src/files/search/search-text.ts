@@ -14,7 +14,7 @@ export interface TextSearch extends PageRequest {
   /** A directory or a single file. */
   readonly path: string;
   readonly pattern: string;
-  /** Takes the pattern as it stands, not as a regular expression. */
+  /** Takes the pattern literally, not as a regular expression. */
   readonly literal: boolean;
   readonly ignoreCase: boolean;
   /** Which files to search; all without it. */

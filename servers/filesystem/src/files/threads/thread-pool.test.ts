@@ -29,7 +29,7 @@ async function poolWith(files: Record<string, string>, regex: string) {
   return { tree, pool, count };
 }
 
-/** Patterns that would keep a backtracking engine busy for good, and a text that they nearly match. */
+/** Patterns that would keep a backtracking engine busy forever, and a text that they nearly match. */
 const BOMBS = [
   "(a+)+$",
   "(a|aa)+b",

@@ -18,7 +18,7 @@ const WATCH_MS = 250;
 const TURN_MS = 500;
 /**
  * How long matching may take for one piece of text, a megabyte or a line, in milliseconds; less where others wait. It
- * takes some milliseconds, or for a pattern that backtracks, for ever.
+ * takes some milliseconds, or forever for a pattern that backtracks.
  */
 const STUCK_MS = 5_000;
 const STUCK_CROWDED_MS = 2_000;

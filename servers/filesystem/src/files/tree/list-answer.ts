@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<EntryType, string>> = {
 
 /**
  * One entry a line: its mark, with `details` bytes and time of change, its name, where a link leads. The last line, in
- * square brackets, is the server's own; no name can look like it, since each stands behind a mark.
+ * square brackets, is the server's own; no name can look like it, since each follows a mark.
  */
 export function listAnswer(listing: Listing, details: boolean): string {
   const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {

@@ -48,7 +48,7 @@ export interface NamesFound {
   notes?: string[];
 }
 
-/** What stands for a match while searching; `key` is what it is sorted by, descending. */
+/** A match while searching; `key` is what it is sorted by, descending. */
 interface Match {
   readonly path: string;
   readonly type: EntryType;

@@ -172,7 +172,7 @@ describe("walk", () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     onTestFinished(() => clearInterval(timer));
-    // A slow visitor stands in for a huge tree.
+    // A slow visitor simulates a huge tree.
     const slow = () => {
       const end = performance.now() + 0.02;
       while (performance.now() < end);

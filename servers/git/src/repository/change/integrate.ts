@@ -152,8 +152,8 @@ async function replay(
 }
 
 /**
- * Ends the merge, rebase, cherry-pick or revert that is under way: abandons it, or goes on after its conflicts were resolved.
- * What an abandoned one has in its files is kept under a recovery ref.
+ * Ends the merge, rebase, cherry-pick or revert in progress: aborts it, or continues after its conflicts were
+ * resolved. What an abandoned one has in its files is kept under a recovery ref.
  *
  * @throws ToolError `no_operation`, `conflict`
  */

@@ -70,8 +70,8 @@ export class Git {
   }
 
   /**
-   * Opens a repository for a change and does it when no other change of this server is under way there. Commands that
-   * alter the working tree may look into submodules, so those are made harmless as well.
+   * Opens a repository for a change and makes it when no other change of this server is in progress there.
+   * Commands that alter the working tree may look into submodules, so those are made harmless as well.
    */
   async change<Value>(
     path: string | undefined,
@@ -167,7 +167,10 @@ export class Git {
     });
   }
 
-  /** The repository that a resource's name stands for: its directory's name where that is unique, else its path. */
+  /**
+   * The repository that a resource's name refers to: its directory's name where that is unique, else its
+   * path.
+   */
   async named(name: string): Promise<string> {
     const repositories = await this.repositories();
     const [only, another] = repositories.filter((path) => basename(path) === name);

@@ -50,7 +50,7 @@ interface Found {
 }
 
 async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
-  // The git directory itself stands for the working tree around it.
+  // The git directory itself represents the working tree around it.
   const from = basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
   for (let directory = from; guard.contains(directory); directory = dirname(directory)) {
     const entry = join(directory, ".git");

@@ -71,7 +71,7 @@ function isInclude({ key }: ConfigEntry): boolean {
   return key === "include.path" || /^includeif\..*\.path$/s.test(key);
 }
 
-/** The file that an include names, as git takes it: relative to the file in which it stands. */
+/** The file that an include names, as git takes it: relative to the file that contains it. */
 async function includedPath(
   { value, origin }: ConfigEntry,
   run: (args: readonly string[]) => Promise<GitResult>,

@@ -44,7 +44,7 @@ export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdou
   readonly protocols?: readonly string[];
 }
 
-/** An object that a name stands for. */
+/** An object that a name refers to. */
 export interface Named {
   readonly oid: string;
   readonly type: string;
@@ -121,7 +121,7 @@ export class Repository {
    * Looks names up through `git cat-file --batch-check`. They travel over stdin, so that no name can be an option, and
    * it runs before the configuration is known, because it reads objects and refs only.
    *
-   * @returns in order; undefined for a name that stands for nothing
+   * @returns in order; undefined for an unknown name
    */
   async lookUp(names: readonly string[]): Promise<(Named | undefined)[]> {
     const result = await this.#spawn(

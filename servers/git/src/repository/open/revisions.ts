@@ -45,7 +45,7 @@ export async function headOf(repository: Repository): Promise<string | undefined
 export interface Range {
   readonly from: string;
   readonly to: string;
-  /** Whether `from` stands for the merge base of both (three dots). */
+  /** Whether `from` means the merge base of both (three dots). */
   readonly symmetric: boolean;
 }
 

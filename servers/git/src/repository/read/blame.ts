@@ -96,7 +96,7 @@ async function refuseOutsideFile(repository: Repository): Promise<void> {
   );
 }
 
-/** Reads `git blame --porcelain`: a commit's facts stand with its first line only. */
+/** Reads `git blame --porcelain`: a commit's facts are only on its first line. */
 export function parseBlame(output: Buffer): { lines: BlamedLine[]; origins: Map<string, Origin> } {
   const lines: BlamedLine[] = [];
   const origins = new Map<string, Origin>();

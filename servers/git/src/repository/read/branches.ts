@@ -51,7 +51,9 @@ const PATTERNS: Readonly<Record<BranchType, readonly string[]>> = {
   all: ["refs/heads/", "refs/remotes/"],
 };
 
-/** Branches by name, with their upstream. The cursor is the name of the last one, so that it stands changes. */
+/**
+ * Branches by name, with their upstream. The cursor is the name of the last one, so that it survives changes.
+ */
 export async function branches(
   repository: Repository,
   query: BranchQuery,

@@ -26,7 +26,7 @@ export interface Status {
   upstream?: string;
   ahead?: number;
   behind?: number;
-  /** merge, rebase, cherry-pick, revert or bisect, if one is under way. */
+  /** merge, rebase, cherry-pick, revert or bisect, if one is in progress. */
   operation?: string;
   clean: boolean;
   staged: ChangedPath[];
@@ -162,7 +162,7 @@ const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ["BISECT_LOG", "bisect"],
 ];
 
-/** The operation that is under way, as git marks it in its directory. */
+/** The operation in progress, as git marks it in its directory. */
 export async function operationOf(repository: Repository): Promise<string | undefined> {
   const { gitDir } = repository.location;
   const present = await Promise.all(

@@ -8,7 +8,7 @@ export interface ConfigEntry {
   readonly scope: ConfigScope;
   /** The file that sets it. */
   readonly origin: string;
-  /** Section and name in lower case, the subsection in the middle as it stands. */
+  /** Section and name in lower case, the subsection in the middle unchanged. */
   readonly key: string;
   /** A key without `=` means true. */
   readonly value: string;

@@ -11,7 +11,7 @@ import { fromStored, toStored } from "./text.ts";
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
 /** What a word that is only like the one in the query counts for. */
 const NEAR_WEIGHT = 0.7;
-/** From this many characters on, a word also stands for longer ones that begin with it. */
+/** From this many characters on, a word also matches longer ones that start with it. */
 const MIN_PREFIX = 4;
 /** Below this length, words a few letters away are other words. */
 const MIN_NEAR = 5;

@@ -15,7 +15,7 @@ import { TABLES, type Table } from "./session.ts";
 /** Entities that are indexed at once. */
 const INDEX_BATCH = 500;
 
-/** The key of `meta` that stands if there is a table of vectors. */
+/** The key of `meta` that is set if there is a table of vectors. */
 const HAS_VECTORS = "has_vectors";
 
 /** What hangs on an entity, by the column that names it. */

@@ -9,7 +9,7 @@ import type { IndexedWord } from "../types.ts";
 const WEIGHTS = "5.0, 2.0, 1.0";
 /** What a word that is only like the one in the query counts for. */
 const NEAR_WEIGHT = 0.7;
-/** From this many characters on, a word also stands for longer ones that begin with it. */
+/** From this many characters on, a word also matches longer ones that start with it. */
 const MIN_PREFIX = 4;
 /** Rows of one INSERT statement. */
 const INSERTED_AT_ONCE = 50;
@@ -17,7 +17,7 @@ const INSERTED_AT_ONCE = 50;
 const MIN_NEAR = 5;
 /** How many entities a word may be in before it counts as common: a quarter, if that is much. */
 const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
-/** The most words of the index that stand for one that is inside of them, and that are looked through for it. */
+/** Maximum number of indexed words that replace a word inside them, and that are searched for it. */
 const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
 
