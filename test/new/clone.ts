@@ -7,8 +7,9 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** What `pnpm new` needs of this workspace: core, the scripts and the structural tests, and no server. */
-const LEFT_OUT = /^(servers|packages\/(?!core\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+/** What `pnpm new` needs of this workspace: core, what SQL servers share, the scripts and the structural tests, and no server. */
+const LEFT_OUT =
+  /^(servers|packages\/(?!(?:core|sql)\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
 /** What the checks of `pnpm new` run, and what the generator of pages reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -5,13 +6,24 @@ import { type Clone, cloneWorkspace } from "./clone.ts";
 
 /** Long enough for an installation on a slow machine; it only ends what hangs. */
 const LONG = 900_000;
+/** A server of each kind; files are the default. */
+const SERVERS = [
+  ["scratch", undefined],
+  ["remote", "web"],
+  ["table", "database"],
+] as const;
 let clone: Clone;
+let said = "";
 let statusAfterServer: string[] = [];
 
 beforeAll(async () => {
   clone = await cloneWorkspace();
-  await clone.node("scripts/new.mjs", "server", "scratch");
-  statusAfterServer = await clone.status();
+  for (const [name, kind] of SERVERS) {
+    const { stderr } = await clone.node("scripts/new.mjs", "server", name, ...(kind ? ["--kind", kind] : []));
+    if (kind !== undefined) continue;
+    said = stderr;
+    statusAfterServer = await clone.status();
+  }
   await clone.node("scripts/new.mjs", "tool", "scratch", "scratch_count");
 }, LONG);
 afterAll(() => clone?.dispose());
@@ -57,36 +69,38 @@ describe("what pnpm new makes", () => {
     expect(stdout).toContain("4 passed");
   });
 
-  it("passes its own tests, the contract with both tools among them", { timeout: LONG }, async () => {
-    // As CI does: a snapshot that is missing fails.
-    const report = join(clone.root, "report.json");
-    await clone.run(
-      "servers/scratch",
-      process.execPath,
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      "--reporter=json",
-      `--outputFile=${report}`,
-    );
-    const { numFailedTests, testResults } = JSON.parse(await readFile(report, "utf8"));
-    expect(numFailedTests).toBe(0);
-    const files = testResults.map(({ name }: { name: string }) => name.slice(name.indexOf("scratch/") + 8));
-    expect(files.sort()).toEqual([
-      "evals/tasks.test.ts",
-      "src/notes/find.test.ts",
-      "src/prompts/scratch-recall.test.ts",
-      "src/resources/notes.test.ts",
-      "src/tools/scratch-count.test.ts",
-      "src/tools/scratch-find.test.ts",
-      "test/attacks.test.ts",
-      "test/contract.test.ts",
-    ]);
-  });
+  it.each(SERVERS)(
+    "passes its own tests, the contract with all tools among them: %s",
+    { timeout: LONG },
+    async (name) => {
+      // As CI does: a snapshot that is missing fails.
+      const report = join(clone.root, "report.json");
+      await clone.run(
+        `servers/${name}`,
+        process.execPath,
+        "node_modules/vitest/vitest.mjs",
+        "run",
+        "--reporter=json",
+        `--outputFile=${report}`,
+      );
+      const { numFailedTests, testResults } = JSON.parse(await readFile(report, "utf8"));
+      expect(numFailedTests).toBe(0);
+      const folder = `/servers/${name}/`;
+      const files = testResults.map((file: { name: string }) => file.name.split(folder)[1]);
+      expect(files.sort()).toEqual([
+        "evals/tasks.test.ts",
+        ...(name === "scratch" ? ["src/tools/scratch-count.test.ts"] : []),
+        `src/tools/${name}-find.test.ts`,
+        "test/attacks.test.ts",
+        "test/contract.test.ts",
+      ]);
+    },
+  );
 
   it("has a working demo", { timeout: LONG }, async () => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
-      process.stdout.write(JSON.stringify(await play("scratch", await import("./servers/scratch/demo.mjs"))));`;
+      process.stdout.write(JSON.stringify(await play("${name}", await import("./servers/${name}/demo.mjs"))));`;
     const { stdout } = await clone.run(".", process.execPath, "--input-type=module", "--eval", script);
     expect(JSON.parse(stdout)).toMatchObject({ state: "passed", calls: 2 });
   });
@@ -97,10 +111,10 @@ describe("what pnpm new makes", () => {
     await clone.node("scripts/generate.mjs", "--check");
     const readme = await readFile(join(clone.root, "servers", "scratch", "README.md"), "utf8");
     expect(readme).toContain("| `scratch_count` | read | Count the characters, words and lines of a text. |");
-    const source = join(clone.root, "servers", "scratch", "src", "server.ts");
+    const source = join(clone.root, "servers", "scratch", "package.json");
     const text = await readFile(source, "utf8");
-    expect(text).toContain("Find lines");
-    await writeFile(source, text.replace("Find lines", "Search lines"));
+    expect(text).toContain("Find notes");
+    await writeFile(source, text.replace("Find notes", "Search notes"));
     const failed: { stderr: string } = await clone.node("scripts/generate.mjs", "--check").then(
       () => ({ stderr: "" }),
       (error) => error,
@@ -151,11 +165,12 @@ describe("pnpm new refuses", () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");
+    expect(await refusal("server", "weather", "--kind", "mail")).toContain("Kinds: files, web, database.");
   });
 
   it("a tool name that is invalid or taken, and a missing server", async () => {
     expect(await refusal("tool", "scratch", "Count-Words")).toContain("3 to 40 of a to z, 0 to 9 and _");
     expect(await refusal("tool", "scratch", "scratch_find")).toContain('a tool "scratch_find" already');
-    expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: scratch.");
+    expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: remote, scratch, table.");
   });
 });

@@ -49,7 +49,7 @@ function noInternalError(name: string, result: CallToolResult, { stderr }: Conne
   if (result.isError !== true || !INTERNAL.test(textOf(result))) return;
   throw new Error(
     [
-      `${name} threw something other than a ToolError. Throw new ToolError(kind, message, { hint }) where the caller can do something about it; otherwise fix what failed:`,
+      `${name} failed with an internal error. Where the caller can do something about it, throw new ToolError(kind, message, { hint }); otherwise correct it:`,
       stderr() || textOf(result),
     ].join("\n"),
   );

@@ -86,7 +86,7 @@ it.each(["test/attacks.test.ts", "evals/tasks.ts", "demo.mjs"])(
   async (file) => {
     await rm(join(folder, file));
     expect(layoutProblems(folder)).toEqual([
-      `${file} is missing: every server has it. Copy it from another server and adapt it.`,
+      `${file} is missing: every server has it, though it may be small. Copy it from another server and adapt it.`,
     ]);
   },
 );

@@ -53,7 +53,10 @@ export function layoutProblems(folder: string): string[] {
   return [
     ...[...SOURCE_FILES.map((file) => `src/${file}`), ...OTHER_FILES]
       .filter((file) => !existsSync(join(folder, file)))
-      .map((file) => `${file} is missing: every server has it. Copy it from another server and adapt it.`),
+      .map(
+        (file) =>
+          `${file} is missing: every server has it, though it may be small. Copy it from another server and adapt it.`,
+      ),
     ...namesOf(true)
       .filter((file) => !SOURCE_FILES.includes(file))
       .map(
