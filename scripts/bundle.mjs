@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
+import { indexRooms } from "./generate/rooms.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
 
@@ -19,6 +20,10 @@ const external = [
   ...Object.keys(manifest.peerDependencies ?? {}),
 ];
 
+// A tool that was added, renamed or removed needs no other step.
+await indexRooms(process.cwd(), async (file, text) => {
+  if ((await readFile(file, "utf8").catch(() => "")) !== text) await writeFile(file, text);
+});
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 

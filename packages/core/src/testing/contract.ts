@@ -21,7 +21,7 @@ import {
   type Era,
   rawSession,
 } from "./connect.ts";
-import { layoutProblems } from "./layout.ts";
+import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { problemsOf, tokensOf } from "./portable.ts";
@@ -185,7 +185,7 @@ export function contract(options: ContractOptions): void {
       none(
         gone.map(
           (name) =>
-            `test/surface has ${name}, which is not a tool any more. If you renamed it, keep the old name in the tool's aliases; then delete test/surface/${name}.*.`,
+            `test/surface has ${name}, which is not a tool any more. If you renamed a released tool, keep its old name in aliases. Then delete test/surface/${name}.*.`,
         ),
       );
     });
@@ -193,7 +193,9 @@ export function contract(options: ContractOptions): void {
     // Other repositories have rules of their own.
     const folder = dirname(dirname(bin));
     it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("keeps to the repository's layout", () => {
-      none(layoutProblems(folder));
+      const named = [...server.tools, ...(server.prompts ?? [])];
+      const names = named.flatMap((one) => [one.name, ...("aliases" in one ? (one.aliases ?? []) : [])]);
+      none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
     });
   });
 

@@ -24,7 +24,7 @@ export interface Task {
   check(answer: string, world: World): boolean | Promise<boolean>;
 }
 
-/** A new server starts with few; more tools need more. */
+/** A new server starts with few; with more tools there is one for each. */
 const MIN_TASKS = 3;
 const MAX_ASKED = 8;
 const MAX_TASKS = 15;
@@ -37,7 +37,7 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
     it(`are ${enough} to ${MAX_TASKS}, each with a unique name`, () => {
       expect(
         tasks.length,
-        `evals/tasks.ts has too few tasks. ${MIN_TASKS} are enough for one tool, and each further tool asks for one more, up to ${MAX_ASKED}`,
+        `evals/tasks.ts has too few tasks: write ${MIN_TASKS}, or one for each tool if there are more, up to ${MAX_ASKED}`,
       ).toBeGreaterThanOrEqual(enough);
       expect(tasks.length, "Leave the tasks that tell good tools from bad ones").toBeLessThanOrEqual(
         MAX_TASKS,

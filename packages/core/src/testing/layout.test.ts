@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { layoutProblems } from "./layout.ts";
+import { layoutProblems, nameProblems } from "./layout.ts";
 
 const TOOL = 'export default tool({\n  name: "fetch_page",\n});\n';
 const MANIFEST = {
@@ -90,3 +90,11 @@ it.each(["test/attacks.test.ts", "evals/tasks.ts", "demo.mjs"])(
     ]);
   },
 );
+
+it("names a tool that the demo still calls after it was renamed", async () => {
+  await put("demo.mjs", 'await session.call("fetch_old"); await session.call("fetch_new");');
+  expect(nameProblems(folder, "fetch", ["fetch_new"])).toEqual([
+    "demo.mjs names fetch_old, which is neither a tool nor a prompt: bring it up to date.",
+  ]);
+  expect(nameProblems(folder, "fetch", ["get"])).toEqual([]);
+});

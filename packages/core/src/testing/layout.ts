@@ -76,6 +76,23 @@ export function layoutProblems(folder: string): string[] {
   ];
 }
 
+/**
+ * Names of tools that the README and the demo still use, after a tool was renamed or removed.
+ *
+ * @param name the server's, which its tools may begin with
+ * @param known of tools and prompts, older names included
+ */
+export function nameProblems(folder: string, name: string, known: readonly string[]): string[] {
+  if (!known.some((one) => one.startsWith(`${name}_`))) return [];
+  return ["README.md", "demo.mjs"].flatMap((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    const used = new Set(text.match(new RegExp(`\\b${name}_[a-z0-9_]+\\b`, "g")));
+    return [...used]
+      .filter((one) => !known.includes(one))
+      .map((one) => `${file} names ${one}, which is neither a tool nor a prompt: bring it up to date.`);
+  });
+}
+
 function toolProblems(folder: string): string[] {
   const tools = filesOf(folder).filter((file) => !isTest(file) && file !== "index.ts");
   if (tools.length === 0) return ["src/tools has no tool: a server has at least one."];

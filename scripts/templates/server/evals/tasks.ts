@@ -8,7 +8,7 @@ const answer = z.object({
 const find = async (call: CallTool, args: Record<string, unknown>) =>
   answer.parse(JSON.parse(await call("sample_find", args)));
 
-/** Three are enough for one tool; each further tool asks for one more, up to eight. */
+/** Three are enough for up to three tools; with more tools write one for each, up to eight. */
 export const tasks: readonly Task[] = [
   {
     name: "find who does something",
