@@ -58,6 +58,6 @@ function noInternalError(name: string, result: CallToolResult, { stderr }: Conne
 /** Compares a text with a file of `test/surface`, which `-u` writes. */
 export async function expectSnapshot(file: string, text: string): Promise<void> {
   const next =
-    "Read the difference below as a model would. If it is meant, run: npx vitest run -u test/contract.test.ts";
+    "Read the difference below as a model would. If the change is intended, run: npx vitest run -u test/contract.test.ts";
   await expect(text, next).toMatchFileSnapshot(file);
 }

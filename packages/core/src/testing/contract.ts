@@ -190,7 +190,7 @@ export function contract(options: ContractOptions): void {
       );
     });
 
-    // Other repositories have rules of their own.
+    // Servers in other repositories follow their own rules.
     const folder = dirname(dirname(bin));
     it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("keeps to the repository's layout", () => {
       const named = [...server.tools, ...(server.prompts ?? [])];

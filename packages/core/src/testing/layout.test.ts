@@ -74,7 +74,7 @@ it.each([
     "AbortSignal.timeout(1);\n",
     /^src\/page\/web\.ts uses AbortSignal\.timeout.*: use startDeadline/,
   ],
-  ["bench/extra.mjs", "", /^bench\/extra\.mjs is no benchmark: export title and bench\(\)/],
+  ["bench/extra.mjs", "", /^bench\/extra\.mjs is not a benchmark: export title and bench\(\)/],
   ["package.json", '{ "name": "@refmcp/server-fetch" }', /^package\.json: set "type" to "module"\.$/],
 ])("names the file and what to do: %s (%#)", async (file, text, sentence) => {
   await put(file, text);

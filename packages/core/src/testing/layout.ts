@@ -171,7 +171,7 @@ export function benchProblems(folder: string): string[] {
       const text = readFileSync(join(folder, file), "utf8");
       return !/^export const title = /m.test(text) || !/^export async function bench\(/m.test(text);
     })
-    .map((file) => `bench/${file} is no benchmark: export title and bench(), or move it to bench/lib.`);
+    .map((file) => `bench/${file} is not a benchmark: export title and bench(), or move it to bench/lib.`);
 }
 
 function manifestProblems(manifest: Readonly<Record<string, unknown>>): string[] {

@@ -46,7 +46,7 @@ export async function startSite(listener: RequestListener) {
   };
 }
 
-/** The API, which stands for a public one by --allow-host. */
+/** The API, which --allow-host makes reachable. */
 export async function world(): Promise<World> {
   const { host, port, close } = await startSite(api);
   return {

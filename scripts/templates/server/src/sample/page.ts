@@ -1,7 +1,7 @@
 import { type CursorCodec, fitting } from "@refmcp/core/answer";
 
 export interface FindRequest {
-  /** Words as they are in the note; case does not matter. */
+  /** Found in the note in this order; case does not matter. */
   readonly query: string;
   readonly limit: number;
   readonly cursor?: string | undefined;
