@@ -1,15 +1,5 @@
-import type { CallTool } from "@refmcp/core/testing";
 import type { Solution } from "../run.ts";
-
-const execute = (call: CallTool, ...statements: readonly unknown[]) => call("pg_execute", { statements });
-
-/** Looks at the tables, then changes the database. */
-const afterLooking =
-  (query: string, ...statements: readonly string[]): Solution =>
-  async (call) => {
-    await call("pg_describe_tables", { query });
-    await execute(call, ...statements);
-  };
+import { afterLooking, execute } from "./statements.ts";
 
 /** Inserts the customers of the table in the prompt with one statement. */
 const migrateCustomers: Solution = async (call, prompt) => {
