@@ -54,8 +54,17 @@ describe("what pnpm new makes", () => {
     await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
   });
 
-  it("passes the type check", { timeout: LONG }, async () => {
-    await clone.run("servers/scratch", process.execPath, join(clone.root, "node_modules/typescript/bin/tsc"));
+  it("tells which kinds there are, and which files to replace: all of them exist", async () => {
+    expect(said).toContain("--kind files; the others are web and database.");
+    const files = [...said.matchAll(/^ {2}((?:[\w.-]+\/)*[\w.-]+(?:\.\w+|\/))(?=[ ,])/gm)].map(
+      ([, file = ""]) => file,
+    );
+    expect(files).toHaveLength(8);
+    for (const file of files) expect(existsSync(join(clone.root, "servers/scratch", file)), file).toBe(true);
+  });
+
+  it.each(SERVERS)("has right types: %s", { timeout: LONG }, async (name) => {
+    await clone.run(`servers/${name}`, process.execPath, join(clone.root, "node_modules/typescript/bin/tsc"));
   });
 
   it("passes the structural tests", { timeout: LONG }, async () => {
@@ -97,7 +106,7 @@ describe("what pnpm new makes", () => {
     },
   );
 
-  it("has a working demo", { timeout: LONG }, async () => {
+  it.each(SERVERS)("has a demo that shows what it promises: %s", { timeout: LONG }, async (name) => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
       process.stdout.write(JSON.stringify(await play("${name}", await import("./servers/${name}/demo.mjs"))));`;
@@ -161,14 +170,14 @@ it("flies", (context) => context.skip("there is no wing"));
 });
 
 describe("pnpm new refuses", () => {
-  it("a server name that hosts would not accept, or that exists", async () => {
+  it("a server's name that hosts would not take, or that is there", async () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");
     expect(await refusal("server", "weather", "--kind", "mail")).toContain("Kinds: files, web, database.");
   });
 
-  it("a tool name that is invalid or taken, and a missing server", async () => {
+  it("an invalid or taken name for a tool, and a server that does not exist", async () => {
     expect(await refusal("tool", "scratch", "Count-Words")).toContain("3 to 40 of a to z, 0 to 9 and _");
     expect(await refusal("tool", "scratch", "scratch_find")).toContain('a tool "scratch_find" already');
     expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: remote, scratch, table.");

@@ -5,7 +5,7 @@ import type { World } from "./contract.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { textOf } from "./surface.ts";
 
-/** Calls a tool and gives its text; fails if the tool does. */
+/** Calls a tool and gives its text; fails where the tool does. */
 export type CallTool = (name: string, args?: Readonly<Record<string, unknown>>) => Promise<string>;
 
 /**
@@ -16,7 +16,7 @@ export interface Task {
   readonly name: string;
   /** What the person says; of the world where it names something of it, for example an address. */
   readonly prompt: string | ((world: World) => string);
-  /** Options of the server in addition to those of the test world, for example `--read-only`. */
+  /** Options of the server beside the world's own, for example `--read-only`. */
   readonly args?: readonly string[];
   /** Solves the task with tool calls only; the answer to the person. */
   reference(call: CallTool, world: World): Promise<string>;
@@ -32,9 +32,8 @@ const MAX_TASKS = 15;
 /** Runs the reference solution of every task on a fresh world. */
 export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () => Promise<World>): void {
   describe(`${server.name}: tasks`, () => {
-    const { length } = server.tools;
-    const enough = Math.min(MIN_TASKS + length - 1, MAX_ASKED);
-    it(`are ${enough} to ${MAX_TASKS}, each with a unique name`, () => {
+    const enough = Math.min(Math.max(MIN_TASKS, server.tools.length), MAX_ASKED);
+    it(`are ${enough} to ${MAX_TASKS}, each with its own name`, () => {
       expect(
         tasks.length,
         `evals/tasks.ts has too few tasks: write ${MIN_TASKS}, or one for each tool if there are more, up to ${MAX_ASKED}`,
