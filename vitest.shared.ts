@@ -1,4 +1,5 @@
 import { readFileSync, statfsSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { SuiteReport } from "./vitest.report.ts";
@@ -6,6 +7,8 @@ import { SuiteReport } from "./vitest.report.ts";
 // The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
 // package, `vitest run FILE.long.test.ts` one of them.
 const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
+
+const isServer = basename(dirname(process.cwd())) === "servers";
 
 /**
  * Tests write much and keep nothing. In memory that takes half the system time; it is used where there is room, and where
@@ -30,7 +33,8 @@ export default defineConfig({
     hookTimeout: isLong ? 1_200_000 : 300_000,
     // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
     expect: { poll: { timeout: 60_000 } },
-    include: ["**/*.test.ts"],
+    // A server's own run checks its wording, too.
+    include: ["**/*.test.ts", ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : [])],
     alias: { "@refmcp/core/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)) },
     // Test files share a process and its modules: loading them again for every file took a quarter of the time. A helper's
     // hooks therefore belong in a function or in a setup file; at the top of the helper they would be set only once.

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
@@ -69,14 +69,17 @@ const FIRST = MARKS.slice(
   MARKS.findIndex(([, instead]) => instead === SINCE),
 );
 
+/** Everything, or in a server's own run (vitest.shared.ts) that server. */
+const FOLDER = dirname(process.cwd()) === join(ROOT, "servers") ? process.cwd() : ROOT;
+
 it("sources and pages are in the words that engineers use", async () => {
   const { stdout } = await promisify(execFile)(
     "git",
-    ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.ts", "*.mjs", "*.md"],
-    { cwd: ROOT, maxBuffer: 10_000_000 },
+    ["ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "*.ts", "*.mjs", "*.md"],
+    { cwd: FOLDER, maxBuffer: 10_000_000 },
   );
   const paths = stdout.split("\0").filter((path) => path !== "" && !QUOTING.test(path));
-  expect(paths.length).toBeGreaterThan(100);
+  expect(paths.length).toBeGreaterThan(10);
   const found = paths
     .filter((path) => existsSync(join(ROOT, path)))
     .flatMap((path) =>
