@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
-import { indexRooms } from "./generate/rooms.mjs";
+import { indexFolders } from "./generate/index-files.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
 
@@ -21,7 +21,7 @@ const external = [
 ];
 
 // A tool that was added, renamed or removed needs no other step.
-await indexRooms(process.cwd(), async (file, text) => {
+await indexFolders(process.cwd(), async (file, text) => {
   if ((await readFile(file, "utf8").catch(() => "")) !== text) await writeFile(file, text);
 });
 const sources = await readdir("src", { recursive: true });

@@ -5,7 +5,7 @@ export function optionsPage({ commonOptionTable }) {
   return `# Options of every server
 
 Written by \`pnpm generate\` from the definitions. Each server's README lists its own options, and \`--help\` prints both. In the
-environment, \`NAME\` stands for the server's: \`REFMCP_GIT_READ_ONLY=1\`. The command line takes precedence.
+environment, replace \`NAME\` with the name of the server: \`REFMCP_GIT_READ_ONLY=1\`. The command line takes precedence.
 
 ${commonOptionTable}
 What the HTTP options protect against is in [security](security.md). [Hosts](hosts.md) has the names for \`--print-config\`.

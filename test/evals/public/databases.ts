@@ -111,6 +111,6 @@ async function sql(url: string, statement: string): Promise<Record<string, unkno
   }
 }
 
-/** The roles of the server, as they are written in a statement. */
+/** The roles of the server, as a statement names them. */
 const roles = async (url: string) =>
   (await sql(url, "SELECT quote_ident(rolname) AS role FROM pg_roles")).map(({ role }) => String(role));

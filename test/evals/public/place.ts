@@ -44,7 +44,7 @@ export interface ScriptResult {
   readonly reason: string;
 }
 
-/** Runs one of the benchmark's scripts, unchanged, with a small environment of its own. */
+/** Runs one of the benchmark's scripts, unchanged, with its own small environment. */
 export async function runScript(
   python: string,
   script: string,

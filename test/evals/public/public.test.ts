@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("a public benchmark's tasks", () =
     });
   });
 
-  it("get a database of their own, prepared by the benchmark, and leave no role to the next", async () => {
+  it("get their own database, prepared by the benchmark, and leave no role to the next", async () => {
     const { paid, opened } = await outcomes("postgres/");
     // Prepared twice, for the untouched data and for the solution: the second would fail with the first one's role.
     expect(paid).toMatchObject({ verdict: "pass", reason: "", calls: 1, errors: 0 });
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === "win32")("a public benchmark's tasks", () =
     }
   });
 
-  it("are an error where the folder is no such benchmark", async () => {
+  it("are an error if the folder is not such a benchmark", async () => {
     await expect(readTasks(join(checkout, "test_environments"))).rejects.toThrow(
       /is it a checkout of MCPMark/,
     );

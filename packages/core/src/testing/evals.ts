@@ -16,7 +16,7 @@ export interface Task {
   readonly name: string;
   /** What the person says; of the world where it names something of it, for example an address. */
   readonly prompt: string | ((world: World) => string);
-  /** Options of the server beside the world's own, for example `--read-only`. */
+  /** Options of the server in addition to the world's, for example `--read-only`. */
   readonly args?: readonly string[];
   /** Solves the task with tool calls only; the answer to the person. */
   reference(call: CallTool, world: World): Promise<string>;
