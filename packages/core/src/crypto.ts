@@ -1,2 +1,4 @@
-/** Node's own, loaded when it is first used: a start needs none of it, and it costs a millisecond and 0.7 MB. */
+/**
+ * Node's own, loaded when it is first used: startup does not need it, and it costs a millisecond and 0.7 MB.
+ */
 export const crypto = (): typeof import("node:crypto") => process.getBuiltinModule("node:crypto");

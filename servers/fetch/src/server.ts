@@ -30,7 +30,7 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  // Loaded with the first call: a start should cost next to nothing.
+  // Loaded with the first call, to keep startup fast.
   async open({ options: given, resourcesChanged }) {
     const { Web } = await import("./page/web.ts");
     return await Web.open(given, resourcesChanged);

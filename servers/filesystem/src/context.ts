@@ -6,13 +6,13 @@ export const tool = toolFor<Files>();
 export const resource = resourceFor<Files>();
 export const prompt = promptFor<Files>();
 
-/** A path in an input; relative ones are below the allowed directories. */
+/** A path in an input; relative paths are below the allowed directories. */
 export const path = z.string().describe("Absolute or relative path.");
 
 /** The content that a change expects to find. */
 export const expectedHash = z.string().optional().describe("Fail unless the file still has this hash.");
 
-/** The official server's parameter for what to leave out. */
+/** The official server's parameter for exclusions. */
 export const excludePatterns = z
   .array(z.string())
   .default([])

@@ -38,7 +38,7 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  // Loaded with the first call: a start should cost next to nothing.
+  // Loaded with the first call, to keep startup fast.
   async open({ options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars }, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Files } = await import("./files/files.ts");

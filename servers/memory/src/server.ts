@@ -33,7 +33,7 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  // Loaded with the first call: a start should cost next to nothing.
+  // Loaded with the first call, to keep startup fast.
   async open({ options: given, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
     const { Memory } = await import("./graph/memory.ts");

@@ -13,18 +13,18 @@ export interface CursorCodec<State> {
   decode(cursor: string | undefined): State | undefined;
 }
 
-/** Checks what comes back in a cursor; a zod schema is one. */
+/** Validates the state in a cursor, for example a zod schema. */
 export interface StateCheck<State> {
   safeParse(value: unknown): { readonly success: true; readonly data: State } | { readonly success: false };
 }
 
 /**
- * A codec for the cursors of `list` (the tool's name), bound to the arguments that decide what the list
- * contains: a cursor answers only the query that it came from. Cursors describe themselves (base64url JSON),
- * hold no secret and survive a restart of the server.
+ * A codec for the cursors of `list` (the tool's name), bound to the arguments that determine the list: a
+ * cursor is valid only for the query it came from. Cursors are self-contained (base64url JSON), contain no
+ * secret and survive a restart of the server.
  *
  * @param query everything that must be the same on the next call (not `limit`).
- * @param state what the cursor holds, checked when it comes back.
+ * @param state the cursor's content, validated when it comes back.
  */
 export function cursorsOf<State>(list: string, query: unknown, state: StateCheck<State>): CursorCodec<State> {
   const key = crypto()

@@ -1,7 +1,7 @@
 /**
- * What went wrong, from the caller's side.
+ * What went wrong, from the caller's perspective.
  *
- * - `invalid`: the input makes no sense.
+ * - `invalid`: the input is not valid.
  * - `not_found`: the named thing does not exist.
  * - `denied`: it exists or could, but a boundary, an option or the user says no.
  * - `conflict`: the state is not what the caller assumed; read again, then retry.
@@ -23,11 +23,11 @@ export type ErrorKind =
 export interface ToolErrorOptions {
   /** What to do next, naming the tool or the option that helps. A whole sentence. */
   hint?: string | undefined;
-  /** A stable code of the server's own, for example git's `not_a_repository`. */
+  /** A stable code specific to the server, for example git's `not_a_repository`. */
   code?: string | undefined;
   /** Facts for the answer's `structuredContent`; must satisfy the tool's output schema if it has one. */
   data?: Record<string, unknown> | undefined;
-  /** What lay behind it. It is logged to stderr and never shown to the caller. */
+  /** The cause. It is logged to stderr and never shown to the caller. */
   cause?: unknown;
 }
 
@@ -75,7 +75,7 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
     .map((entry) => entry.candidate);
 }
 
-/** Names longer than this are not told apart by a slip of the finger. */
+/** Names longer than this are not compared for typos. */
 const MAX_COMPARED_CHARS = 256;
 
 /** Levenshtein distance of two strings, in UTF-16 code units. */

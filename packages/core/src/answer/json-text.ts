@@ -14,7 +14,7 @@ export class JsonText {
     this.picture = picture;
   }
 
-  /** For whoever writes a message without splicing the text in. */
+  /** For writing a message without splicing in the text. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }

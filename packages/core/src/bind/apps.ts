@@ -15,7 +15,7 @@ export const CONFIRMATION_META = "io.github.refmcp/confirmation";
 /** The view of the card. */
 const CARD = "confirm";
 
-/** A card is answered within minutes; what is still waiting then is forgotten. */
+/** A card is answered within minutes; later it expires. */
 const WAITING_MS = 10 * 60_000;
 const MAX_WAITING = 50;
 

@@ -10,7 +10,10 @@ import type { Revision } from "../protocol/revisions.ts";
 import type { Seal } from "../protocol/seal.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../protocol/wire.ts";
 
-/** Thrown to end a run whose next step needs an answer from the client; the handler runs again with the answer. */
+/**
+ * Thrown to end a run whose next step needs an answer from the client; the handler runs again with the
+ * answer.
+ */
 export class InputNeeded extends Error {
   override readonly name = "InputNeeded";
 }
@@ -41,7 +44,7 @@ export class CardNeeded extends Error {
 
 /** The methods that may end with `input_required`. */
 const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** People answer: minutes, not seconds. */
+/** People need minutes, not seconds, to answer. */
 const ANSWER_MS = 10 * 60_000;
 /** How often a legacy request is run again after answers. */
 const MAX_ROUNDS = 8;

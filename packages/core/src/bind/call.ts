@@ -66,7 +66,7 @@ function run<Context, Value>(
 /** How many time limits a call may take at most, however much progress it reports (MCP, "Timeouts"). */
 const MAX_LIMITS = 10;
 
-/** What one run of a handler gets. Most calls never look at the signal, so it is made when asked for. */
+/** What one run of a handler gets. Most calls never use the signal, so it is created on demand. */
 class RunningCall implements Call {
   readonly budget: number;
   readonly timeoutMs: number;

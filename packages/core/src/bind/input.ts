@@ -3,11 +3,11 @@ import { clip } from "../answer/budget.ts";
 import { nearest, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 
-/** A client gets this many problems at most, and the number of the others. */
+/** Maximum number of problems listed; the others are counted. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Arguments of a call → the tool's typed input. `null` for an optional argument counts as left out, since some
+ * Arguments of a call → the tool's typed input. `null` for an optional argument counts as omitted, since some
  * hosts fill in every property of a schema.
  *
  * @throws ToolError `invalid` with a line for each wrong field, 20 at most.
@@ -17,7 +17,7 @@ export function parseArguments<Input extends z.ZodObject>(
   input: Input,
   given: Readonly<Record<string, unknown>> | undefined,
 ): z.output<Input> {
-  // zod passes over this key in silence, strict or not.
+  // zod silently ignores this key, strict or not.
   const hasProto = given !== undefined && Object.hasOwn(given, "__proto__");
   const parsed = input.safeParse(withoutNulls(input, given ?? {}), { reportInput: true });
   if (parsed.success && !hasProto) return parsed.data;
@@ -100,7 +100,7 @@ function bound(relation: string, limit: number | bigint, origin: string): string
 
 const MAX_VALUES_SHOWN = 50;
 
-/** A value as JSON on one line, cut where it is long; of a large structure only its kind. */
+/** A value as JSON on one line, truncated if long; for a large structure only its kind. */
 function shown(value: unknown): string {
   let left = MAX_VALUES_SHOWN;
   try {

@@ -30,8 +30,8 @@ export interface ResourceOutline extends Pick<FixedResource<never>, "name" | "ti
 }
 
 /**
- * A server that is listed by its outline and loaded with the first call that needs it, so that a start reads neither
- * its tools nor their schemas. Bundles are made of it; see `outlineOf`.
+ * A server that is listed by its outline and loaded with the first call that needs it, so that startup reads
+ * neither its tools nor their schemas. Used for bundles; see `outlineOf`.
  */
 export function lazyServer<Context, Table extends OptionTable>(
   outline: Outline<Context>,

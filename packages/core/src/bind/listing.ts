@@ -18,7 +18,7 @@ export function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
 }
 
 /**
- * Tools in the order given. Where their schemas were not written down at build, they are made of zod's now.
+ * Tools in the order given. Schemas that were not recorded at build time are generated from zod now.
  *
  * @param unlisted names of arguments that are left out
  */

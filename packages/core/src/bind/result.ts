@@ -53,7 +53,7 @@ function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
   );
 }
 
-/** The last line of defence: a tool keeps to `call.budget` itself and offers a cursor. */
+/** The last line of defense: a tool stays within `call.budget` itself and offers a cursor. */
 function withinLimit(tool: Tool<unknown>, content: ContentBlock[]): ContentBlock[] {
   const length = content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
   checkLength(tool, length);

@@ -4,9 +4,9 @@ import type { Log } from "../log.ts";
 import type { Client, ClientRequest } from "../protocol/request.ts";
 import { type Asking, isRootList } from "./asking.ts";
 
-/** How long a legacy client may take to name its roots before calls go on without them. */
+/** How long a legacy client may take to send its roots before calls continue without them. */
 const LEGACY_ANSWER_MS = 5_000;
-/** How long roots of a modern client are believed; it has no way to say that they changed. */
+/** How long roots of a modern client are cached; it cannot notify about changes. */
 const MODERN_TTL_MS = 10 * 60_000;
 
 /** Keeps the bound in step with the client's roots. */

@@ -11,18 +11,18 @@ export interface ClientRoot {
  * What a tool, resource or prompt gets for one call. It is the same in both protocol eras.
  *
  * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) ends this run, and the handler runs again from
- * the start once the answer is there, so it must change nothing before its last question is answered. `resources/list`,
- * completions and watches cannot ask in 2026-07-28.
+ * the start once the answer is available, so it must change nothing before its last question is answered.
+ * `resources/list`, completions and watches cannot ask in 2026-07-28.
  */
 export interface Call {
   /** Aborts when the client cancels, the time limit runs out or the server closes. */
   readonly signal: AbortSignal;
-  /** How many characters the answer should keep to (`--max-answer-chars`). */
+  /** How many characters the response should stay within (`--max-answer-chars`). */
   readonly budget: number;
   /**
-   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to end in time with what it
-   * has. If the client asked for progress, each report of it starts the time limit again, up to ten times of it; then it is
-   * these ten.
+   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to return
+   * partial results in time. If the client asked for progress, each report of it starts the time limit again,
+   * up to ten times of it; then it is these ten.
    */
   readonly timeoutMs: number;
   /**
@@ -33,9 +33,9 @@ export interface Call {
   /** Sends a log message to the client, if it listens for that level. */
   log(level: LoggingLevel, message: string): void;
   /**
-   * Asks the user to agree to exactly what `message` says.
+   * Asks the user to confirm exactly what `message` says.
    *
-   * @throws ToolError `denied` if the user declines or nobody can be asked.
+   * @throws ToolError `denied` if the user declines or cannot be asked.
    */
   confirm(message: string): Promise<void>;
   /**
@@ -44,7 +44,7 @@ export interface Call {
    *
    * @param key names the question to the client (2026-07-28, `inputRequests`); default: made of its content, so that
    *   an answer serves no other question. Give one only if any answer in that form will do.
-   * @throws ToolError `denied` if the user declines or nobody can be asked.
+   * @throws ToolError `denied` if the user declines or cannot be asked.
    */
   ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>>;
   /** Asks the user to visit `url` (elicitation in url mode); resolves when the user agreed to open it. */

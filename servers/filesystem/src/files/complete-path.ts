@@ -3,12 +3,12 @@ import { posix } from "node:path";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { orRefused, withDirectory } from "./open-path.ts";
 
-/** The protocol sends no more suggestions than this. */
+/** The protocol's limit on suggestions. */
 const MAX_SUGGESTIONS = 100;
 
 /**
- * Absolute paths that begin with `typed`: entries of its directory, directories with a slash behind them, or
- * the allowed directories themselves if it does not lead into one yet.
+ * Absolute paths that begin with `typed`: entries of its directory, directories with a trailing slash, or the
+ * allowed directories themselves if it does not lead into one yet.
  *
  * @param typed with `/` between components, also on Windows.
  */

@@ -35,10 +35,10 @@ import { Watchers } from "./watch.ts";
 /** Characters of a response reserved for the line of facts. */
 const FACTS_CHARS = 600;
 
-/** Memory of a thread that edits: a file of 32 MiB several times over. */
+/** Memory of an editing thread: several copies of a 32 MiB file. */
 const EDIT_HEAP_MB = 1024;
 
-/** Characters of text that are given however small the budget is. */
+/** Characters of text that are returned however small the budget is. */
 const MIN_CHARS = 500;
 
 export interface FilesOptions {
@@ -47,15 +47,15 @@ export interface FilesOptions {
   readonly journal: boolean;
   /** Days that the journal keeps a change (`--journal-days`); 30 by default. */
   readonly journalDays?: number;
-  /** Where the journal may live, best first; by default in the user's state directory. */
+  /** Where the journal may be, best first; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
-  /** Characters of a range of text that is asked for explicitly (`--max-read-chars`). */
+  /** Characters of an explicitly requested range of text (`--max-read-chars`). */
   readonly maxReadChars: number;
-  /** What trees and searches hide besides what ignore files name (`--ignore`); none by default. */
+  /** What trees and searches hide in addition to ignore files (`--ignore`); none by default. */
   readonly ignored?: readonly string[];
 }
 
-/** Files and directories inside the bound: what the tools of this server work on. */
+/** Files and directories inside the bound: what this server's tools work on. */
 export class Files {
   readonly guard: PathGuard;
   readonly #context: ChangeContext;
@@ -81,7 +81,7 @@ export class Files {
     this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   }
 
-  /** Characters of text for a call: its budget, or more where it names a range itself. */
+  /** Characters of text for a call: its budget, or more if it specifies a range. */
   readChars(budget: number, explicit: boolean): number {
     const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
     return explicit ? Math.max(this.#maxReadChars, usual) : usual;
@@ -166,7 +166,7 @@ export class Files {
     return replaceQuestion(this.#context, request.destination, request.overwrite);
   }
 
-  /** What deleting would take away; `question` is to be asked before `delete`. */
+  /** What deleting would remove; ask `question` before `delete`. */
   planDelete(path: string, options: { recursive: boolean; signal?: AbortSignal }): Promise<DeletePlan> {
     return planDelete(this.#context, path, options);
   }
@@ -209,7 +209,7 @@ export class Files {
     return this.#watchers.watch(path, changed);
   }
 
-  /** Releases what is held: watchers and threads. */
+  /** Releases watchers and threads. */
   async close(): Promise<void> {
     await Promise.all([this.#watchers.close(), this.#textSearcher.close(), this.#context.threads.close()]);
   }

@@ -4,7 +4,7 @@ import { path, tool } from "../context.ts";
 import { describe } from "../files/change/delete.ts";
 import { changeAnswer, named } from "../files/journal/receipt-text.ts";
 
-/** So many paths of what was not copied are named. */
+/** How many skipped paths are listed. */
 const MAX_SKIPPED = 50;
 
 export default tool({

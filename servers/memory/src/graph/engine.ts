@@ -94,7 +94,7 @@ export class Engine {
     const worker = new Worker(workerFile("graph", import.meta.url), {
       name: "memory",
       workerData: this.#place,
-      // What it would print goes nowhere near the protocol's stdout.
+      // Its output must not reach the protocol's stdout.
       stdout: true,
       stderr: true,
     });

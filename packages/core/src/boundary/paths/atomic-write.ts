@@ -23,7 +23,8 @@ export interface Written {
 
 /**
  * Writes a whole file so that nobody ever sees part of it: to a temporary file next to it, synced, then
- * renamed to its name. A failure leaves everything as it was, made parents and the temporary file included.
+ * renamed to its name. A failure leaves everything unchanged: created parents and the temporary file are
+ * removed.
  *
  * The name gets a new inode: a hard link elsewhere, perhaps outside the allowed directories, keeps the old content. Extended
  * attributes and access control lists are not carried over.
@@ -48,7 +49,7 @@ export async function writeFileAt(
   }
 }
 
-/** The place to write into: that of the path, or where a link there leads. */
+/** The location to write to: that of the path, or the target of a symlink there. */
 async function openTarget(path: string, options: WriteOptions, context: GuardContext): Promise<GuardedPlace> {
   const createParents = options.createParents ?? false;
   const place = await openPlace(path, context, { createParents });
@@ -93,7 +94,7 @@ async function writeInto(
     const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
     const old = checked?.stat ?? present;
     if (old !== undefined) await copyAttributes(temporary, old);
-    // Windows gives no new name to a file that is open.
+    // Windows does not rename an open file.
     await temporary.handle.close();
     await parent.verify();
     if (checked !== undefined) {
@@ -111,7 +112,7 @@ async function writeInto(
   }
 }
 
-/** Lets the caller look at what is about to be replaced. */
+/** Lets the caller inspect what is about to be replaced. */
 async function runCheck(
   { entry, path }: GuardedPlace,
   check: NonNullable<WriteOptions["check"]>,
@@ -133,7 +134,7 @@ async function runCheck(
   }
 }
 
-/** Nothing of this process runs between the two calls: what was checked is what is replaced. */
+/** Nothing in this process runs between the two calls: what was checked is what is replaced. */
 function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
   if (now === undefined || !isSame(now, checked)) throw changedConcurrently(path);
@@ -168,7 +169,7 @@ async function syncDirectory(directory: GuardedDirectory): Promise<void> {
   }
 }
 
-/** Takes back parents that were made for a file that was not written; one in use by now stays. */
+/** Removes parents created for a file that was not written; one that is in use by now is kept. */
 async function removeMade(paths: readonly string[], context: GuardContext): Promise<void> {
   for (const path of paths.toReversed()) {
     try {

@@ -4,16 +4,16 @@ import type { AllowedDirectory } from "./types.ts";
 /** How the client's roots combine with configured directories. */
 export interface Applied {
   readonly directories: AllowedDirectory[];
-  /** Roots that were left out because they are outside the configured directories. */
+  /** Roots that were ignored because they are outside the configured directories. */
   readonly outside: AllowedDirectory[];
-  /** Roots that were left out since they are a whole file system. */
+  /** Roots that were ignored because they are a whole file system. */
   readonly whole: AllowedDirectory[];
 }
 
 /**
  * The part of `configured` that the client's `roots` cover: a root inside a configured directory replaces it,
- * a root around one leaves it unchanged. Nothing comes out that was not inside before, and what was read-only
- * stays so.
+ * a root around one leaves it unchanged. The result never contains anything that was outside before, and
+ * read-only directories stay read-only.
  */
 export function narrow(
   configured: readonly AllowedDirectory[],
@@ -60,7 +60,7 @@ export function replace(
   return { directories: withoutDuplicates(directories), outside: [], whole };
 }
 
-/** The first of each real path, read-only where any of its duplicates is. */
+/** The first of each real path, read-only if any of its duplicates is. */
 export function withoutDuplicates(directories: readonly AllowedDirectory[]): AllowedDirectory[] {
   const kept = new Map<string, AllowedDirectory>();
   for (const directory of directories) {

@@ -11,7 +11,7 @@ const chunkBytes = 1024 * 1024;
 /**
  * Copies a regular file to a free name, with mode, and with `attributes` times and, as far as the system lets us, owner.
  *
- * @param seen what lstat said of the source; another file in its place, or one that changes while it is read, is a
+ * @param seen the source's lstat; another file in its place, or one that changes while it is read, is a
  * `conflict`
  */
 export async function copyContent(
@@ -55,7 +55,7 @@ async function pump(source: ReadHandle, target: FileHandle, signal: AbortSignal 
 /** A file or directory whose mode, owner and times can be set. */
 type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;
 
-/** The opened directory at `path`, as what attributes can be set on. */
+/** The opened directory at `path`, for setting attributes. */
 export function directoryAttributes(path: string): Attributed {
   return {
     chmod: (mode) => chmod(path, mode),
@@ -64,7 +64,7 @@ export function directoryAttributes(path: string): Attributed {
   };
 }
 
-/** Where the owner cannot be kept, the set-user-ID and set-group-ID bits are not either. */
+/** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
 export async function copyAttributes(
   target: Attributed,
   { uid, gid, mode, atimeMs, mtimeMs }: BigIntStats,

@@ -34,24 +34,24 @@ export interface DirectoryBoundOptions {
   readonly fallback?: string;
 }
 
-/** How long what was seen of the directories themselves is believed; a refusal always looks again first. */
+/** How long the state of the directories is cached; a refusal always checks again first. */
 const rememberedMs = 1000;
 
 /**
- * The directories that a server may touch: those configured, narrowed by the client's roots.
+ * The directories that a server may access: those configured, narrowed by the client's roots.
  *
- * A configured directory may be a link, may be missing at first, and may vanish and return: it is looked up again
- * while the server runs. A link that was on the way to it from the start may be pointed elsewhere. But where it leads
- * elsewhere because a directory was replaced by a symlink, or because of a link that is itself inside an
- * allowed directory, it is out of use until the server is started again: otherwise whoever may write there
- * could choose what is allowed.
+ * A configured directory may be a link, may be missing at first, and may disappear and return: it is looked
+ * up again while the server runs. A link on the path from the start may be changed. But if it leads elsewhere
+ * because a directory was replaced by a symlink, or because of a link that is itself inside an allowed
+ * directory, it is disabled until the server is restarted: otherwise whoever can write there could choose
+ * what is allowed.
  */
 export class DirectoryBound implements Bound {
   readonly #configured: readonly AllowedDirectory[];
   readonly #mode: DirectoryBoundOptions["mode"];
   readonly #fallback: readonly AllowedDirectory[];
   readonly #listeners = new Set<() => void>();
-  /** Where each path led when it was first there, and through which links. */
+  /** Where each path led when it first existed, and through which links. */
   readonly #trusted = new Map<string, { realPath: string; links: ReadonlySet<string> }>();
   #roots: readonly AllowedDirectory[] = [];
   #directories: readonly AllowedDirectory[] = [];
@@ -92,7 +92,7 @@ export class DirectoryBound implements Bound {
   }
 
   /**
-   * Takes the roots that the client offers now; undefined or none: it offers nothing.
+   * Sets the roots that the client offers now; undefined or empty: none.
    *
    * @returns notes for the log, whole sentences: which roots were ignored, and why
    */
@@ -149,7 +149,7 @@ export class DirectoryBound implements Bound {
     return notes;
   }
 
-  /** A path that the user or the client has just named: where it leads now is what they mean. */
+  /** A path that the user or the client has just given: its current target is what they mean. */
   #introduce(path: string, source: DirectorySource, writable: boolean): AllowedDirectory {
     const found = lookUp(path);
     if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trust(path, found.realPath);
@@ -205,7 +205,7 @@ function pathOfRoot(uri: string, notes: string[]): string | undefined {
 }
 
 /**
- * The part of an error's sentence that says which directories are allowed, or what to do where none is:
+ * The part of an error's sentence that says which directories are allowed, or what to do if there are none:
  * `the allowed directories are "/a" and "/b" (read-only)`.
  */
 export function describeBound(bound: Bound): string {

@@ -9,12 +9,12 @@ import { gone, leadsOutside } from "./refusals.ts";
 import { errorCode, isMissing, systemError } from "./system-error.ts";
 import type { GuardedDirectory } from "./types.ts";
 
-/** As many names of a directory are compared with a missing one. */
+/** How many names of a directory are compared with a missing one. */
 const namesCompared = 5000;
 
 /**
- * What to throw for an error met on `path`: in words, and the same `denied` for everything whose way leads out of
- * the bound, whether anything is there or not.
+ * The error to throw for `path`: explained, and the same `denied` for everything that leads out of the bound,
+ * whether it exists or not.
  */
 export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
   if (error instanceof ToolError || errorCode(error) === undefined) return error;

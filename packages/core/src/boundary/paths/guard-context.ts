@@ -4,12 +4,12 @@ import type { Opener } from "./opener.ts";
 import type { Platform } from "./platform.ts";
 import type { Bound } from "./types.ts";
 
-/** What the guard's operations share. */
+/** Shared by the guard's operations. */
 export interface GuardContext {
   readonly bound: Bound;
   readonly membership: Membership;
   readonly opener: Opener;
   readonly platform: Platform;
-  /** Writers of one file in this process, one after the other; the key is its real path. */
+  /** Serializes writers of one file in this process; the key is its real path. */
   readonly writing: KeyedLock;
 }

@@ -1,4 +1,4 @@
-/** What tells one file from another whatever its path: numbers of a `bigint` stat, since inodes may pass 2^53. */
+/** What identifies a file whatever its path: numbers of a `bigint` stat, since inodes may pass 2^53. */
 export interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;

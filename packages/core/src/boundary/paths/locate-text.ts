@@ -13,9 +13,9 @@ const rules: TextRules = { platform, home: homedir };
 
 /**
  * The text of an argument → an absolute, normalised path that is inside an allowed directory by its text.
- * Where it leads is seen only when it is opened.
+ * Its target is only known when it is opened.
  *
- * A relative path is taken below the directories in their order: the first in which it exists, else the first.
+ * A relative path is resolved against the directories in order: the first in which it exists, else the first.
  *
  * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory is not there)
  */
@@ -34,7 +34,7 @@ export async function locateText(text: string, bound: Bound): Promise<string> {
   return plain(other, text);
 }
 
-/** The allowed directory around `path`, by its text, where there is only one that is not there now. */
+/** The allowed directory around `path`, by its text, if there is only one that does not exist now. */
 export function unavailableAround(path: string, bound: Bound): AllowedDirectory | undefined {
   return innermost(path, bound, isAvailable) === undefined ? innermost(path, bound) : undefined;
 }
@@ -95,7 +95,7 @@ async function isThere(path: string, bound: Bound): Promise<boolean> {
  * `/tmp`), in another case or Unicode form, or as a Windows short name. Its ancestors are compared by device
  * and inode; the answer is the path below the directory as we know it.
  *
- * A share is not looked at: asking a server of somebody's choice would hand it the user's credentials.
+ * Shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
  */
 async function otherSpelling(path: string, bound: Bound): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;

@@ -9,15 +9,15 @@ import { errorCode } from "./system-error.ts";
 import type { GuardedDirectory } from "./types.ts";
 
 export interface MadeDirectories {
-  /** The directory asked for, opened and verified. */
+  /** The requested directory, opened and verified. */
   readonly directory: GuardedDirectory;
-  /** Those that were made, outermost first. */
+  /** Those that were created, outermost first. */
   readonly created: string[];
 }
 
 /**
- * Opens the directory at `path`, made with its missing parents if it is not there. Each is made in the opened and
- * verified directory above it, so that no swapped link can lead the making outside.
+ * Opens the directory at `path`, creating it and missing parents. Each is created in its opened and verified
+ * parent, so that no swapped link can redirect it outside.
  */
 export async function makeDirectories(path: string, context: GuardContext): Promise<MadeDirectories> {
   const created: string[] = [];
@@ -42,7 +42,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Makes one directory; false if something already exists, even if another program just created it. */
+/** Creates one directory; false if something already exists, even if another program just created it. */
 async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
   if (!directory.directory.writable) throw readOnly(path, directory.directory);
   await directory.verify();

@@ -4,9 +4,9 @@ import type { AllowedDirectory, Bound } from "./types.ts";
 
 /** Answers, by text, which allowed directory something belongs to. */
 export interface Membership {
-  /** The innermost allowed directory around an absolute real path; what was remembered of them is enough. */
+  /** The innermost allowed directory around an absolute real path; cached state is enough. */
   around(realPath: string): AllowedDirectory | undefined;
-  /** The same, looking at the directories themselves again before it says no. */
+  /** The same, but checks the directories again before it returns undefined. */
   surelyAround(realPath: string): AllowedDirectory | undefined;
 }
 
@@ -36,7 +36,7 @@ export function membershipOf(bound: Bound, platform: Platform): Membership {
     if (isSpecialPlace(realPath, platform)) return undefined;
     const found = innermost(realPath, () => true);
     if (found?.unavailable === undefined) return found;
-    // It may be back, and be read-only if the directory around it is not.
+    // It may have returned, and be read-only even if its parent is not.
     bound.refresh?.();
     return innermost(realPath, (directory) => directory.unavailable === undefined);
   };

@@ -14,9 +14,8 @@ import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import type { GuardedPlace } from "./types.ts";
 
 /**
- * Moves the entry at `from` to `to`: atomically if both are on one file system, else by a copy that gets its
- * name when it is whole, and whose source is removed after that. A link is moved as a link, its text
- * unchanged.
+ * Moves the entry at `from` to `to`: atomically if both are on one file system, else by a copy that is
+ * renamed when complete, and whose source is then removed. A link is moved as a link, its text unchanged.
  */
 export async function moveEntry(
   from: string,
@@ -77,7 +76,7 @@ function refuseIntoItself(source: Moved["place"], target: GuardedPlace, { platfo
   );
 }
 
-/** rename(2) does not say which of the two places its error is about. */
+/** rename(2) does not report which of the two paths its error is about. */
 async function isAboutSource(error: unknown, source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
   switch (errorCode(error)) {
     case "EBUSY":

@@ -4,22 +4,22 @@ import { type Identity, isSame } from "./identity.ts";
 import { changedConcurrently } from "./refusals.ts";
 import { errorCode } from "./system-error.ts";
 
-/** What link(2) answers where a file system, or the kernel's hard link protection, has no link for us. */
+/** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
 const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** A file to be named: where it is, and which one it is. */
+/** A file to be renamed: its location and identity. */
 export interface Unnamed {
   readonly entry: string;
   readonly identity: Identity;
 }
 
 /**
- * Gives a file the name `to`, which must be free: the file system decides, atomically, so that of several who want
- * the name one gets it. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
+ * Gives a file the name `to`, which must be free: the file system decides atomically, so that exactly one of
+ * several callers gets the name. rename(2) would replace what is there, and Node has no RENAME_NOREPLACE.
  *
  * @param path what to call `to` in errors
- * @returns `linked` if the old name is still there and to be removed, `moved` if it is gone already
- * @throws EEXIST where `to` is taken; ToolError `conflict` if `entry` is another file by now
+ * @returns `linked` if the old name is still there and to be removed, `moved` if it is already gone
+ * @throws EEXIST if `to` is taken; ToolError `conflict` if `entry` is another file by now
  */
 export async function giveFreeName(
   { entry, identity }: Unnamed,

@@ -19,23 +19,23 @@ import type { AllowedDirectory, Bound } from "./types.ts";
 /** Windows has no O_NONBLOCK; nothing there blocks on opening. */
 const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** A swap that goes on and on is refused after this many tries. */
+/** A path that keeps being swapped is refused after this many tries. */
 const tries = 5;
 
-/** How often a place is looked at before it is believed. */
+/** How often a path is checked before it is trusted. */
 const looks = 5;
 
 /**
  * macOS, Windows, and Linux without /proc: the real path is verified, opened without following a link, and its device
  * and inode are compared before and after. What is read is the opened handle.
  *
- * Weaker than on Linux, most of all where directories are changed: what `entry` names is a path, so that `verify` can
- * tell a swapped parent only afterwards. Reading is as safe on macOS, where no component may be a link
- * (`openUnlinked`); elsewhere a program would have to swap a parent directory at the right microsecond a dozen times
- * within one call.
+ * Weaker than on Linux, especially when directories are changed: `entry` is a path, so `verify` detects a
+ * swapped parent only afterwards. Reading is as safe on macOS, where no component may be a link
+ * (`openUnlinked`); elsewhere a program would have to swap a parent directory at the right microsecond a
+ * dozen times within one call.
  */
 export function portableOpener(bound: Bound, membership: Membership): Opener {
-  /** Where `path` leads, if that is inside and stays the same while we look. */
+  /** The target of `path`, if it is inside and does not change during the check. */
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
     let directory = membership.surelyAround(realPath);
@@ -100,8 +100,8 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
 }
 
 /**
- * Whether `realPath` still is a real path and still names the same thing. Looked at several times, at once: who swaps a
- * directory forth and back must hit the microseconds between two looks each time.
+ * Whether `realPath` still is a real path and still names the same thing. Checked several times in a row: a
+ * program that swaps a directory back and forth must hit the microseconds between two checks each time.
  */
 function isStill(realPath: string, identity: Identity): boolean {
   try {

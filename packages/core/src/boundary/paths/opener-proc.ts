@@ -29,7 +29,7 @@ import type { AllowedDirectory, Bound, GuardedDirectory } from "./types.ts";
 const O_PATH = 0o10000000;
 const openDescriptor = promisify(open);
 
-/** A path that leads to what descriptor `fd` holds, whatever became of its name: proc_pid_fd(5). */
+/** A path to what descriptor `fd` refers to, whatever happened to its name: proc_pid_fd(5). */
 function through(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
@@ -50,9 +50,9 @@ export function hasProc(): boolean {
 
 /**
  * Linux: a file is first found (O_PATH), then verified by the path that the kernel knows for it, and only then
- * opened, through the descriptor. No swap of links or directories can come between (CVE-2025-53109). The calls on
- * the descriptor take microseconds and do not wait for a disk, hence synchronous. Finding a file may wait for a file server,
- * so it is synchronous only in a directory seen on a local disk in the last ten seconds.
+ * opened, through the descriptor. No swap of links or directories can interfere (CVE-2025-53109). The calls
+ * on the descriptor take microseconds and do not wait for a disk, hence synchronous. Finding a file may wait
+ * for a file server, so it is synchronous only in a directory seen on a local disk in the last ten seconds.
  */
 export function procOpener(bound: Bound, membership: Membership): Opener {
   const remembered = shortMemory();
@@ -125,7 +125,7 @@ function guardedDirectory(
     path,
     ...verified,
     entry(name) {
-      // The number may name another directory by now.
+      // The number may refer to another directory by now.
       if (closed) throw new Error(`Used after it was closed: ${path}`);
       checkEntryName(name);
       return `${through(fd)}/${name === "" ? "." : name}`;
@@ -139,7 +139,7 @@ function guardedDirectory(
   };
 }
 
-/** The path that the kernel knows for an open file; without the mark that it puts behind a name that was removed. */
+/** The path that the kernel knows for an open file; without the suffix that it adds to a removed name. */
 function kernelPath(fd: number, stat: Stats): string {
   const path = readlinkSync(through(fd));
   const mark = " (deleted)";
@@ -201,7 +201,7 @@ function climb(
   return undefined;
 }
 
-/** What was seen of file systems in the last ten seconds: on a network file system asking again may wait. */
+/** File systems seen in the last ten seconds: on a network file system, asking again may block. */
 function shortMemory() {
   const kinds = new Map<number, FileSystemKind>();
   const localDirectories = new Set<string>();

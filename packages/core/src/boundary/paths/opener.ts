@@ -4,8 +4,8 @@ import { errorCode } from "./system-error.ts";
 import type { GuardedDirectory, GuardedFile } from "./types.ts";
 
 /**
- * Opens what a path leads to, links followed, and verifies where it is before anybody reads from it. `path` is for
- * the system, `asked` for messages and for the result.
+ * Opens what a path leads to, links followed, and verifies its location before anything is read. `path` is
+ * for the system, `asked` for messages and for the result.
  *
  * Both throw `denied` (outside, device, FIFO, socket), `invalid` (of the other type), and errors of the operating
  * system unchanged.
@@ -15,7 +15,7 @@ export interface Opener {
   openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
 }
 
-/** One component, as `entry` demands it. */
+/** One component, as `entry` requires. */
 export function checkEntryName(name: string): void {
   if (
     name === "." ||
@@ -30,7 +30,7 @@ export function checkEntryName(name: string): void {
 /** open(2) of macOS 11 and newer: a link in any component is refused, not only in the last. Node has no name for it. */
 const O_NOFOLLOW_ANY = 0x20000000;
 
-/** Opens what is at `path` itself, not what a link there leads to. Windows has no such flag: its callers compare. */
+/** Opens the entry at `path` itself, not a link's target. Windows has no such flag: its callers compare. */
 export async function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
   if (process.platform !== "darwin") return open(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
   try {

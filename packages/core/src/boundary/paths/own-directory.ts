@@ -6,8 +6,8 @@ import type { GuardedDirectory } from "./types.ts";
 const own = new WeakSet<GuardedDirectory>();
 
 /**
- * A directory outside the bound to which nobody but this process has access, such as a journal: a place that trees can
- * be copied from and to. Its path comes from the server itself, never from an argument.
+ * A directory outside the bound that only this process can access, such as a journal: trees can be copied
+ * from and to it. Its path comes from the server itself, never from an argument.
  */
 export function ownDirectory(path: string): GuardedDirectory {
   const directory = {

@@ -22,7 +22,7 @@ export type Verification = "proc" | "portable";
 /**
  * The guard of a bound.
  *
- * @param verification left out: the stronger one that this system has
+ * @param verification default: the stronger one that this system supports
  */
 export function createPathGuard(bound: Bound, verification?: Verification): PathGuard {
   const { platform } = process;

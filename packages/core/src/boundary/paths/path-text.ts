@@ -4,25 +4,26 @@ import { type Platform, pathsOf } from "./platform.ts";
 import { quote } from "./quote.ts";
 import { checkWindowsText } from "./windows-text.ts";
 
-/** What the meaning of a path's text depends on. */
+/** What the interpretation of a path's text depends on. */
 export interface TextRules {
   readonly platform: Platform;
   /** The user's home directory, for `~`. */
   home(): string;
 }
 
-/** A path's text, understood but not yet placed: nothing on the disk was looked at. */
+/** A parsed path, not yet resolved: nothing on disk was accessed. */
 export interface PathText {
-  /** Normalised where it is absolute; else as written. */
+  /** Normalized if absolute; else as written. */
   readonly path: string;
   readonly absolute: boolean;
 }
 
 /**
- * Understands the text of a path from an argument: `~` and `~/x` are the home directory, a `file://` URI is
- * decoded; everything else, percent signs too, is taken literally. `..` is resolved by text, as a shell's `cd` does.
+ * Parses the text of a path from an argument: `~` and `~/x` are the home directory, a `file://` URI is
+ * decoded; everything else, percent signs too, is taken literally. `..` is resolved by text, as a shell's
+ * `cd` does.
  *
- * @throws ToolError `invalid` for text that names nothing: empty, NUL, lone surrogates, over-long, a URI with a
+ * @throws ToolError `invalid` for text that is not a path: empty, NUL, lone surrogates, over-long, a URI with a
  * host, and Windows' device, reserved, stream and drive-relative names where `platform` is `win32`.
  */
 export function parsePath(text: string, rules: TextRules): PathText {
@@ -61,7 +62,10 @@ function checkCharacters(text: string): void {
   }
 }
 
-/** RFC 8089. A query, a fragment and raw white space would be dropped silently, and so open another file: refused. */
+/**
+ * RFC 8089. A query, a fragment and raw white space would be dropped silently and open another file, so they
+ * are refused.
+ */
 function pathOfUri(uri: string, platform: Platform): string {
   const refuse = (why: string, hint: string): ToolError =>
     new ToolError("invalid", `${quote(uri)} is not a usable file URI: ${why}.`, { hint });

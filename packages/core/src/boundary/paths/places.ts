@@ -12,7 +12,9 @@ import { errorCode, isMissing } from "./system-error.ts";
 import type { GuardedDirectory, GuardedFile, GuardedPlace } from "./types.ts";
 
 export interface PlaceOptions {
-  /** The place is going to be changed: read-only directories, and allowed directories themselves, are refused. */
+  /**
+   * The entry is going to be changed: read-only directories, and allowed directories themselves, are refused.
+   */
   write?: boolean;
   createParents?: boolean;
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** The rules of which system a text follows. A parameter everywhere, so that Windows' rules are tested on Linux. */
+/** Which system's path rules apply. A parameter everywhere, so that Windows' rules are tested on Linux. */
 export type Platform = NodeJS.Platform;
 
 /** Node's path functions by the rules of `platform`. */
@@ -32,7 +32,7 @@ export function isInside(target: string, directory: string, platform: Platform):
 }
 
 /**
- * As `isInside`, for names that may differ in case or Unicode form. A hint only: whoever uses it verifies.
+ * As `isInside`, for names that may differ in case or Unicode form. Only a hint: callers verify.
  */
 export function mayBeInside(target: string, directory: string, platform: Platform): boolean {
   return isInside(fold(target), fold(directory), platform);

@@ -2,7 +2,10 @@ import { oneLine } from "../../answer/untrusted.ts";
 
 const longest = 300;
 
-/** A path or name inside quotes for a message, on one line whatever it holds, cut after 300 characters. */
+/**
+ * A path or name inside quotes for a message, on one line whatever it contains, truncated after 300
+ * characters.
+ */
 export function quote(text: string): string {
   return `"${oneLine(text.length > longest ? `${text.slice(0, longest)}…` : text)}"`;
 }

@@ -7,7 +7,7 @@ export interface Reach {
   readonly real: string;
   /** The names below `real` that do not exist; none if the path leads to something. */
   readonly missing: readonly string[];
-  /** False where a dangling link was followed by hand, so that `missing` are not the path's own last names. */
+  /** False if a dangling link was followed by hand, so that `missing` are not the path's own last names. */
   readonly direct: boolean;
 }
 
@@ -16,7 +16,7 @@ const mostLinks = 40;
 
 /**
  * Follows an absolute path as far as it goes, dangling links too: their target counts, not their location. It
- * looks outside the bound as well, so the caller tells nobody before `real` turned out to be inside.
+ * also looks outside the bound, so the caller must not reveal anything before `real` is known to be inside.
  */
 export async function reach(path: string): Promise<Reach> {
   let at = path;

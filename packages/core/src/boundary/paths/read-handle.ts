@@ -14,7 +14,7 @@ import {
 import { promisify } from "node:util";
 import { errorCode } from "./system-error.ts";
 
-/** What is done with a file that was opened for reading: the part of a `FileHandle` that `SmallFile` has too. */
+/** Operations on a file opened for reading: the part of a `FileHandle` that `SmallFile` has too. */
 export interface ReadHandle {
   /** -1 once it is closed. */
   readonly fd: number;
@@ -49,7 +49,7 @@ export class SmallFile implements ReadHandle {
     this.#fd = fd;
   }
 
-  /** Undefined where opening would wait: for another program's lease, fcntl(2). */
+  /** Undefined if opening would block: for another program's lease, fcntl(2). */
   static open(path: string): SmallFile | undefined {
     try {
       return new SmallFile(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, parse, sep } from "node:path";
 import { fileSystemKind, isSpecialPlace } from "./special-places.ts";
 import { errorCode } from "./system-error.ts";
 
-/** Where a directory really is, or why it cannot be used. */
+/** The real location of a directory, or why it cannot be used. */
 export interface RealDirectory {
   /** Every link resolved; for a missing directory those of its nearest existing ancestor. */
   readonly realPath: string;

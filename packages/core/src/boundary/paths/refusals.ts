@@ -5,8 +5,8 @@ import { quote } from "./quote.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /**
- * The one refusal of everything outside the bound. It is the same whether the thing exists or not, so that nobody
- * can feel around the disk with it.
+ * The one refusal of everything outside the bound. It is the same whether the thing exists or not, so that it
+ * cannot be used to probe the disk.
  */
 export function outside(path: string, bound: Bound): ToolError {
   if (bound.directories().length === 0) {
@@ -37,7 +37,7 @@ export function leadsOutside(path: string, bound: Bound): ToolError {
   );
 }
 
-/** An allowed directory that is not there now. */
+/** An allowed directory that does not exist now. */
 export function gone(path: string, directory: AllowedDirectory): ToolError {
   return new ToolError(
     "unavailable",
@@ -64,7 +64,7 @@ export function isAllowedDirectory(path: string, directory: AllowedDirectory): T
   );
 }
 
-/** Only regular files and directories are touched. */
+/** Only regular files and directories are accessed. */
 export function specialFile(
   path: string,
   stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">,
@@ -83,7 +83,7 @@ export function specialFile(
   );
 }
 
-/** Files that a special file system makes up: `/proc` and its kin. */
+/** Files of a special file system: `/proc` and similar. */
 export function specialPlace(path: string): ToolError {
   return new ToolError(
     "denied",
@@ -109,7 +109,7 @@ export function isNoDirectory(path: string): ToolError {
   });
 }
 
-/** Somebody else changed the disk in the middle of an operation. */
+/** Another program changed the disk during an operation. */
 export function changedConcurrently(path: string): ToolError {
   return new ToolError("conflict", `${quote(path)} was changed by another program during this operation.`, {
     code: "changed_meanwhile",

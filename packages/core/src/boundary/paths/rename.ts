@@ -34,8 +34,8 @@ export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite:
 }
 
 /**
- * Whether both places are one and the same entry: the same name, or two variants of it on a file system that
- * takes them for one (then the rename changes case or Unicode form). Two hard links in one directory are two
+ * Whether both paths are the same entry: the same name, or two variants of it on a file system that treats
+ * them as equal (then the rename changes case or Unicode form). Two hard links in one directory are two
  * entries.
  */
 async function isOneEntry(source: Moved["place"], target: GuardedPlace): Promise<boolean> {
@@ -97,7 +97,7 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
   }
 }
 
-/** Removes a name, unless somebody has put something new there since: that is theirs. */
+/** Removes a name, unless another program has put something new there. */
 function unlinkIfSame(entry: string, stat: BigIntStats): void {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
   if (now !== undefined && isSame(now, stat)) unlinkSync(entry);

@@ -1,7 +1,10 @@
 import { statfsSync } from "node:fs";
 import { isInside, type Platform } from "./platform.ts";
 
-/** Trees that show processes, devices and kernel state as files. `/proc/self/root` alone would open the whole disk. */
+/**
+ * Trees that show processes, devices and kernel state as files. `/proc/self/root` alone would give access to
+ * the whole disk.
+ */
 const places = ["/proc", "/sys", "/dev"];
 
 /** Whether an absolute real path is in a special file system, whatever directory is allowed. */

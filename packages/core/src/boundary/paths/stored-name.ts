@@ -4,7 +4,10 @@ import type { GuardContext } from "./guard-context.ts";
 import { reach } from "./reach.ts";
 import type { GuardedDirectory } from "./types.ts";
 
-/** Whether `text` has more than one Unicode form, so that a name may be stored in another one than asked for. */
+/**
+ * Whether `text` has more than one Unicode form, so that a name may be stored in a form other than the
+ * requested one.
+ */
 export function hasForms(text: string): boolean {
   return text.normalize("NFC") !== text.normalize("NFD");
 }

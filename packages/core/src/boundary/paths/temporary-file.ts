@@ -6,13 +6,13 @@ import { openUnlinked } from "./opener.ts";
 import { changedConcurrently } from "./refusals.ts";
 import type { GuardedDirectory } from "./types.ts";
 
-/** A new file under a random name, written in full before it gets its own name. */
+/** A new file under a random name, written in full before it is renamed. */
 export interface TemporaryFile {
   readonly handle: FileHandle;
   /** A path for fs calls. */
   readonly entry: string;
   readonly identity: BigIntStats;
-  /** Closes the file, and removes it under its random name where it still has it. */
+  /** Closes the file, and removes it if it still has its random name. */
   discard(): Promise<void>;
 }
 
@@ -25,7 +25,10 @@ export function temporaryName(): string {
 }
 
 const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
-/** A file of that name which nobody has written to for so long, in milliseconds, is left from a killed process. */
+/**
+ * A file with such a name that has not been written to for this long, in milliseconds, was left by a killed
+ * process.
+ */
 const LEFTOVER_MS = 3_600_000;
 /** Directories that were swept by this process. */
 const swept = new Set<string>();
@@ -44,7 +47,7 @@ async function sweep(directory: GuardedDirectory): Promise<void> {
 }
 
 /**
- * Makes an empty file in `directory` that nobody else can have had (O_EXCL).
+ * Creates an empty file in `directory` that nobody else can have created (O_EXCL).
  *
  * @param mode permissions, of which the umask takes its part
  * @param path the path to name in errors
@@ -71,13 +74,13 @@ export async function createTemporaryFile(
 
 async function discard(handle: FileHandle, entry: string): Promise<void> {
   await handle.close().catch(() => {});
-  // Once it has its name, or somebody removed it, there is nothing left to remove.
+  // Once it is renamed or removed, there is nothing left to remove.
   await unlink(entry).catch(() => {});
 }
 
 /**
  * Gives the new file the old one's mode and owner (and birth time), as far as the system lets us. The set-user-ID and set-group-ID bits
- * go, as they do with every write(2) by somebody else than root.
+ * go, as with every write(2) by a user other than root.
  */
 export async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {

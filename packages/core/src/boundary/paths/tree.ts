@@ -11,7 +11,7 @@ import type { GuardedDirectory, GuardedPlace } from "./types.ts";
 /** An entry of an opened directory. */
 export type Spot = Pick<GuardedPlace, "parent" | "name" | "path">;
 
-/** What was met at each path of a tree, the tree's own root being "". */
+/** What was found at each path of a tree, the tree's own root being "". */
 export type Inventory = Map<string, BigIntStats>;
 
 export interface CopyTreeOptions {
@@ -21,7 +21,7 @@ export interface CopyTreeOptions {
    * by file.
    */
   readonly attributes?: boolean;
-  /** Leaves out devices, FIFOs and sockets, and tells their keys; without it they are refused. */
+  /** Skips devices, FIFOs and sockets, and reports their keys; without it they are refused. */
   skipped?(key: string): void;
   /** Called after each entry with how many are done. */
   progress?(entries: number): void;
@@ -55,8 +55,7 @@ export async function copyTree(
 /**
  * Removes an entry with everything below it; links are removed, never followed.
  *
- * @param expected left out: whatever is there. Else only what is in it and has not changed since: with anything else
- * the removal stops with `conflict`.
+ * @param expected default: whatever is there. Else only what it contains and has not changed since: anything else stops the removal with `conflict`.
  */
 export async function removeTree(spot: Spot, opener: Opener, expected?: Inventory): Promise<void> {
   await removeEntry(spot, "", { opener, expected });

@@ -5,7 +5,7 @@ import type { CopyTreeOptions, Inventory, Spot } from "./tree.ts";
 /** Where an allowed directory came from. */
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
 
-/** A directory that the server may touch. */
+/** A directory that the server may access. */
 export interface AllowedDirectory {
   /** Absolute and normalised, as the user wrote it (links not resolved). */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface AllowedDirectory {
    */
   readonly realPath: string;
   readonly source: DirectorySource;
-  /** False where it was configured as read-only. */
+  /** False if it was configured as read-only. */
   readonly writable: boolean;
   /** Why it cannot be used now, for example "does not exist"; absent if it can. Looked up again on use. */
   readonly unavailable?: string;
@@ -53,12 +53,15 @@ export interface GuardedDirectory {
   readonly directory: AllowedDirectory;
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
-  /** Throws `conflict` if the directory was swapped since it was opened. Nothing to do on Linux: `entry` cannot be led astray. */
+  /**
+   * Throws `conflict` if the directory was swapped since it was opened. Nothing to do on Linux: `entry`
+   * cannot be redirected.
+   */
   verify(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A place inside the bound that need not exist: an opened parent and a name in it. Close the parent. */
+/** A location inside the bound that need not exist: an opened parent and a name in it. Close the parent. */
 export interface GuardedPlace {
   readonly parent: GuardedDirectory;
   readonly name: string;
@@ -68,11 +71,11 @@ export interface GuardedPlace {
   readonly entry: string;
   /** lstat of the entry (a link is not followed), or undefined if nothing is there. */
   readonly stat: Stats | undefined;
-  /** The parents that were made for it (`createParents`), outermost first. */
+  /** The parents that were created for it (`createParents`), outermost first. */
   readonly created: readonly string[];
 }
 
-/** What a symbolic link points at, without following it out of the bound. */
+/** The target of a symlink, without following it out of the bound. */
 export interface LinkTarget {
   /** The link's own text. */
   readonly target: string;
@@ -107,7 +110,7 @@ export interface PathGuard {
    * opened.
    */
   resolve(path: string): Promise<string>;
-  /** Links that stay inside are followed. A name is found in its other Unicode form (NFC, NFD) where it is stored so. */
+  /** Links that stay inside are followed. A name is also found in its other Unicode form (NFC, NFD). */
   openFile(path: string): Promise<GuardedFile>;
   openDirectory(path: string): Promise<GuardedDirectory>;
   /**
@@ -127,7 +130,7 @@ export interface PathGuard {
    * stays inside is written through, a dangling one too; one that leads outside is `denied`. A failure leaves nothing
    * behind. Writers of this guard take turns from before `check` until after the replacement.
    *
-   * @returns `path`: where the content is now, which is the link's target where it was written through
+   * @returns `path`: where the content is now, which is the link's target if it was written through
    */
   writeFile(
     path: string,
@@ -137,14 +140,14 @@ export interface PathGuard {
   /** Creates the directory and its missing parents; returns those created, outermost first (none: it was there). */
   createDirectory(path: string): Promise<string[]>;
   /**
-   * Atomic within one file system; across two a copy that gets its name when it is whole, then the source is removed.
-   * A link is moved as a link, its text unchanged. Without `overwrite` an existing target is a `conflict`, decided by
-   * the file system; with it a file replaces a file or link, a directory an empty directory. An allowed directory, and
-   * what holds one, stays where it is (`denied`, `allowed_directory`).
+   * Atomic within one file system; across two, a copy that is renamed when complete, then the source is
+   * removed. A link is moved as a link, its text unchanged. Without `overwrite` an existing target is a
+   * `conflict`, decided by the file system; with it a file replaces a file or link, a directory an empty
+   * directory. An allowed directory, and what holds one, stays where it is (`denied`, `allowed_directory`).
    */
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
   /** See `copyTree` of tree.ts. Either side may be in a directory of `ownDirectory`. */
   copyTree(from: Spot | GuardedDirectory, to: Spot, options?: CopyTreeOptions): Promise<Inventory>;
-  /** Removes an entry with all that is below it; links are removed, never followed. */
+  /** Removes an entry with everything below it; links are removed, never followed. */
   removeTree(spot: Spot): Promise<void>;
 }

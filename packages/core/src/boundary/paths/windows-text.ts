@@ -7,9 +7,10 @@ const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/
 /**
  * Checks a path's text by Windows' rules and returns it with `/c/x` (as Git Bash writes it) turned into `C:\x`.
  *
- * Refused, since they mean something else than the file they seem to name: `\\?\` and `\\.\` (past all
- * normalisation, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names, trailing
- * dots and spaces (stripped by the system), `name:stream` (alternate data streams), characters no name can hold.
+ * Refused, because they refer to something other than the file they seem to: `\\?\` and `\\.\` (past all
+ * normalisation, devices), `C:x` and `\x` (relative to a current directory or drive), reserved names,
+ * trailing dots and spaces (stripped by the system), `name:stream` (alternate data streams), characters no
+ * name can hold.
  *
  * @throws ToolError `invalid`
  */

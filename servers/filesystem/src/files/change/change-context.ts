@@ -7,31 +7,31 @@ import { placeOf, withPlace } from "../open-path.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { Locks } from "./path-locks.ts";
 
-/** What the operations that change something share. */
+/** Shared by all operations that change something. */
 export interface ChangeContext {
   readonly guard: PathGuard;
   readonly locks: Locks;
   readonly journal: Journal;
-  /** For what takes long. */
+  /** For long operations. */
   readonly threads: ThreadPool;
 }
 
 /** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
 export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
-  // Looked at first, because the guard's `not_found` compares the names in the directory to suggest one.
+  // Checked first, because the guard's `not_found` compares the names in the directory to suggest one.
   const place = await placeOf(guard, path).catch(orNothing);
   if (place?.stat === undefined) return undefined;
   return guard.openFile(path).catch(orNothing);
 }
 
-/** Nothing for `not_found`; throws every other error again. */
+/** Ignores `not_found`; rethrows every other error. */
 export function orNothing(error: unknown): undefined {
   if (!(error instanceof ToolError) || error.kind !== "not_found") throw error;
 }
 
 /**
- * The real path that `path` is locked under, that of the file that writing through it would change. If nothing is
- * there yet, the real path that it will get.
+ * The real path that `path` is locked under: that of the file that writing through it would change. If
+ * nothing is there yet, the real path that it will get.
  */
 export async function lockPath(guard: PathGuard, path: string): Promise<string> {
   const file = await openIfThere(guard, path);
@@ -81,7 +81,7 @@ export async function removeEmpty(guard: PathGuard, directories: readonly string
       await withPlace(guard, path, ({ entry }) => rmdir(entry));
       removed.unshift(path);
     } catch {
-      // Somebody uses it, or it is gone: the ones around it are not empty or not there either.
+      // It is in use or gone: its parents are not empty or do not exist either.
       break;
     }
   }

@@ -23,7 +23,7 @@ import { discard } from "./set-aside.ts";
 /** The largest directory that is copied in one call, in entries. */
 const MAX_COPIED = 100_000;
 
-/** How many entries are copied between two reports of progress. */
+/** How many entries are copied between two progress reports. */
 const PROGRESS_EVERY = 100;
 
 export interface CopyRequest {
@@ -31,7 +31,7 @@ export interface CopyRequest {
   readonly destination: string;
   /** Replaces a file or link at the destination; a directory is never replaced. */
   readonly overwrite: boolean;
-  /** Called now and then with the entries done and, once known, all of them. */
+  /** Called occasionally with the number of entries done and, once known, the total. */
   progress?(done: number, total: number): void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -52,9 +52,9 @@ export interface Copied {
 }
 
 /**
- * Copies a file, or a directory with all that is below it. The copy gets its name when it is complete, so nobody ever
- * sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is followed; links
- * below it are copied as links where they lead inside the bound.
+ * Copies a file, or a directory with everything below it. The copy gets its name when it is complete, so
+ * nobody ever sees a half of it, and nothing stays of one that failed or was cancelled. A link at `source` is
+ * followed; links below it are copied as links where they lead inside the bound.
  *
  * @throws ToolError `conflict` if something is at the destination, `too_large` beyond 100,000 entries,
  * `invalid` for a copy into itself.
@@ -83,7 +83,7 @@ export async function copy(context: ChangeContext, request: CopyRequest): Promis
   );
 }
 
-/** A copy whose recording has begun; the caller holds the lock of `to`. */
+/** A copy whose recording has started; the caller holds the lock of `to`. */
 interface Copying {
   readonly context: ChangeContext;
   readonly recording: Recording;
@@ -162,7 +162,10 @@ async function copyDirectory(copying: Copying, source: GuardedDirectory): Promis
   });
 }
 
-/** Runs `work` with the opened parent of `to` and a hidden name in it; what is left under that name is removed. */
+/**
+ * Runs `work` with the opened parent of `to` and a hidden name in it; anything left under that name is
+ * removed.
+ */
 async function intoPlace(
   context: ChangeContext,
   to: string,
@@ -175,7 +178,8 @@ async function intoPlace(
 }
 
 /**
- * Removes the copies of links that lead out of the bound or nowhere, seen from the original or from the copy.
+ * Removes the copies of links that lead out of the bound or nowhere, resolved from the original or from the
+ * copy.
  *
  * @returns their paths, relative to the directory.
  */

@@ -7,11 +7,11 @@ import { type ChangeContext, entryPath } from "./change-context.ts";
 import { type Content, contentOf, entriesOf } from "./entries-below.ts";
 import { ordinaryType, takeAway } from "./set-aside.ts";
 
-/** What a deletion would take away. */
+/** What a deletion would remove. */
 export interface DeletePlan {
   readonly path: string;
   readonly type: "file" | "directory" | "link";
-  /** Of a directory: what is below it. */
+  /** For a directory: what is below it. */
   readonly content: Content | undefined;
   /** Bytes of all files. */
   readonly bytes: number;
@@ -24,12 +24,12 @@ export interface DeletePlan {
 export interface Deleted {
   readonly plan: DeletePlan;
   readonly receipt: Receipt;
-  /** Where something of it is left that the system did not let us delete. */
+  /** The path of what the system did not let us delete. */
   readonly leftover: string | undefined;
 }
 
 /**
- * Looks at what deleting `path` would take away; nothing is changed.
+ * Determines what deleting `path` would remove; nothing is changed.
  *
  * @throws ToolError `conflict` for a directory that is not empty without `recursive`, `too_large` beyond a million
  * entries.
@@ -105,7 +105,7 @@ function questionOf(path: string, content: Content | undefined, bytes: number, f
   return `Delete "${oneLine(path)}" ${what}? It will be permanently lost: ${final}.`;
 }
 
-/** What a plan takes away, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
+/** What a plan removes, in words: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
 export function describePlan({ type, content, bytes }: DeletePlan): string {
   if (content !== undefined)
     return entriesOf(content) === 0 ? "an empty directory" : `a directory with ${describe(content)}`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
-/** Opens the subdirectory `name`, not through a link, so that no swapped link leads a walk elsewhere. */
+/** Opens the subdirectory `name`, not through a link, so that no swapped link redirects a walk. */
 export async function openChild(
   guard: PathGuard,
   directory: GuardedDirectory,
@@ -16,7 +16,7 @@ export async function openChild(
   throw swapped(child.path);
 }
 
-/** The refusal where another program replaced something in the middle of our work. */
+/** The refusal where another program replaced something during our operation. */
 function swapped(path: string): ToolError {
   return new ToolError(
     "conflict",
@@ -27,7 +27,7 @@ function swapped(path: string): ToolError {
   );
 }
 
-/** Directories of more entries than this are handled in parts. */
+/** Directories with more entries than this are handled in parts. */
 const MAX_ENTRIES = 1_000_000;
 
 interface EntryBelow {
@@ -67,7 +67,7 @@ function orMissing(error: unknown): undefined {
   if (errorCode(error) !== "ENOENT") throw error;
 }
 
-/** What a directory holds, at any depth. */
+/** A directory's contents, at any depth. */
 export interface Content {
   readonly files: number;
   readonly directories: number;

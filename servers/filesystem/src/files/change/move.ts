@@ -44,9 +44,9 @@ export async function move(context: ChangeContext, request: MoveRequest): Promis
 }
 
 /**
- * A move whose recording has begun; the caller holds the locks of both places.
+ * A move whose recording has started; the caller holds the locks of both paths.
  *
- * @param options.afterwards runs when the move is done; if it fails the move is taken back.
+ * @param options.afterwards runs when the move is done; if it fails the move is undone.
  */
 export async function moveRecorded(
   context: ChangeContext,

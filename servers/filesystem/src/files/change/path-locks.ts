@@ -4,8 +4,8 @@ import { keyedLock } from "@refmcp/core/boundary";
 const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
 
 /**
- * One lock per path in this process: who holds a path's lock is the only one to change it. Locks are handed on
- * in the order of asking.
+ * One lock per path in this process: only the holder of a path's lock changes it. Locks are granted in
+ * request order.
  */
 export class Locks {
   readonly #lock = keyedLock();
@@ -30,7 +30,7 @@ export class Locks {
     };
     const locked = keys.reduceRight<() => Promise<Result>>((next, key) => () => this.#lock(key, next), begin);
     return new Promise((resolve, reject) => {
-      // Whoever waits goes at once; the lock is handed on when it is its turn.
+      // A cancelled waiter leaves at once; the lock is passed on when its turn comes.
       const onAbort = () => isHeld || reject(signal?.reason);
       signal?.addEventListener("abort", onAbort);
       void locked()

@@ -6,7 +6,7 @@ import { type Receipt, Recording } from "../journal/recording.ts";
 import { hashOf, hashOfFile, readAt, sameHash } from "../read/source.ts";
 import { type ChangeContext, openIfThere, withParents } from "./change-context.ts";
 
-/** A file's content as it was read before it is changed. */
+/** A file's content, read before it is changed. */
 export interface Before {
   readonly stat: Stats;
   /** Undefined if the file is too large to hold. */
@@ -65,18 +65,22 @@ export interface Replacement {
   /** Absolute. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** What was read there; the file must still be the same when it is replaced. */
+  /** The content read; the file must be unchanged when it is replaced. */
   readonly before: Before | undefined;
   readonly createParents: boolean;
-  /** Bytes at the front of the new content that are the whole old one (append): then no image is needed. */
+  /**
+   * Number of leading bytes of the new content that are the entire old content (append): then no image is
+   * needed.
+   */
   readonly kept?: number | undefined;
   readonly undoes?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Puts a new content into place, atomically and journaled. Of several hard links only this name gets it, since the others may
- * be outside the allowed directories (a package store); the receipt says so. The caller holds the path's lock.
+ * Replaces a file's content, atomically and journaled. Of several hard links only this name gets it, since
+ * the others may be outside the allowed directories (a package store); the receipt says so. The caller holds
+ * the path's lock.
  *
  * @throws ToolError `conflict` where another program changed the file since it was read.
  */

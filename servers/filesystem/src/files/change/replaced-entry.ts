@@ -5,7 +5,7 @@ import { placeOf, withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
 /**
- * Keeps what is at `path` as the image of a change that is going to replace it.
+ * Keeps the entry at `path` as the image of a change that will replace it.
  *
  * @returns its bytes, or undefined if nothing is there.
  * @throws ToolError `conflict` if it may not be replaced: without `overwrite`, a directory, or a link that is

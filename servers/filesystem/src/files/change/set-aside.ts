@@ -14,18 +14,18 @@ import { notThere, withPlace } from "../open-path.ts";
 import { typeOf } from "../tree/open-below.ts";
 
 /**
- * A name for what is about to get its own name back or to vanish. It may be all that is left of it where this process
- * is killed, so the name is not that of a temporary file, which would be swept.
+ * A name for an entry that is about to be renamed back or removed. It may be all that is left of it where
+ * this process is killed, so the name is not that of a temporary file, which would be swept.
  */
 function hiddenName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.moved`;
 }
 
 /**
- * Takes what is at `path` away in one step: to `image` outside the bound, or permanently. A link goes itself.
- * After a failure everything is where it was, and `image` holds nothing that is not there too.
+ * Removes the entry at `path` in one step: to `image` outside the bound, or permanently. A link itself is
+ * removed. After a failure everything is where it was, and `image` contains nothing else.
  *
- * @returns the path of what could not be deleted of it in the end, if anything.
+ * @returns the path of what could finally not be deleted, if anything.
  * @throws ToolError `not_found`, and what the guard throws.
  */
 export async function takeAway(
@@ -47,7 +47,7 @@ export async function takeAway(
   });
 }
 
-/** Under a hidden name it is gone for everybody at once, however long the rest takes. */
+/** Under a hidden name it is gone at once for everyone, however long the rest takes. */
 async function takeAwayByCopy(
   guard: PathGuard,
   place: GuardedPlace,
@@ -78,9 +78,9 @@ function imageSpot(image: string) {
 }
 
 /**
- * Brings back what `takeAway` took to `image`, with its mode and times. Nothing may be at `path`.
+ * Restores what `takeAway` moved to `image`, with its mode and times. `path` must be free.
  *
- * @param options.ready called when it is whole and only needs its name; if it fails, all stays as it was.
+ * @param options.ready called when it is complete and only needs renaming; if it fails, nothing is changed.
  * @throws ToolError `conflict` if something is there; then the image stays.
  */
 export async function bringBack(
@@ -113,7 +113,7 @@ export async function bringBack(
 
 /** Removes one of our files, if it exists. */
 export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
-  // Not there, or in use: it has a name that nobody takes for his own.
+  // Missing, or in use: it has a name that nobody else uses.
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }
 
@@ -129,9 +129,9 @@ async function renamed(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * What is at a place that is to be moved or deleted.
+ * The entry at a path that is to be moved or deleted.
  *
- * @throws ToolError `not_found`, and `denied` for what is neither a file, a directory nor a link.
+ * @throws ToolError `not_found`, and `denied` for anything other than a file, directory or link.
  */
 export async function ordinaryType(
   guard: PathGuard,

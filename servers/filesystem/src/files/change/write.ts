@@ -18,7 +18,7 @@ import { type ChangeContext, lockPath } from "./change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
 import { lossQuestion } from "./replaced-entry.ts";
 
-/** The largest file that is appended to, or whose lines are compared, in bytes: it is held in memory. */
+/** The largest file that is appended to, or whose lines are compared, in bytes: it is kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 export type WriteMode = "overwrite" | "create" | "append";
@@ -44,13 +44,13 @@ export interface Written {
   readonly encoding: Encoding;
   /** The encoding before, if it was another. */
   readonly encodingBefore: Encoding | undefined;
-  /** Undefined where the file had this content already. */
+  /** Undefined if the file already had this content. */
   readonly receipt: Receipt | undefined;
 }
 
 /**
- * Writes a whole file, or appends to one, atomically. New content is UTF-8; what is appended takes the file's
- * encoding and line ends.
+ * Writes a whole file, or appends to one, atomically. New content is UTF-8; appended text uses the file's
+ * encoding and line endings.
  *
  * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
  * `invalid` for appending to a binary file, `too_large` for appending beyond 32 MiB, and what the guard throws.
@@ -72,7 +72,7 @@ export async function write(context: ChangeContext, request: WriteRequest): Prom
 }
 
 /**
- * The question to ask before an overwriting that nothing can take back; undefined if the journal can, or where
+ * The question to ask before an overwrite that cannot be undone; undefined if the journal can, or where
  * nothing is lost.
  */
 export async function overwriteQuestion(
@@ -126,7 +126,7 @@ async function writeLocked(context: ChangeContext, path: string, request: WriteR
 interface Next {
   readonly bytes: Buffer;
   readonly encoding: Encoding;
-  /** The bytes in front that were there before. */
+  /** The leading bytes that were there before. */
   readonly kept?: number;
 }
 

@@ -17,11 +17,11 @@ import { unified, withLf } from "./line-endings.ts";
 const MAX_FILES = 500;
 
 export interface PatchRequest {
-  /** The directory that the patch's paths are below. */
+  /** The directory that the patch's paths are relative to. */
   readonly path: string;
   /** A unified diff, of one file or several. */
   readonly patch: string;
-  /** Only finds out whether it applies. */
+  /** Only checks whether it applies. */
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -33,14 +33,14 @@ export interface Patched extends LineCounts {
   readonly receipt: Receipt | undefined;
 }
 
-/** What is to be done to one file, once it is known that all of the patch applies. */
+/** The change to one file, once it is known that the whole patch applies. */
 interface Step extends Omit<Patched, "receipt"> {
   run(): Promise<Receipt | undefined>;
 }
 
 /**
- * Applies a unified diff. Hunks are found where they fit best if lines were added or removed before them. Whether all
- * of them apply is known before the first file is changed.
+ * Applies a unified diff. Hunks are found where they fit best if lines were added or removed before them. All
+ * hunks are checked before the first file is changed.
  *
  * @throws ToolError `invalid` for what is not a unified diff, `conflict` for a hunk that does not match, and what editing,
  * creating and deleting throw.

@@ -1,4 +1,6 @@
-/** A stretch of a text that was replaced: from `oldStart` to `oldEnd` before, from `newStart` to `newEnd` after. */
+/**
+ * A range of a text that was replaced: from `oldStart` to `oldEnd` before, from `newStart` to `newEnd` after.
+ */
 export interface Region {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -6,14 +8,14 @@ export interface Region {
   readonly newEnd: number;
 }
 
-/** One replacement in a text: the characters from `start` to `end` give way to `text`. */
+/** One replacement in a text: the characters from `start` to `end` are replaced with `text`. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text with all `splices` (sorted, not overlapping) done. */
+/** The text with all `splices` (sorted, not overlapping) applied. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   const parts: string[] = [];
   let at = 0;
@@ -27,7 +29,7 @@ export function spliced(text: string, splices: readonly Splice[]): string {
 
 /**
  * The regions between the first text and the last, after `regions` led to the text in between and `splices` (sorted,
- * not overlapping) change that one. Stretches that touch become one.
+ * not overlapping) change that one. Adjacent ranges are merged.
  */
 export function compose(regions: readonly Region[], splices: readonly Splice[]): Region[] {
   const steps = [

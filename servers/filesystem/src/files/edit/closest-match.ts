@@ -11,15 +11,15 @@ const EXCERPT_LINES = 6;
 export interface Closest {
   /** From 1. */
   readonly line: number;
-  /** Whether it differs in white space only. */
+  /** Whether it differs only in whitespace. */
   readonly whiteSpaceOnly: boolean;
   /** A few of the lines there, as in the file. */
   readonly excerpt: string;
 }
 
 /**
- * The place in `text` that is most like `wanted`: where most of its lines occur in order, ends and indentation
- * aside; for want of one, the line most like its most telling line.
+ * The place in `text` most similar to `wanted`: where most of its lines occur in order, ignoring indentation
+ * and line endings; otherwise, the line most similar to its most distinctive line.
  */
 export function closest(text: string, wanted: string): Closest | undefined {
   const lines = text.slice(0, MAX_CHARS).split("\n");
@@ -40,7 +40,7 @@ function squeezed(text: string): string {
   return text.replace(/\s+/g, "");
 }
 
-/** Each line of the text that equals a wanted one votes for the place where the whole would begin. */
+/** Each line of the text that equals a wanted one votes for the place where the whole would start. */
 function byEqualLines(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
@@ -77,7 +77,7 @@ function bySimilarLine(lines: readonly string[], wanted: readonly string[]): num
   return best === undefined ? undefined : best.index - wanted.indexOf(telling);
 }
 
-/** Pairs of neighbouring characters, white space aside. */
+/** Pairs of adjacent characters, ignoring whitespace. */
 function pairsOf(line: string): Set<string> {
   const text = squeezed(line.slice(0, MAX_LINE_CHARS)).toLowerCase();
   const pairs = new Set<string>();
@@ -87,7 +87,7 @@ function pairsOf(line: string): Set<string> {
 
 /** The Sørensen–Dice coefficient of the pairs: 0 nothing in common, 1 the same. */
 function similarity(pairs: ReadonlySet<string>, line: string): number {
-  // So different a length cannot be alike enough.
+  // With lengths this different they cannot be similar enough.
   if (line.length * 4 < pairs.size) return 0;
   const other = pairsOf(line);
   let common = 0;

@@ -11,7 +11,7 @@ import { withLf } from "./line-endings.ts";
 export interface CompareRequest {
   readonly from: string;
   readonly to: string;
-  /** Characters of the diff at most. */
+  /** Maximum characters of the diff. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -4,7 +4,7 @@ import { difference, type Region } from "./changed-ranges.ts";
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
-/** The longest edit script that is looked for; beyond it a whole stretch counts as replaced. */
+/** The longest edit script to search for; beyond it the whole range counts as replaced. */
 const MAX_EDITS = 1000;
 /** Longer lines are cut in a diff. */
 const MAX_LINE_CHARS = 1000;
@@ -16,7 +16,7 @@ export interface LineCounts {
   readonly removed: number;
 }
 
-/** How many lines an overwriting adds and removes. */
+/** How many lines an overwrite adds and removes. */
 export function countLines(before: string, after: string): LineCounts {
   const region = difference(before, after);
   const [excerpt] = region === undefined ? [] : excerptsOf(before, after, [region], 0);
@@ -47,10 +47,10 @@ export interface Diff extends LineCounts {
 }
 
 /**
- * The unified diff of two texts that differ in `regions` (sorted) only. Just the surroundings of the regions are
+ * The unified diff of two texts that differ in `regions` (sorted) only. Only the context of the regions is
  * compared, so the cost does not grow with the texts.
  *
- * @param maxChars of the diff as JSON text; at least one hunk is given, however long.
+ * @param maxChars of the diff as JSON text; at least one hunk is returned, however long.
  */
 export function unifiedDiff(
   path: string,
@@ -67,7 +67,7 @@ export function unifiedDiff(
   let remaining = maxChars;
   for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
     if (hiddenHunks > 0) {
-      // Nothing of it will be seen, so counting its lines is enough.
+      // It is not shown, so counting its lines is enough.
       hiddenHunks += 1;
       added += excerpt.touched.added;
       removed += excerpt.touched.removed;
@@ -118,7 +118,7 @@ function cutLine(line: string): string {
   return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
 }
 
-/** A stretch of whole lines of both texts around one or more regions. */
+/** A range of whole lines of both texts around one or more regions. */
 interface Excerpt {
   readonly before: string;
   readonly after: string;
@@ -129,7 +129,7 @@ interface Excerpt {
   readonly touched: LineCounts;
 }
 
-/** Regions whose surroundings meet come in one excerpt. */
+/** Regions whose contexts meet share one excerpt. */
 function* excerptsOf(
   before: string,
   after: string,
@@ -233,7 +233,7 @@ function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number):
   }));
 }
 
-/** A hunk that takes all away and puts all in. */
+/** A hunk that removes everything and adds everything. */
 function replacingHunk(before: string, after: string): Hunk {
   const lines = [...marked("-", before), ...marked("+", after)];
   return { oldStart: 1, oldLines: linesIn(before), newStart: 1, newLines: linesIn(after), lines };

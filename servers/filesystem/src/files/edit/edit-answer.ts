@@ -6,7 +6,7 @@ import type { Comparison } from "./compare.ts";
 import type { Edited } from "./edit.ts";
 import type { ChangedFiles } from "./in-turn.ts";
 
-/** How many files are named one by one where their diffs do not fit. */
+/** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
 type Changed = Pick<Patched, "path" | "added" | "removed" | "receipt">;
@@ -25,7 +25,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
   return `${diff}[${facts.join(" ")}]`;
 }
 
-/** The diffs of many files as far as there is room, then a line for each further file. */
+/** The diffs of many files as far as they fit, then a line for each further file. */
 export function editManyAnswer(
   { files, stopped }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },

@@ -10,12 +10,12 @@ export interface EditWork extends EditOptions {
   readonly bytes: Uint8Array;
   readonly form: TextForm;
   readonly edits: readonly Edit[];
-  /** Characters of the diff at most. */
+  /** Maximum characters of the diff. */
   readonly maxChars: number;
 }
 
 export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
-  /** Undefined where the edits change nothing. */
+  /** Undefined if the edits change nothing. */
   readonly after: Uint8Array | undefined;
   /** Unified; empty if the edits change nothing. */
   readonly diff: string;

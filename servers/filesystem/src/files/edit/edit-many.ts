@@ -11,21 +11,22 @@ import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
 import { type ChangedFiles, changeInTurn } from "./in-turn.ts";
 import { withLf } from "./line-endings.ts";
 
-/** Files that are looked into in one call, and files that are changed in one. */
+/** Maximum files searched in one call, and files changed in one. */
 const MAX_FILES = 20_000;
 const MAX_CHANGED = 500;
 
 export interface EditManyRequest extends Omit<EditRequest, "expectedHash"> {
-  /** Which files below the directory `path`; those that ignore rules hide are left out. */
+  /** Which files below the directory `path`; ignored files are excluded. */
   readonly glob: string;
 }
 
 /**
- * Makes the same edits in all files below a directory that hold any of the texts. What the edits give is worked out for
- * every file before the first is changed; then each file is changed only if it still is the one that was looked at.
+ * Makes the same edits in all files below a directory that contain any of the texts. The result is computed
+ * for every file before the first is changed; then each file is changed only if it is still the one that was
+ * read.
  *
  * @param ignored patterns of the `--ignore` option.
- * @throws ToolError as `edit` does, `not_found` if no file holds one of the texts, `too_large` for too many files.
+ * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files.
  */
 export async function editMany(
   context: ChangeContext,

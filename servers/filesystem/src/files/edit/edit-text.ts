@@ -14,7 +14,7 @@ export interface EditOptions {
   readonly replaceAll: boolean;
   /** Each `oldText` is a regular expression as search_text takes it, and `newText` may hold $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
-  /** Leaves out the edits that match nothing. */
+  /** Skips edits that match nothing. */
   readonly skipMissing?: boolean | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface EditedText {
   readonly missing: readonly number[];
 }
 
-/** How many places of an ambiguous match are named. */
+/** How many places of an ambiguous match are listed. */
 const MAX_PLACES = 10;
 
 /**
- * Does the edits one after the other, each on the result of those before it. All texts have LF line ends.
+ * Applies the edits in order, each to the result of the previous ones. All texts have LF line endings.
  *
  * @throws ToolError `not_found` with the closest place, `invalid` for an empty or ambiguous `oldText`.
  */
@@ -46,10 +46,10 @@ export function editText(
 }
 
 /**
- * Does edits that have nothing to do with each other in one go, so that a large text is put together once and not once
- * per edit. The outcome is the same as of `editInTurn`.
+ * Applies independent edits in one pass, so that a large text is assembled once and not once per edit. The
+ * result is the same as that of `editInTurn`.
  *
- * @returns undefined if they may have to do with each other, or one does not match once.
+ * @returns undefined if they may depend on each other, or one does not match exactly once.
  */
 export function editTogether(text: string, edits: readonly Edit[]): EditedText | undefined {
   const wanted = edits.map(({ oldText }) => withLf(oldText));
@@ -67,7 +67,7 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
   );
   if (!apart) return undefined;
   const edited = spliced(text, splices);
-  // A new text, with the text around it, may hold what a later edit looks for.
+  // A new text, with its context, may contain what a later edit searches for.
   for (const { newStart, newEnd } of compose([], splices)) {
     const around = edited.slice(Math.max(0, newStart - longest), newEnd + longest);
     if (wanted.some((oldText) => around.includes(oldText))) return undefined;
@@ -76,7 +76,7 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
   return { text: edited, regions: compose([], changes), replacements: edits.length, missing: [] };
 }
 
-/** Does the edits one after the other, each on the result of those before it. */
+/** Applies the edits in order, each to the result of the previous ones. */
 export function editInTurn(
   path: string,
   text: string,
@@ -150,7 +150,7 @@ function filled(template: string, match: RegExpMatchArray): string {
   });
 }
 
-/** Only what differs between old and new is touched: what both have in common keeps its bytes. */
+/** Only the difference between old and new is replaced: common parts keep their bytes. */
 function narrowed(oldText: string, { start, text }: Splice): Splice[] {
   const changed = difference(oldText, text);
   if (changed === undefined) return [];

@@ -9,7 +9,7 @@ import { decodesBack, formOfText, type TextForm } from "../read/text-encoding.ts
 import { type EditedBytes, editBytes } from "./edit-bytes.ts";
 import type { Edit, EditOptions } from "./edit-text.ts";
 
-/** The largest file that is edited, in bytes: it is held in memory, several times over. */
+/** The largest file that is edited, in bytes: it is kept in memory several times. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
@@ -19,10 +19,10 @@ const EDIT_MS = 20_000;
 export interface EditRequest extends EditOptions {
   readonly path: string;
   readonly edits: readonly Edit[];
-  /** Shows what would change, and changes nothing. */
+  /** Shows what would change without changing anything. */
   readonly dryRun: boolean;
   readonly expectedHash?: string | undefined;
-  /** Characters of the diff at most. */
+  /** Maximum characters of the diff. */
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,8 +36,8 @@ export interface Edited extends Omit<EditedBytes, "after"> {
 }
 
 /**
- * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line ends stay; outside the
- * edited places no byte changes.
+ * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line endings are preserved;
+ * outside the edited ranges no byte changes.
  *
  * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` if the file is
  * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
@@ -89,7 +89,7 @@ export interface Editable {
 /**
  * Reads a file that is to be edited; undefined if nothing is there.
  *
- * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte by byte, `too_large`
+ * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte for byte, `too_large`
  * beyond 32 MiB.
  */
 export async function readEditable(context: ChangeContext, path: string): Promise<Editable | undefined> {

@@ -1,7 +1,7 @@
 import type { Eol } from "../read/text-encoding.ts";
 import { type Region, type Splice, spliced } from "./changed-ranges.ts";
 
-/** A text with LF line ends only, and the way back to its own line ends. */
+/** A text with LF line endings only, and how to restore its original line endings. */
 export interface Unified {
   readonly text: string;
   /**
@@ -34,12 +34,12 @@ export function unified(original: string, eol: Eol): Unified {
   };
 }
 
-/** Line ends of a text from a caller as LF. */
+/** Line endings of a caller's text as LF. */
 export function withLf(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** LF line ends as `end`. */
+/** LF line endings as `end`. */
 export function withEnds(text: string, end: "\n" | "\r\n" | "\r"): string {
   return end === "\n" ? text : text.replaceAll("\n", end);
 }
@@ -64,7 +64,7 @@ function countBelow(sorted: readonly number[], at: number): number {
   return low;
 }
 
-/** The line end in force at a stretch: its own first one, else the one before it, else the one behind it. */
+/** The line ending that applies to a range: its first one, else the one before it, else the one after it. */
 function endAt(text: string, start: number, end: number): "\n" | "\r\n" {
   const inside = text.indexOf("\n", start);
   const before = start === 0 ? -1 : text.lastIndexOf("\n", start - 1);

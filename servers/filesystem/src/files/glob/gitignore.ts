@@ -1,7 +1,7 @@
 import { globSource, HAS_FORMS } from "./glob-source.ts";
 import { type LinearRegex, linearRegex } from "./linear-regex.ts";
 
-/** One line of a `.gitignore`, taken apart as gitignore(5) says. */
+/** One line of a `.gitignore`, parsed as in gitignore(5). */
 export interface IgnoreLine {
   /** `!`: what matches is shown again. */
   readonly negated: boolean;
@@ -13,7 +13,7 @@ export interface IgnoreLine {
   readonly pattern: string;
 }
 
-/** The lines of a `.gitignore` or `.ignore` that say something, in NFC. */
+/** The lines of a `.gitignore` or `.ignore` that contain rules, in NFC. */
 export function parseIgnoreLines(text: string): IgnoreLine[] {
   const lines: IgnoreLine[] = [];
   for (const raw of text
@@ -38,7 +38,7 @@ function parseLine(raw: string): IgnoreLine | undefined {
   return pattern === "" ? undefined : { negated, directoriesOnly, anchored, pattern };
 }
 
-/** Trailing spaces count only behind a backslash. */
+/** Trailing spaces count only after a backslash. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line.charAt(end - 1) === " " && !isEscaped(line, end - 1)) end -= 1;
@@ -53,7 +53,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * The lines that hold below `directory` for lines of an ignore file in a directory above it.
+ * The lines that apply below `directory` from an ignore file in a parent directory.
  *
  * @param directory components of the path from the lines' directory to the one below.
  */
@@ -75,7 +75,7 @@ export async function linesBelow(
   return below;
 }
 
-/** Where in the components of a pattern one can be after `directory` was matched; all that are not the end. */
+/** The positions in a pattern's components after matching `directory`, except the end. */
 async function positionsAfter(
   components: readonly string[],
   directory: readonly string[],
@@ -99,7 +99,9 @@ async function positionsAfter(
   return [...positions].filter((at) => at < components.length).sort((a, b) => a - b);
 }
 
-/** Undefined for a pattern that git takes but that matches nothing, such as one with a backslash at its end. */
+/**
+ * Undefined for a pattern that git accepts but that matches nothing, such as one with a backslash at its end.
+ */
 async function patternRegex(pattern: string): Promise<LinearRegex | undefined> {
   try {
     return await linearRegex(globSource(pattern, { groups: false }));
@@ -125,11 +127,11 @@ export interface IgnoreRules {
   verdict(path: string, name: string, isDirectory: boolean): boolean | undefined;
 }
 
-/** Lines with none of the characters that make a pattern of a name. */
+/** Lines without wildcard characters. */
 const LITERAL = /^[^*?[\\]+$/;
 
 /**
- * Compiles the lines of an ignore file. Names without wildcards, most of what such files hold, are looked up;
+ * Compiles the lines of an ignore file. Names without wildcards, the majority in such files, are looked up;
  * the rest is matched in linear time, whatever a foreign repository wrote: a row of double stars keeps a
  * backtracking matcher busy forever.
  */
@@ -191,7 +193,7 @@ async function nameMatcher(pattern: string): Promise<Rule["matches"] | undefined
 async function pathMatcher(pattern: string): Promise<Rule["matches"] | undefined> {
   const regex = await patternRegex(pattern);
   if (regex === undefined) return undefined;
-  // A rule that ends in a plain name needs a look at that only.
+  // A rule that ends in a plain name only needs to check that.
   const last = pattern.slice(pattern.lastIndexOf("/") + 1);
   if (!LITERAL.test(last)) return (path) => regex.test(path);
   return (path, name) => name === last && regex.test(path);

@@ -25,7 +25,7 @@ const RANGE = /^\{(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9})
  * matched against a whole path with `/` between its components. `*` and `?` stay within a component, `**` as a
  * whole component matches any number of them, all of them match names that begin with a dot.
  *
- * A translation of our own, because picomatch and minimatch build backtracking expressions with lookaheads: some
+ * Our own translation, because picomatch and minimatch build backtracking expressions with lookaheads: some
  * patterns never finish there (`+(+(a)b)…`, `*a*a*a*a*…`), and RE2 does not take lookaheads.
  *
  * @throws ToolError `invalid` for what cannot be translated, with the reason.
@@ -113,7 +113,7 @@ class GlobParser {
     return source;
   }
 
-  /** `@(a|b)` and its kin. */
+  /** `@(a|b)` and similar. */
   #extended(operator: string, atBegin: boolean): string {
     if (operator === "!")
       throw this.#refusal("A negated group, !(…), is not supported; use exclude patterns instead.");

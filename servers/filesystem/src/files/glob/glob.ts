@@ -21,7 +21,7 @@ export interface Glob {
  * Compiles a glob: a pattern without a slash matches names at any depth, one with a slash the path below the
  * searched directory; a slash at the end asks for directories. Letters' case counts, their Unicode form (NFC, NFD) does not.
  *
- * @throws ToolError `invalid` with the reason and what globs can say.
+ * @throws ToolError `invalid` with the reason and the supported syntax.
  */
 export async function compileGlob(glob: string): Promise<Glob> {
   const { matches, hasSlash, directoriesOnly } = await compile(glob);
@@ -32,16 +32,18 @@ export async function compileGlob(glob: string): Promise<Glob> {
   };
 }
 
-/** Several globs that say what to leave out. */
+/** Several exclusion globs. */
 export interface Exclusion {
-  /** Whether the entry is left out, and with it all that is below it. */
+  /** Whether the entry is excluded, and with it everything below it. */
   hides(path: string, name: string, isDirectory: boolean): boolean;
-  /** Whether everything below this directory is left out (`vendor/**`), although the directory itself is not. */
+  /**
+   * Whether everything below this directory is excluded (`vendor/**`), although the directory itself is not.
+   */
   hollows(path: string): boolean;
 }
 
 /**
- * Compiles globs that leave out entries (`excludePatterns` of the official server).
+ * Compiles globs that exclude entries (`excludePatterns` of the official server).
  *
  * @throws ToolError `invalid` for a glob that cannot be used, or more than 100.
  */

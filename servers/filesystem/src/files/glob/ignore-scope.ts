@@ -45,8 +45,8 @@ export class IgnoreScope {
 
   /**
    * The rules that hold at `root` before its own files are read: `extra` (patterns of the `--ignore` option) and
-   * the ignore files of its parents up to the repository's root or the allowed directory. They give way to the
-   * rules below.
+   * the ignore files of its parents up to the repository's root or the allowed directory. The rules below
+   * take precedence.
    */
   static async above(
     guard: PathGuard,
@@ -136,12 +136,12 @@ async function isThere(guard: PathGuard, path: string): Promise<boolean> {
 
 async function guardedLines(guard: PathGuard, path: string): Promise<IgnoreLine[]> {
   const read = async ({ handle }: GuardedFile) => readDescriptor(handle.fd);
-  // A file that is missing, a link that leads outside or unreadable has no rules.
+  // A file that is missing, unreadable or a link that leads outside has no rules.
   const text = await withFile(guard, path, read).catch(orRefused);
   return text === undefined ? [] : parseIgnoreLines(text);
 }
 
-/** Never through a link, as git does it. */
+/** Never through a link, like git. */
 function readBounded(path: string): string | undefined {
   let fd: number;
   try {

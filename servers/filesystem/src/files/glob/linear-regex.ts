@@ -12,7 +12,7 @@ let library: Promise<typeof RE2JS> | undefined;
  * Compiles an expression of RE2's syntax, in which `.` matches a line end too. The engine is loaded on first use (about
  * 6 ms).
  *
- * @throws SyntaxError with RE2's reason for an expression that it does not take.
+ * @throws SyntaxError with RE2's reason for an invalid expression.
  */
 export async function linearRegex(source: string): Promise<LinearRegex> {
   library ??= import("re2js").then((module) => module.RE2JS);

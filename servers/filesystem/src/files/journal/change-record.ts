@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What happened, in the words of the tools. */
+/** What happened, in the tools' terms. */
 export const ACTIONS = [
   "create",
   "overwrite",
@@ -15,12 +15,12 @@ export const ACTIONS = [
 
 export type Action = (typeof ACTIONS)[number];
 
-/** What stood at a place after a change; an undo demands to find the same. */
+/** What was at a path after a change; an undo requires the same. */
 export const stateSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("file"), hash: z.string(), size: z.number() }),
   /** A file that was moved, not written: its content was not read. */
   z.object({ type: z.literal("moved file"), size: z.number(), mtime_ms: z.number() }),
-  /** A directory that was moved. What happens in it rides along. */
+  /** A directory that was moved. Its contents move along. */
   z.object({ type: z.literal("moved directory") }),
   /**
    * A directory that was copied or restored. `digest` covers the path, type, size and time of change of all
@@ -32,25 +32,31 @@ export const stateSchema = z.discriminatedUnion("type", [
 
 export type State = z.output<typeof stateSchema>;
 
-/** What a change did to the disk: enough to take it back. Paths are absolute. */
+/** What a change did to the disk: enough to undo it. Paths are absolute. */
 export const effectSchema = z.discriminatedUnion("kind", [
-  /** A file got another content. The one before is the image, or the first `kept` bytes of the new one (append). */
+  /**
+   * A file got new content. The previous content is the image, or the first `kept` bytes of the new one
+   * (append).
+   */
   z.object({
     kind: z.literal("replaced"),
     path: z.string(),
     after: stateSchema,
     kept: z.number().optional(),
   }),
-  /** Something came to be where nothing was; `parents` were made for it, outermost first. */
+  /** Something was created where nothing was; `parents` were created for it, outermost first. */
   z.object({
     kind: z.literal("created"),
     path: z.string(),
     after: stateSchema,
     parents: z.array(z.string()),
   }),
-  /** Something went away; it is the image. */
+  /** Something was removed; it is the image. */
   z.object({ kind: z.literal("removed"), path: z.string() }),
-  /** A move. `displaced`: what it replaced is the image. `uncovered`: it gave back what an earlier move replaced. */
+  /**
+   * A move. `displaced`: what it replaced is the image. `uncovered`: it restored what an earlier move
+   * replaced.
+   */
   z.object({
     kind: z.literal("moved"),
     from: z.string(),
@@ -59,9 +65,9 @@ export const effectSchema = z.discriminatedUnion("kind", [
     displaced: z.boolean(),
     uncovered: z.boolean(),
   }),
-  /** Directories that were made, outermost first. */
+  /** Directories that were created, outermost first. */
   z.object({ kind: z.literal("made"), directories: z.array(z.string()) }),
-  /** Empty directories that went away, outermost first. */
+  /** Empty directories that were removed, outermost first. */
   z.object({ kind: z.literal("unmade"), directories: z.array(z.string()) }),
 ]);
 
@@ -76,7 +82,7 @@ export const changeSchema = z.object({
   path: z.string(),
   /** Where a move or copy went. */
   destination: z.string().optional(),
-  /** For `undo`: the change that it took back. */
+  /** For `undo`: the change that it undid. */
   undoes: z.string().optional(),
   /** Absent if nothing can take it back; then `final` says why. */
   effect: effectSchema.optional(),

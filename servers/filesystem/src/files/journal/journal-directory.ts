@@ -42,7 +42,7 @@ function userName(): string {
  *
  * @param create makes it if it is missing; otherwise the path of one that is missing may come back.
  * @returns its real path, and whether it lasts: false for a second choice in the directory for temporary files, which
- * a restart of the machine may empty. Or why none will do.
+ * a restart of the machine may empty. Or why none is usable.
  */
 export async function openStateDirectory(
   candidates: readonly string[],
@@ -72,9 +72,9 @@ async function openJournalIn(candidate: string, bound: Bound, create: boolean): 
   if (create) await mkdir(candidate, { recursive: true, mode: 0o700 });
   const state = await realpath(candidate);
   if (overlaps(state, bound)) return undefined;
-  // In a place that everybody may write to, somebody else may have made it first.
+  // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
-  // A separate directory: the mode of one that the user named is left alone.
+  // A separate directory: the mode of a directory chosen by the user is not changed.
   const directory = join(state, "journal");
   if (create) await mkdir(directory, { recursive: true, mode: 0o700 });
   const stat = await lstat(directory);

@@ -40,7 +40,7 @@ export type Media =
       readonly path: string;
       readonly mime: string;
       readonly bytes: Uint8Array;
-      /** Undefined where the bytes are those of the file. */
+      /** Undefined if the bytes are those of the file. */
       readonly scaled?: Scaling | undefined;
     }
   /** A picture that is text itself. */

@@ -7,14 +7,14 @@ import { workerFile } from "@refmcp/core/worker-file";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 import { Progress } from "./progress.ts";
 
-/** Threads at most; reading files does not get faster with more. */
+/** Maximum threads; reading files does not get faster with more. */
 const MAX_WORKERS = Math.min(4, availableParallelism());
 /** How long an idle thread is kept for the next search, in milliseconds. */
 const IDLE_MS = 10_000;
 
-/** How often a busy thread is looked at, in milliseconds. */
+/** How often a busy thread is checked, in milliseconds. */
 const WATCH_MS = 250;
-/** After so long, in milliseconds, a thread gives back what it has where others wait. */
+/** After this time, in milliseconds, a thread returns what it has if others are waiting. */
 const TURN_MS = 500;
 /**
  * How long matching may take for one piece of text, a megabyte or a line, in milliseconds; less where others wait. It
@@ -169,7 +169,7 @@ function answerTo(
 ): Promise<ThreadAnswer> {
   return new Promise((resolve, reject) => {
     let { ticks } = progress;
-    // Only what has begun can be stuck.
+    // Only work that has started can be stuck.
     let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     const watch = setInterval(() => {
       const now = performance.now();
@@ -228,7 +228,7 @@ async function startWorker(heapMb: number, progress: Progress): Promise<Worker> 
     name: "files",
     workerData: progress.shared,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // What it would print goes nowhere near the protocol's stdout.
+    // Its output must not reach the protocol's stdout.
     stdout: true,
     stderr: true,
   });

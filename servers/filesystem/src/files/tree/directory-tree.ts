@@ -207,7 +207,7 @@ function lineOf({ name, type }: Entry, depth: number): string {
   return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
 }
 
-/** A directory may need a line about what is not shown of it. */
+/** A directory may need a line about its hidden entries. */
 function costOf(entry: Entry, depth: number): number {
   const line = lineOf(entry, depth).length;
   return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;

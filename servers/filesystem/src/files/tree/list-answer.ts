@@ -4,7 +4,7 @@ import type { Listing } from "./list-directory.ts";
 import type { EntryType } from "./open-below.ts";
 import type { NamesFound } from "./search-names.ts";
 
-/** The marks of the official server, and ours for what it does not tell apart. */
+/** The official server's marks, and ours for types that it does not distinguish. */
 const MARKS: Readonly<Record<EntryType, string>> = {
   directory: "[DIR]",
   file: "[FILE]",

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long synchronous work may hold the event loop before other calls get their turn. */
+/** How long synchronous work may block the event loop before other calls get their turn. */
 const SLICE_MS = 8;
 
 /**
- * Keeps long synchronous work polite: `due` says when the event loop must get its turn, `rest` gives it and
- * stops where the caller cancelled.
+ * Keeps long synchronous work cooperative: `due` says when the event loop must get its turn, `rest` gives it
+ * and stops where the caller cancelled.
  */
 export class TimeSlices {
   readonly #signal: AbortSignal | undefined;

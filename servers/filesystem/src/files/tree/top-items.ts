@@ -6,7 +6,7 @@ export class TopItems<Item> {
   readonly #count: number;
   readonly #compare: (a: Item, b: Item) => number;
   #items: Item[] = [];
-  /** Nothing after this one is of interest. */
+  /** No later one is of interest. */
   #worst: Item | undefined;
 
   constructor(count: number, compare: (a: Item, b: Item) => number) {

@@ -5,7 +5,7 @@ import { forbiddenMounts } from "./mounts.ts";
 import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
 
-/** What a walk meets. */
+/** An entry found by a walk. */
 export interface Met {
   /** Below the walk's start, with `/` between components. */
   readonly path: string;
@@ -22,29 +22,29 @@ export interface WalkOptions {
   /** Rules about what is hidden; without them only `.git` is. */
   readonly ignore?: IgnoreScope | undefined;
   readonly exclude?: Exclusion;
-  /** Goes on behind this path, as if everything up to it had been visited. */
+  /** Continues after this path, as if everything up to it had been visited. */
   readonly after?: string | undefined;
   /** Called between directories; the walk waits for it, so that a slow consumer slows it down. */
   readonly rest?: () => Promise<void> | undefined;
 }
 
 export interface WalkReport {
-  /** `stopped`: the visitor said so; `late`: the time was up. */
+  /** `stopped`: by the visitor; `late`: the time limit was reached. */
   readonly ended: "complete" | "stopped" | "late";
   /** The last path that was visited, for `after`. */
   readonly last: string | undefined;
   /** Entries hidden by ignore rules; the contents of a hidden directory are not counted. */
   readonly hidden: number;
-  /** Directories that the system did not let us read. */
+  /** Directories that could not be read. */
   readonly unreadable: number;
 }
 
-/** What a visitor says: go on, or end the walk behind this entry. */
+/** What a visitor returns: continue, or end the walk after this entry. */
 export type Visit = (met: Met) => "stop" | undefined;
 
 /** How many levels below its start a walk descends; each holds a descriptor. */
 const MAX_DEPTH = 256;
-/** How many entries are visited between two looks at the clock. */
+/** How many entries are visited between two checks of the clock. */
 const STRIDE = 64;
 
 interface Frame {
@@ -59,8 +59,8 @@ interface Frame {
 
 /**
  * Visits everything below `root`, a directory before what is in it, siblings in the order of their names, so that
- * the paths come in the order of their components. Links are met but never followed; whatever is swapped for a
- * link during the walk, it does not leave the tree (see `WalkedDirectory`).
+ * the paths come in the order of their components. Links are reported but never followed; whatever is swapped
+ * for a link during the walk, it does not leave the tree (see `WalkedDirectory`).
  *
  * It works in short synchronous slices: other calls are answered in between, and memory is bounded by the depth
  * and the size of single directories. `root` stays the caller's to close.
