@@ -41,7 +41,7 @@ export const repoName = z
   .optional()
   .describe("Directory or name of the repository; optional if there is only one.");
 
-/** The shapes of answers that several tools share. */
+/** Response shapes shared by several tools. */
 export const changedFiles = z.array(
   z.object({ path: z.string(), status: z.string(), from: z.string().optional() }),
 );
@@ -70,14 +70,14 @@ export const movedRefs = z.array(
   z.object({ ref: z.string(), before: z.string().optional(), after: z.string().optional() }),
 );
 
-/** A data answer whose text begins with the words that the official server's does. */
+/** A data response whose text starts with the same words as the official server's. */
 export function answer<Value extends object>(prefix: string, value: Value) {
   return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);
 }
 
 /**
- * A text answer: the official server's words and the text, then our line about it in a separate block, so
- * that nothing in the text can pass for it.
+ * A text response: the official server's words and the text, then our line about it in a separate block, so
+ * that nothing in the text can imitate it.
  */
 export function textAnswer(prefix: string, { body, facts }: { body: string; facts: string }): Content[] {
   return [
@@ -86,12 +86,12 @@ export function textAnswer(prefix: string, { body, facts }: { body: string; fact
   ];
 }
 
-/** A message of a prompt with the server's own words. */
+/** A prompt message with the server's text. */
 export function words(text: string) {
   return { role: "user" as const, content: { type: "text" as const, text } };
 }
 
-/** A message with the repository's words, in a separate block, as a resource of its URI. */
+/** A message with the repository's text, in a separate block, as a resource with its URI. */
 export function material(uri: string, text: string, mimeType = "text/plain") {
   return { role: "user" as const, content: { type: "resource" as const, resource: { uri, mimeType, text } } };
 }

@@ -8,8 +8,9 @@ import type { Memory } from "./graph/memory.ts";
 import type { Deleted, Hard, Question } from "./graph/remove.ts";
 
 /**
- * A tool of this server. Its output schema names what a client goes on with; more may be in an answer, which every
- * model would otherwise pay for. The first answer of a session also says what the user should know of the memory's place.
+ * A tool of this server. Its output schema lists what a client needs to continue; a response may contain
+ * more, which would otherwise cost every model tokens. The first response of a session also tells the user
+ * about the memory's location.
  */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: {
@@ -31,10 +32,10 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
 export const resource = resourceFor<Memory>();
 export const prompt = promptFor<Memory>();
 
-/** A count or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
+/** A count or an id in an output. Not `z.int()`, whose bounds of ±2^53 would cost every model tokens. */
 export const count = z.number();
 
-/** An entity in an answer; its observations and what else there is to say come on top. */
+/** An entity in a response; observations and other fields are added. */
 export const entity = z.looseObject({ name: z.string(), entityType: z.string() });
 
 export const relation = z.object({ from: z.string(), to: z.string(), relationType: z.string() });
@@ -48,7 +49,7 @@ export const source = z.string().optional().describe("Source of the fact: a pers
 
 export const hard = z.boolean().default(false).describe("Erase permanently; asks the user.");
 
-/** What the tools that delete have in common. */
+/** Shared by the deleting tools. */
 export const deletion = {
   effect: "destroy",
   idempotent: true,
@@ -62,12 +63,12 @@ export function factsOf(action: string, from?: string) {
   return { action, source: from?.toWellFormed() };
 }
 
-/** What a call may do with its job. */
+/** What a call can do with its job. */
 export function callerOf(call: Call, unit = ""): Caller {
   return { signal: call.signal, progress: (done) => call.progress(done, undefined, unit) };
 }
 
-/** Runs a deletion; a hard one only after the user agreed to exactly what would be lost. */
+/** Runs a deletion; a hard one only after the user confirmed exactly what would be lost. */
 export async function deleting(
   call: Call,
   facts: ChangeFacts,
@@ -88,7 +89,7 @@ export async function deleting(
 /**
  * A time from an input → milliseconds since 1970.
  *
- * @throws ToolError `invalid` for what is not an ISO 8601 date or time.
+ * @throws ToolError `invalid` for an invalid ISO 8601 date or time.
  */
 export function timeOf(text: string | undefined, argument: string): number | undefined {
   if (text === undefined) return undefined;

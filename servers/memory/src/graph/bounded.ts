@@ -1,6 +1,6 @@
 /**
- * Cuts the lists of an answer so that it keeps to the budget, and says how many items are not shown. A change is
- * done when it is answered, so its echo may be cut and must never fail.
+ * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. A
+ * change is complete when its response is sent, so its echo may be truncated and must never fail.
  *
  * @param budget characters of JSON.
  */

@@ -14,13 +14,13 @@ export interface ChangeFacts {
   readonly action: string;
   /** Where the facts come from, in the caller's words. */
   readonly source?: string | undefined;
-  /** The change that is taken back. */
+  /** The change that is undone. */
   readonly undoes?: number;
   /** Rows are erased permanently. */
   readonly hard?: boolean;
 }
 
-/** A row and the entities that it hangs on. */
+/** A row and the entities it belongs to. */
 interface Place {
   readonly id: number;
   readonly entityId: number;
@@ -35,8 +35,8 @@ type Row =
   | ChangeItem;
 
 /**
- * One change in the making: every row it touches is written and noted together, so that the journal tells exactly
- * what happened and can take it back.
+ * A change in progress: every row it touches is written and recorded together, so that the journal knows
+ * exactly what happened and can undo it.
  */
 export class ChangeLog {
   readonly writer: Writer;
@@ -45,7 +45,7 @@ export class ChangeLog {
   readonly #facts: ChangeFacts;
   readonly #items: ChangeItem[] = [];
   readonly #touched = new Set<number>();
-  /** Entities of this change, which have its time already. */
+  /** Entities of this change that already have its time. */
   readonly #fresh = new Set<number>();
   #id: number | undefined;
 
@@ -55,7 +55,7 @@ export class ChangeLog {
     this.at = Date.now();
   }
 
-  /** The change's id; the first call enters it in the journal. */
+  /** The change's id; the first call adds it to the journal. */
   async id(): Promise<number> {
     this.#id ??= await this.writer.insertChange({
       at: this.at,
@@ -126,7 +126,7 @@ export class ChangeLog {
     this.#note("relation", "move", [{ id, entityId: to[0], otherId: to[1] }], from.join(" "), to.join(" "));
   }
 
-  /** Enters what was noted; undefined if nothing changed, and then the journal has no entry. */
+  /** Writes the recorded items; undefined if nothing changed, in which case the journal has no entry. */
   async finish(): Promise<number | undefined> {
     if (this.#items.length === 0) return this.#id;
     const id = await this.id();
@@ -159,7 +159,7 @@ function placeOf(row: Row): Place {
   return { id: row.id, entityId: "entityId" in row ? row.entityId : row.id, otherId: null };
 }
 
-/** The rows that items of the journal are about. */
+/** The rows that journal items refer to. */
 export function rowIdsOf(items: readonly ChangeItem[]): number[] {
   return items.map(({ rowId }) => rowId);
 }

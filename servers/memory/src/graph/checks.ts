@@ -12,7 +12,7 @@ const WHAT = {
   observation: "An observation",
 } as const;
 
-/** What is wrong with a text that is to be remembered, as a clause; undefined where it is fine. */
+/** What is wrong with a text to store, as a clause; undefined if it is valid. */
 export function textProblem(kind: keyof typeof MAX_LENGTH, text: string): string | undefined {
   if (text.trim() === "") return `${WHAT[kind]} must not be empty`;
   if (text.length > MAX_LENGTH[kind])
@@ -46,7 +46,10 @@ export function quoteAll(names: readonly string[]): string {
   return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
 }
 
-/** Names that exist and are like this one, best first: the same apart from case and accents, or a few letters away. */
+/**
+ * Existing names similar to this one, best first: the same apart from case and accents, or a few letters
+ * away.
+ */
 async function namesLike(reader: Reader, name: string, most = 3): Promise<string[]> {
   const folded = foldedName(name);
   const candidates = new Map<string, string>();
@@ -64,14 +67,14 @@ async function namesLike(reader: Reader, name: string, most = 3): Promise<string
   return [...near, ...longer].slice(0, most).map((key) => candidates.get(key) ?? key);
 }
 
-/** "Did you mean …?" for the first of some names that do not exist; empty where nothing is like them. */
+/** "Did you mean …?" for the first of some names that do not exist; empty if nothing is similar. */
 export async function didYouMean(reader: Reader, names: readonly string[]): Promise<string> {
   const near = new Set<string>();
   for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
   return near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`;
 }
 
-/** The error for entities that do not exist, with those that are like them. */
+/** The error for entities that do not exist, with similar ones. */
 export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
   const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
   const hints = [

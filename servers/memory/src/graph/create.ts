@@ -10,7 +10,7 @@ export type OnConflict = "skip" | "merge" | "error";
 export type AddedObservations = {
   readonly entityName: string;
   readonly addedObservations: string[];
-  /** Those that it had already. */
+  /** Those that it already had. */
   readonly duplicates?: string[];
 };
 
@@ -204,7 +204,7 @@ function relationEnd(error: ToolError): ToolError {
   });
 }
 
-/** Inserts the relations that do not exist; `missing` are the entities that were made for them, where that is wanted. */
+/** Inserts the relations that do not exist; `missing` are the entities created for them, if requested. */
 export async function addRelations(
   log: ChangeLog,
   wanted: readonly Relation[],

@@ -6,9 +6,9 @@ import type { JobArguments, JobName, JobResult } from "./jobs.ts";
 import { errorOf, type Opened, type Reply, type Request } from "./messages.ts";
 import type { Place } from "./place.ts";
 
-/** What a job's caller may do with it. */
+/** What a job's caller can do with it. */
 export interface Caller {
-  /** Ends the work, also in the middle of a statement; what it wrote is rolled back. */
+  /** Stops the work, even during a statement; its writes are rolled back. */
   readonly signal?: AbortSignal;
   readonly progress?: (done: number) => void;
 }
@@ -19,8 +19,8 @@ interface Waiting extends Caller {
 }
 
 /**
- * A memory in its own thread, which owns the database: no search, import or picture keeps this thread from
- * answering others. A thread that dies fails its jobs, and the next job starts another one.
+ * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A
+ * thread that dies fails its jobs, and the next job starts another one.
  */
 export class Engine {
   readonly #place: Place;
@@ -108,7 +108,7 @@ export class Engine {
       for (const { reject } of this.#waiting.values()) reject(gone(fault));
       this.#waiting.clear();
     });
-    // The first message comes by itself.
+    // The first message is sent without a request.
     return (await this.#answer(0, {}, () => undefined)) as Opened;
   }
 

@@ -28,7 +28,7 @@ export async function* relationsOf(reader: Reader): AsyncGenerator<Relation[]> {
  */
 export function exportGraph(store: Store, format: Format): Promise<string> {
   return store.read(async (reader) => {
-    // With its library for the layout, which only pictures need.
+    // Includes the layout library, which only pictures need.
     if (format === "svg") return (await import("./picture.ts")).drawGraph(reader);
     const parts: string[] = [];
     const writer = WRITERS[format];
@@ -75,12 +75,12 @@ const WRITERS: Readonly<Record<Exclude<Format, "svg">, FormatWriter>> = {
   },
 };
 
-/** An id that any name gives, the same for the same name. */
+/** An id derived from a name, always the same for the same name. */
 function mermaidId(name: string): string {
   return `n${Buffer.from(name, "utf8").toString("hex").slice(0, 400)}`;
 }
 
-/** Text in a Mermaid label: what has a meaning there is written by its code. */
+/** Text in a Mermaid label: special characters are written as codes. */
 function mermaid(text: string): string {
   return text
     .slice(0, 200)

@@ -5,7 +5,7 @@ import { failureOf, type Opened, type Reply, type Request } from "./messages.ts"
 import { openStore } from "./open.ts";
 import { type Stop, type Store, storeOfCall } from "./store.ts";
 
-/** A stop that the main thread sets in shared memory, so that work which never yields sees it too. */
+/** A stop that the main thread sets in shared memory, so that work that never yields sees it too. */
 class SharedStop implements Stop {
   readonly #flag: Int32Array;
   #listener: (() => void) | undefined;

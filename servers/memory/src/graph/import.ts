@@ -14,7 +14,10 @@ interface Tally {
   relations: number;
   /** Entities, observations and relations that existed. */
   duplicates: number;
-  /** Entities that were made because a relation named them; the official server keeps such relations without. */
+  /**
+   * Entities created because a relation refers to them; the official server keeps such relations without
+   * entities.
+   */
   created_for_relations: number;
 }
 
@@ -29,8 +32,8 @@ interface Once {
 }
 
 /**
- * Imports an official memory file in one change: all that can be read of it, or, if it is cancelled or the store
- * fails, nothing. Entities that exist get what is new.
+ * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled
+ * or the store fails. Existing entities are extended.
  */
 export async function importMemory(
   store: Store,

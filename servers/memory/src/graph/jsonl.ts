@@ -5,7 +5,7 @@ import type { Entity, Relation } from "./types.ts";
 export const FORMATS = ["jsonl", "graphml", "mermaid", "svg"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A line of a memory file, or why it is none. */
+/** A line of a memory file, or why it is invalid. */
 export type Parsed =
   | { readonly kind: "entity"; readonly entity: Entity }
   | { readonly kind: "relation"; readonly relation: Relation }
@@ -19,9 +19,10 @@ export interface Reject {
 }
 
 /**
- * Reads an official memory file, one JSON object on each line, as the official server wrote it and as accidents
- * left it: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that were cut off.
- * A JSON document `{ "entities": […], "relations": […] }` is read too. What cannot be read comes back as rejected.
+ * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
+ * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
+ * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
+ * returned as rejected.
  */
 export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

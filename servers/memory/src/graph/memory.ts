@@ -30,14 +30,14 @@ export class Memory {
     return new Memory(engine, place.space, paths, await engine.open());
   }
 
-  /** What the user should hear about the place, once. */
+  /** What the user should be told about the location, once. */
   takeNotice(): { notice?: string } {
     const notice = this.#notice;
     this.#notice = "";
     return notice === "" ? {} : { notice };
   }
 
-  /** Has the thread that owns the database do a job; see `jobs.ts` for what there is. */
+  /** Runs a job in the database thread; see `jobs.ts`. */
   run<Name extends JobName>(name: Name, args: JobArguments<Name>, caller?: Caller): Promise<JobResult<Name>> {
     return this.#engine.run(name, args, caller);
   }

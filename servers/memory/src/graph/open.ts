@@ -26,8 +26,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the memory at a place. A database that is to be made from an official file gets that file's content first;
- * the file itself is only read. Changes older than the place keeps are erased.
+ * Opens the memory at a place. A new database for an official file is filled from that file first; the file
+ * itself is only read. Changes older than the place keeps are erased.
  *
  * @throws ToolError if the place cannot be opened or the file not be read; see the stores.
  */
@@ -67,7 +67,7 @@ async function loadEmbeddings(directory: string): Promise<Model> {
   return (await import("./embeddings/model.ts")).loadModel(directory);
 }
 
-/** Imports the file unless that was done before; says what came of it, or that the file has changed since. */
+/** Imports the file unless that was done before; returns the result, or that the file has changed since. */
 async function importOnce(store: Store, source: string, database: string): Promise<string> {
   const facts = await stat(source).catch(() => undefined);
   const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));

@@ -8,7 +8,7 @@ export type ShownEntity = {
   readonly name: string;
   readonly entityType: string;
   readonly observations?: string[];
-  /** The day and the source of each observation in this answer; one for all where they are alike. */
+  /** The day and the source of each observation in this answer; one for all if they are the same. */
   readonly learned?: string[];
   /** How many it has, if they are not all shown here. */
   readonly observation_count?: number;
@@ -16,7 +16,7 @@ export type ShownEntity = {
   readonly clipped?: number;
 };
 
-/** Where a list of entities, then of their relations, goes on. */
+/** Where a list of entities, then of their relations, continues. */
 export interface Position {
   /** 1 where the entities are done. */
   readonly relations: number;
@@ -29,7 +29,9 @@ const MAX_SHOWN = 12_000;
 const RELATION_BATCH = 200;
 const OBSERVATION_BATCH = 100;
 
-/** An answer that fills up to its budget. The first thing always goes in, so that every page moves on. */
+/**
+ * A response filled up to its budget. The first item is always included, so that every page makes progress.
+ */
 export class Page {
   readonly entities: ShownEntity[] = [];
   readonly relations: Relation[] = [];

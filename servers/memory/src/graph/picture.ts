@@ -14,12 +14,12 @@ import type { Reader } from "./store.ts";
 import type { EntityRow, RelationRow } from "./types.ts";
 import { xml } from "./xml.ts";
 
-/** More entities than this nobody can tell apart in a picture. */
+/** More entities than this are indistinguishable in a picture. */
 const MAX_NODES = 150;
 const MAX_LABELLED_EDGES = 80;
 const STEPS = 300;
 const LABEL = 28;
-/** Colours that people with any colour vision tell apart (Okabe and Ito, 2008). */
+/** Colors distinguishable with any color vision (Okabe and Ito, 2008). */
 const COLOURS = [
   "#0072b2",
   "#e69f00",
@@ -46,7 +46,7 @@ interface Edge extends SimulationLinkDatum<Node> {
 
 /**
  * A picture of the graph as SVG, laid out by forces (d3-force): the same graph gives the same picture. A large graph
- * is drawn by its most connected entities. It holds no script and loads nothing.
+ * is drawn by its most connected entities. It contains no script and loads nothing.
  */
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();

@@ -16,7 +16,7 @@ export type Place = {
   | {
       readonly kind: "sqlite";
       readonly file: string;
-      /** Whether the user named no file. */
+      /** Whether the user specified no file. */
       readonly isDefault: boolean;
     }
   | { readonly kind: "postgres"; readonly url: string }

@@ -19,7 +19,7 @@ export type ShownChange = {
   readonly source?: string;
   readonly undone_by?: number;
   readonly undoes?: number;
-  /** Cannot be taken back. */
+  /** Cannot be undone. */
   readonly permanent?: true;
 };
 

@@ -5,8 +5,8 @@ import type { Store } from "./store.ts";
 const MAX_ROWS = 5_000;
 
 /**
- * All that is kept about one entity, with times (ISO 8601) and sources, up to 5,000 observations and relations;
- * open_nodes pages through all.
+ * Everything stored about one entity, with times (ISO 8601) and sources, up to 5,000 observations and
+ * relations; open_nodes pages through all.
  *
  * @throws ToolError `not_found` for an unknown entity.
  */

@@ -22,7 +22,7 @@ export interface Deleted {
 /** Whether rows are erased permanently, which the user agrees to before anything is changed. */
 export interface Hard {
   readonly hard: boolean;
-  /** The question that the user said yes to. Without it, a hard deletion only returns its question. */
+  /** The question that the user confirmed. Without it, a hard deletion only returns its question. */
   readonly agreed?: string | undefined;
 }
 
@@ -187,7 +187,7 @@ function notScrubbed(error: unknown): string {
   return `Old copies on disk could not be overwritten: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Names exactly what would be lost. */
+/** States exactly what would be lost. */
 function questionOf(found: Found, subject: keyof Counts): string {
   const removed = ({ removedBy }: { removedBy: number | null }) => removedBy !== null;
   const before = {

@@ -12,7 +12,7 @@ const MAX_WORDS = 32;
 const MAX_RANKED = 1_000;
 /** With several words, what has not all of them is dropped below this part of the best score: it matches a common one. */
 const MIN_SCORE = 0.3;
-/** What a synonym counts for. */
+/** Weight of a synonym. */
 const SYNONYM_WEIGHT = 0.7;
 const SHOWN_OBSERVATIONS = 10;
 const SHOWN_RELATIONS = 50;
@@ -132,7 +132,7 @@ async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Word
   return found;
 }
 
-/** What to say of words that nothing has. */
+/** The note about words without matches. */
 function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]): string[] {
   const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
   const present = new Set(wordsOf(fold(texts.flat().join(" "))));
@@ -174,7 +174,7 @@ interface Ranked {
   readonly ids: number[];
   /** Scores by the words, if there are any. */
   readonly scores: ReadonlyMap<number, number>;
-  /** Whether there may be more that were not looked at. */
+  /** Whether there may be more that were not examined. */
   readonly isMinimum: boolean;
   /** Whether any has all words of the query. */
   readonly hasAll: boolean;

@@ -20,7 +20,7 @@ export interface CommitQuery {
   readonly allowEmpty: boolean;
   /** `Name <email>`. */
   readonly author?: string | undefined;
-  /** Left out: as the user's own commit.gpgSign says. */
+  /** Default: the user's commit.gpgSign. */
   readonly sign?: boolean | undefined;
 }
 
@@ -33,13 +33,13 @@ export interface Committed {
   files: number;
   insertions: number;
   deletions: number;
-  /** What is not committed, in numbers; left out where all is. */
+  /** Counts of uncommitted changes; omitted if there are none. */
   remaining?: string;
   notes?: string[];
 }
 
 /**
- * Commits what is staged, or only some files.
+ * Commits the staged changes, or only some files.
  *
  * @param confirm asks the user whether hooks may run
  * @throws ToolError `nothing_to_commit`, `conflict`, `hook_failed`, `identity_missing`, `signing_failed`
@@ -55,7 +55,7 @@ export async function commit(
   const author = query.author === undefined ? [] : [`--author=${checkAuthor(query.author)}`];
   if (query.amend && (await headOf(repository)) === undefined) throw noCommits();
   const hooks = await decideHooks(git, repository, HOOKS.commit, async (question) => {
-    // Nobody is asked about a commit that cannot be made.
+    // Don't ask about a commit that cannot be made.
     await refuseConflicts(repository);
     if (query.files === undefined) await refuseEmpty(repository, query);
     await confirm(question);
@@ -189,7 +189,7 @@ async function refuseEmpty(
   });
 }
 
-/** What a hook that was allowed to run said when it refused. */
+/** The output of a hook that rejected the command. */
 export function hookFailure(ran: boolean, result: { stdout: Buffer; stderr: string }): ToolError | undefined {
   if (!ran || /^(fatal|error): /m.test(result.stderr)) return undefined;
   const said = oneLine(`${result.stdout.toString("utf8")}${result.stderr}`.trim().slice(0, 2_000));

@@ -6,7 +6,7 @@ import { pathText, records } from "../run/text.ts";
 /** Asks the user; rejects if they do not agree. */
 export type Confirm = (question: string) => Promise<void>;
 
-/** What a destructive command did, and how to take it back. */
+/** What a destructive command did, and how to undo it. */
 export interface Destroyed {
   done: string;
   before?: string;
@@ -41,14 +41,14 @@ export async function commitsOnlyIn(
   return { count: subjects.length, shown: subjects.length > 5 ? `${shown} …` : shown };
 }
 
-/** The first names of files for a question, or nothing. */
+/** The first file names for a question, or nothing. */
 export function namesOf(files: readonly string[]): string {
   if (files.length === 0) return "";
   const names = files.slice(0, 10).map((file) => oneLine(file.slice(0, 100)));
   return `: ${names.join(", ")}${files.length > 10 ? ` and ${files.length - 10} more` : ""}`;
 }
 
-/** The first hundred files for an answer, and how many there are. */
+/** The first hundred files for a response, and the total. */
 export function listOf(files: readonly string[]): { files: string[]; count: number } {
   return { files: files.slice(0, 100), count: files.length };
 }

@@ -16,7 +16,7 @@ import { refuseOperation } from "./integrate.ts";
 import { keep } from "./recovery.ts";
 import { signing } from "./signing.ts";
 
-/** Rebases the current branch; conflicts abandon it. */
+/** Rebases the current branch; conflicts abort it. */
 export async function rebase(repository: Repository, onto: string, confirm: Confirm): Promise<Destroyed> {
   await repository.worktree();
   await refuseOperation(repository);

@@ -60,7 +60,7 @@ export async function resetHard(
   };
 }
 
-/** Removes a linked worktree: its directory with all uncommitted work in it. The branch stays. */
+/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
 export async function removeWorktree(
   git: Git,
   repository: Repository,

@@ -6,14 +6,14 @@ import type { Repository } from "../open/repository.ts";
 import { isOwn, lastValue } from "../run/config.ts";
 import type { ConfigPair } from "../run/environment.ts";
 
-/** What is done about a repository's hooks in one command. */
+/** How one command treats a repository's hooks. */
 export interface HookDecision {
   readonly config: readonly ConfigPair[];
-  /** For the answer: which hooks were run or left out. */
+  /** For the response: which hooks ran or were skipped. */
   readonly note: string | undefined;
 }
 
-/** Those that any change of refs or of the index calls. */
+/** Those called by any change of refs or the index. */
 const ANY = ["post-index-change", "reference-transaction"];
 
 /** The hooks that each kind of command would call (githooks). */
@@ -26,9 +26,9 @@ export const HOOKS = {
 
 /**
  * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `ask` asks the user, `off`
- * (and `ask` if nobody can be asked) leaves them out and says so, if the official server says nothing.
+ * (and `ask` if nobody can be asked) skips them and reports it, whereas the official server does so silently.
  *
- * @param confirm asks the user; left out, the hooks are not run whatever the option says
+ * @param confirm asks the user; if omitted, hooks do not run whatever the option says
  */
 export async function decideHooks(
   git: Git,
@@ -71,7 +71,7 @@ async function presentHooks(
   const named = configured === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, configured);
   const directory = await realpath(named).catch(() => undefined);
   if (directory === undefined) return undefined;
-  // A directory that the repository names must be its own; one of the user's own choice may be anywhere.
+  // A directory set by the repository must be inside it; one chosen by the user may be anywhere.
   const isOwnChoice = config.findLast(({ key }) => key === "core.hookspath");
   if (!git.guard.contains(directory) && !(isOwnChoice !== undefined && isOwn(isOwnChoice))) return undefined;
   const entries = await readdir(directory).catch(() => [] as string[]);

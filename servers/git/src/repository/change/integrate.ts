@@ -17,7 +17,7 @@ import { keepWorktree } from "./recovery.ts";
 import { signing } from "./signing.ts";
 import { fileNames } from "./stage.ts";
 
-/** What becomes of conflicts: everything as it was before, or left in the files to be resolved. */
+/** What happens on conflicts: undo everything, or leave them in the files to resolve. */
 export type OnConflict = "abort" | "keep";
 
 export interface Integrated {
@@ -30,7 +30,7 @@ export interface Integrated {
   fast_forward?: true;
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
   conflicted?: string[];
-  /** The call that takes it back. */
+  /** The call that undoes it. */
   undo?: string;
   notes?: string[];
 }
@@ -42,7 +42,7 @@ export interface MergeQuery {
   readonly onConflict: OnConflict;
 }
 
-/** Merges a commit into the current branch, with git's own strategy and no other. */
+/** Merges a commit into the current branch, with git's own strategy only. */
 export async function merge(
   git: Git,
   repository: Repository,
@@ -94,7 +94,7 @@ export async function cherryPick(
   return replay(git, repository, "cherry-pick", query.commits, query, budget);
 }
 
-/** Makes a commit that undoes another. */
+/** Creates a commit that undoes another. */
 export async function revert(
   git: Git,
   repository: Repository,
@@ -153,7 +153,7 @@ async function replay(
 
 /**
  * Ends the merge, rebase, cherry-pick or revert in progress: aborts it, or continues after its conflicts were
- * resolved. What an abandoned one has in its files is kept under a recovery ref.
+ * resolved. The files of an aborted one are kept under a recovery ref.
  *
  * @throws ToolError `no_operation`, `conflict`
  */
@@ -199,14 +199,14 @@ export async function endOperation(
   return ended;
 }
 
-/** What a rebase's list may hold (git-rebase(1)): all but `exec`. */
+/** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */
 const STEPS =
   /^(pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b|#.*)?$/;
 /** git's own merge strategies; any other is a program called git-merge-NAME. */
 const STRATEGIES = /^(ort|recursive|resolve|octopus|ours|subtree)?$/;
 
 /**
- * An operation that came with the repository, or that somebody began with `--exec`, can name programs.
+ * An operation that came with the repository, or was started with `--exec`, can specify programs.
  *
  * @throws ToolError `unsafe_operation`
  */
@@ -237,7 +237,7 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   );
 }
 
-/** After the command: abandon it on conflicts or report them, and say what has changed. */
+/** After the command: abort it on conflicts or report them, and report what changed. */
 async function finish(
   repository: Repository,
   operation: string,

@@ -14,26 +14,26 @@ import { failureOf } from "../run/failures.ts";
 import { runGit } from "../run/run-git.ts";
 import { standingOverrides } from "../run/safe-config.ts";
 
-/** The user's own configuration, without any repository's, and what makes it harmless there. */
+/** The user's configuration, without any repository's, and the overrides for it. */
 export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
   const { program, env } = await git.machine();
-  // No repository around the working directory has a say.
+  // No repository around the working directory has any effect.
   const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides());
   const run = (args: readonly string[]) => runGit({ program, args, cwd, signal, env: own });
   const { entries, dormant } = await readConfig(run, git.guard);
   return { entries, overrides: git.overrides(entries, dormant) };
 }
 
-/** Directories that were made for what is not done yet; if the server ends first, they go with it. */
+/** Directories created for unfinished work; if the server exits first, they are removed. */
 const unfinished = new Set<string>();
 process.on("exit", () => {
   for (const directory of unfinished) rmSync(directory, { recursive: true, force: true });
 });
 
 /**
- * A place for a new repository: inside the bound, with nothing there yet or an empty directory.
+ * A location for a new repository: inside the bound, missing or an empty directory.
  *
- * @returns its absolute real path, and the directories that were made for it
+ * @returns its absolute real path, and the directories created for it
  */
 export async function newDirectory(
   git: Git,
@@ -108,7 +108,7 @@ export async function init(
   }
 }
 
-/** In a new working tree nothing is lost where filters are not run, but its files are pointers or ciphertext. */
+/** In a new working tree nothing is lost if filters don't run, but its files are pointers or ciphertext. */
 export async function checkedOutNote(
   git: Git,
   path: string,
@@ -149,7 +149,8 @@ export async function addWorktree(
   const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
   const result = await repository.run([...add, ...target]);
   if (result.code === 0) {
-    // Its configuration may be another one (conditions, config.worktree), so it is read there before anything is checked out.
+    // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
+    // checked out.
     try {
       const added = await git.open(path, repository.signal);
       await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");

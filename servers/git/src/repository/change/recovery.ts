@@ -46,7 +46,7 @@ export async function keepWorktree(
   }
 }
 
-/** Makes the commits of a stash, and the ref that keeps them, in one process. */
+/** Creates the commits of a stash, and the ref that keeps them, in one process. */
 async function keepTrees(
   repository: Repository,
   operation: string,
@@ -55,7 +55,7 @@ async function keepTrees(
 ): Promise<Recovery> {
   const ref = newRef(operation);
   const message = `refmcp: before ${operation}\n`;
-  // The server's own commits; they need no identity of the user's.
+  // The server's own commits; they don't need the user's identity.
   const commit = (mark: number, below: readonly string[], content: string) => [
     `commit ${ref}`,
     `mark :${mark}`,

@@ -29,7 +29,10 @@ export async function renameBranch(
   return { branch: name, before: branch, commit: existing.oid };
 }
 
-/** Adds a remote, or gives an existing one another URL. The URL may be what `--protocols` allows; nothing is contacted. */
+/**
+ * Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is
+ * contacted.
+ */
 export async function setRemote(
   git: Git,
   repository: Repository,

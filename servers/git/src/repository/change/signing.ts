@@ -2,8 +2,8 @@ import type { Repository, RunOptions } from "../open/repository.ts";
 import { isOwn, isTrue, lastValue } from "../run/config.ts";
 
 /**
- * Whether commits are signed: as the call says, else as the user's own configuration does (commit.gpgSign), never as the
- * repository's. Signing needs the user's key agent.
+ * Whether commits are signed: as requested by the call, else by the user's configuration (commit.gpgSign),
+ * never by the repository's. Signing needs the user's key agent.
  *
  * @returns the option of the command, and how it runs
  */

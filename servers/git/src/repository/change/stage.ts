@@ -13,7 +13,7 @@ import { pathText, records } from "../run/text.ts";
 import { keepWorktree, type Recovery } from "./recovery.ts";
 
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-/** A list of changed files in an answer, cut to what fits. */
+/** A list of changed files in a response, truncated to fit. */
 export interface FileList {
   files: { path: string; status: string; from?: string }[];
   /** How many there are in all. */
@@ -36,7 +36,7 @@ export async function stagedChanges(repository: Repository): Promise<FileChange[
 }
 
 /**
- * Stages files: new, changed and deleted ones. Nothing is staged where one of the paths cannot be.
+ * Stages files: new, changed and deleted ones. Nothing is staged if one of the paths cannot be.
  *
  * @throws ToolError `ignored_path`, `bad_path`, `filter_needed`
  */
@@ -49,7 +49,7 @@ export async function stage(repository: Repository, paths: readonly string[]): P
     throw (await unknownPath(repository, paths, result)) ?? failureOf(result, "stage the files");
 }
 
-/** Says which of the paths git does not know, and which it could be instead. */
+/** Reports which of the paths git does not know, with suggestions. */
 async function unknownPath(
   repository: Repository,
   paths: readonly string[],
@@ -109,7 +109,7 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
 }
 
 export interface Unstaged extends FileList {
-  /** How to undo it: from a tree that holds the index as it was. */
+  /** How to undo it: from a tree that contains the previous index. */
   undo?: string;
 }
 
@@ -158,7 +158,7 @@ export interface RestoreQuery {
   readonly worktree: boolean;
 }
 
-/** Restores files from the index or a commit. What they held is kept under a recovery ref first. */
+/** Restores files from the index or a commit. Their previous content is kept under a recovery ref first. */
 export async function restore(repository: Repository, query: RestoreQuery, budget: number) {
   const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
@@ -168,7 +168,7 @@ export async function restore(repository: Repository, query: RestoreQuery, budge
     repository,
     query.files.filter((path) => !isQuoted(path)),
   );
-  // What the restored files will have instead: from the present state to the source.
+  // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(query.worktree ? [] : ["--cached"]), ...(source === undefined ? [] : [source])];
   const { files } = await changesOf(repository, between, paths);
   if (source === undefined && query.staged && (await headOf(repository)) === undefined) {

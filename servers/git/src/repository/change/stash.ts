@@ -17,7 +17,7 @@ export interface StashQuery {
   readonly includeUntracked: boolean;
 }
 
-/** Puts local changes aside. */
+/** Stashes local changes. */
 export async function stashPush(repository: Repository, query: StashQuery, budget: number) {
   await repository.worktree();
   const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);
@@ -58,7 +58,7 @@ async function putAside(repository: Repository, query: StashQuery): Promise<Buff
   ]);
 }
 
-/** Applies a stash (or what a destructive tool kept) to the working tree; the stash stays. */
+/** Applies a stash (or what a destructive tool kept) to the working tree; the stash is kept. */
 export async function stashApply(
   repository: Repository,
   query: { stash: string; index: boolean },

@@ -8,7 +8,7 @@ import { badRevision, failureOf } from "../run/failures.ts";
 import { hookFailure } from "./commit.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 
-/** Creates a branch at a commit and leaves HEAD where it is. */
+/** Creates a branch at a commit without moving HEAD. */
 export async function createBranch(
   repository: Repository,
   name: string,
@@ -35,11 +35,11 @@ function refuseExisting(existing: Named | undefined, kind: string, name: string)
 }
 
 export interface Switched {
-  /** The branch; left out where HEAD is detached now. */
+  /** The branch; omitted if HEAD is now detached. */
   branch?: string;
   commit?: string;
   before?: { branch?: string; commit?: string };
-  /** The remote branch that a new local one was made from. */
+  /** The remote branch that a new local one was created from. */
   tracks?: string;
   notes?: string[];
 }
@@ -61,7 +61,7 @@ export async function checkout(
   const result = await repository.run(["switch", ...args, ...plan.args], { config: hooks.config });
   if (result.code !== 0) throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "switch");
   const branch = await currentBranch(repository);
-  // A hook may have gone on from there.
+  // A hook may have moved on from there.
   const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;
   return {
     ...(branch === undefined ? {} : { branch }),
@@ -83,7 +83,7 @@ interface Plan {
   readonly tracks?: string;
 }
 
-/** What `git switch` is told; every name in it was found as a ref, and none can look like an option. */
+/** Arguments for `git switch`; every name was found as a ref, and none can look like an option. */
 async function planOf(repository: Repository, target: string): Promise<Plan> {
   if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
   const [head, local] = await repository.lookUp(["HEAD^{commit}", `refs/heads/${target}`]);

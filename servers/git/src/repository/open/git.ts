@@ -32,9 +32,9 @@ export interface GitOptions {
   readonly mayAsk: boolean;
   /** URL schemes that remotes may use. */
   readonly protocols: readonly string[];
-  /** Hosts that may be reached although their address is private. */
+  /** Hosts that may be contacted even if their address is private. */
   readonly allowedHosts: readonly string[];
-  /** Which tools answers may name. */
+  /** Which tools responses may mention. */
   readonly offers: Offers;
 }
 
@@ -58,7 +58,7 @@ export class Git {
   /**
    * Opens a repository for reading.
    *
-   * @param path its directory or one below; left out, the only repository in scope
+   * @param path its directory or one below; if omitted, the only repository in scope
    * @throws ToolError `not_a_repository`, `outside_roots`, `dubious_ownership`, `unsafe_config`
    */
   async open(path: string | undefined, signal: AbortSignal): Promise<Repository> {
@@ -71,7 +71,7 @@ export class Git {
 
   /**
    * Opens a repository for a change and makes it when no other change of this server is in progress there.
-   * Commands that alter the working tree may look into submodules, so those are made harmless as well.
+   * Commands that change the working tree may look into submodules, so those are secured as well.
    */
   async change<Value>(
     path: string | undefined,
@@ -103,14 +103,14 @@ export class Git {
     return this.#machine;
   }
 
-  /** What makes a configuration harmless; filters of the user's own, where they run, may need their credentials. */
+  /** What makes a configuration harmless; the user's filters, if they run, may need credentials. */
   overrides(entries: readonly ConfigEntry[], dormant: readonly ConfigEntry[]): ConfigPair[] {
     const { filters } = this.options;
     const pairs = overridesFor(entries, dormant, filters);
     return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
   }
 
-  /** The repositories in scope: the allowed directories, or those close below them. Sorted. */
+  /** The repositories in scope: the allowed directories, or those just below them. Sorted. */
   async repositories(): Promise<string[]> {
     const found = new Set<string>();
     let looked = 0;
@@ -232,7 +232,7 @@ export class Git {
   }
 }
 
-/** Lets git itself say whether it trusts a repository of another owner (safe.directory). */
+/** Asks git whether it trusts a repository of another owner (safe.directory). */
 async function askForOwnership(machine: Machine, location: Location, signal: AbortSignal): Promise<void> {
   const env = withConfig(gitEnvironment(machine.env, "local"), standingOverrides());
   const cwd = location.worktree ?? location.gitDir;

@@ -6,7 +6,10 @@ import { pathText, records } from "../run/text.ts";
 const GITLINK = 0o160000;
 /** Extensions under which the entries are elsewhere, or are read from elsewhere in the file. */
 const INDIRECT = ["link", "IEOT"].map((name) => Buffer.from(name));
-/** Paths that git itself never puts into an index, but follows out of the working tree (or into the git directory) in one. */
+/**
+ * Paths that git never puts into an index, but would follow out of the working tree (or into the git
+ * directory).
+ */
 const LEADS_OUT =
   process.platform === "win32"
     ? /^[/\\]|^[a-z]:|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i

@@ -74,7 +74,7 @@ async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
 }
 
 /**
- * Whether a place is a git directory or in one, where what is made becomes git's own: a hook, a ref.
+ * Whether a path is a git directory or in one, where created files become part of git: a hook, a ref.
  *
  * @param path absolute, links resolved; need not exist
  */
@@ -92,7 +92,7 @@ export function isGitName(name: string): boolean {
   );
 }
 
-/** What git itself takes for a git directory. */
+/** What git treats as a git directory. */
 async function isGitDir(directory: string): Promise<boolean> {
   const [head, objects, refs] = await Promise.all([
     lstat(join(directory, "HEAD")).catch(() => undefined),
@@ -130,7 +130,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
 /** The real path of a part that must be there and inside. */
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
-  // What is missing cannot lead anywhere; git will say what it thinks of it.
+  // A missing file cannot lead anywhere; git will report it.
   if (real === undefined) {
     if (guard.contains(path)) return path;
     throw outside(what, guard);
@@ -161,7 +161,7 @@ async function checkLinksIn(directory: string, guard: PathGuard, recursive = fal
 
 async function insideLink(path: string, guard: PathGuard): Promise<void> {
   const target = resolve(dirname(path), await readlink(path));
-  // What is missing could be made there.
+  // A missing target could be created there.
   const real = await realpath(path).catch(() => undefined);
   const parent = await realpath(dirname(target)).catch(() => dirname(target));
   if (!guard.contains(real ?? join(parent, basename(target))))

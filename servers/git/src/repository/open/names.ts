@@ -6,7 +6,7 @@ import type { Repository } from "./repository.ts";
 /** How long a suggestion may take. */
 const COMPLETION_MS = 5_000;
 
-/** The other variables or arguments that are filled in already. */
+/** The other variables or arguments already filled in. */
 export type Others = Readonly<Record<string, string>>;
 
 /** Opens the repository that a URI or a prompt names; without a name, the only one in scope. */

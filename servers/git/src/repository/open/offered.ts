@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 
-/** The commands of tools that are not called like them. */
+/** The commands of tools with different names. */
 const COMMANDS: Readonly<Record<string, string>> = {
   git_create_branch: "git branch",
   git_create_tag: "git tag",
@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 /** Which tools can be called; names that are not tools count as callable. */
 export type Offers = (tool: string) => boolean;
 
-/** What a text tells to do next, with the commands of a terminal in the place of tools that are not offered. */
+/** A hint with terminal commands instead of tools that are not offered. */
 export function withOffered(text: string, offers: Offers): string {
   const worded = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
     offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
@@ -31,7 +31,7 @@ export function withOffered(text: string, offers: Offers): string {
   return worded === text ? text : `${worded.replace(/\.$/, "")} (in a terminal).`;
 }
 
-/** Does the work; the hint of its error and the `undo` of its answer name only tools that are offered. */
+/** Does the work; the hint of its error and the `undo` of its answer mention only tools that are offered. */
 export async function inOffered<Value>(offers: Offers, work: () => Promise<Value>): Promise<Value> {
   try {
     const value = await work();

@@ -64,7 +64,7 @@ export async function pathBytes(repository: Repository, paths: readonly string[]
   return Buffer.concat(parts);
 }
 
-/** Whether a path is written in git's quotes, as answers show one that is not UTF-8. */
+/** Whether a path is written in git's quotes, as responses show one that is not UTF-8. */
 export function isQuoted(path: string): boolean {
   return path.length > 2 && path.startsWith('"') && path.endsWith('"') && /\\[0-3][0-7]{2}/.test(path);
 }

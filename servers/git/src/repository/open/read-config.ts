@@ -86,7 +86,7 @@ async function includedPath(
 
 const MISSING = "missing";
 
-/** What tells one content of a file from another without reading it. */
+/** What distinguishes a file's content without reading it. */
 export function stateOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
   return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;

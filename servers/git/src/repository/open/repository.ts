@@ -10,7 +10,7 @@ import { submodulesInIndex } from "./index-file.ts";
 import type { Location } from "./locate.ts";
 import { type Configuration, readConfig } from "./read-config.ts";
 
-/** What every git process of this server shares. */
+/** Shared by every git process of this server. */
 export interface Machine {
   readonly program: string;
   /** The server's own environment, from which little is passed on. */
@@ -75,7 +75,7 @@ export class Repository {
     this.signal = signal;
     this.#prepare = prepare;
     this.#prepared = prepare(this);
-    // Whoever runs a command hears of it.
+    // The caller of a command gets the error.
     this.#prepared.catch(() => undefined);
   }
 

@@ -5,7 +5,7 @@ import type { Named, Repository } from "./repository.ts";
 
 const LONGEST = 1_000;
 
-/** Refuses what can be no revision at all, before git sees it. */
+/** Refuses what cannot be a revision, before git sees it. */
 export function checked(revision: string): string {
   if (revision === "" || revision.length > LONGEST || /[\0\n\r]/.test(revision)) throw badRevision(revision);
   return revision;

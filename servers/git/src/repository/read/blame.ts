@@ -14,7 +14,7 @@ export interface BlameQuery {
   readonly startLine: number;
   readonly endLine?: number | undefined;
   readonly ignoreWhitespace?: boolean;
-  /** Lines that were moved or copied are those of the commit that first wrote them. */
+  /** Moved or copied lines are attributed to the commit that first wrote them. */
   readonly detectMoves?: boolean;
   readonly cursor?: string | undefined;
 }
@@ -33,7 +33,7 @@ interface Origin {
 const LINES_AT_ONCE = 400;
 const position = z.object({ oid: z.string(), line: z.int().min(1) });
 
-/** Who last changed each line of a file, as of a revision. The cursor keeps the commit that it began with. */
+/** Who last changed each line of a file, as of a revision. The cursor keeps its original commit. */
 export async function blame(repository: Repository, query: BlameQuery, budget: number): Promise<DiffText> {
   // The commit of a first page is looked up while the configuration is read.
   const [[path = ""], first] = await together([
@@ -79,7 +79,10 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   };
 }
 
-/** `blame.ignoreRevsFile` cannot be overruled (an empty value sorts before the others), so an outside file is refused. */
+/**
+ * `blame.ignoreRevsFile` cannot be overridden (an empty value sorts before the others), so an outside file is
+ * refused.
+ */
 async function refuseOutsideFile(repository: Repository): Promise<void> {
   const { config, isInside } = await repository.prepared();
   const outside = config.find(

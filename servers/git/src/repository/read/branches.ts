@@ -147,7 +147,10 @@ export async function checkRefName(
   if (result.code !== 0) throw badName(kind, name);
 }
 
-/** Refuses what git could take for something else than a name; its own rules are checked by the command that makes the ref. */
+/**
+ * Refuses what git could interpret as something other than a name; git's rules are checked by the command
+ * that creates the ref.
+ */
 export function checkRefText(kind: "heads" | "tags", name: string): void {
   if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name)) throw badName(kind, name);
 }

@@ -3,18 +3,18 @@ import { counted } from "../run/text.ts";
 import { type FileChange, fileLine, isFileStart, linesText, totalOf } from "./changed-files.ts";
 import type { LinePage } from "./line-pager.ts";
 
-/** Part of a patch that fits. */
+/** The part of a patch that fits. */
 interface Shown {
   readonly text: string;
-  /** The line of the patch at which to go on; undefined at its end. */
+  /** The line of the patch to continue from; undefined at its end. */
   readonly next: number | undefined;
   /** Files of which nothing was shown so far. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * As many whole files of a page as fit; where not even the first fits, as many of its hunks, or at last of its lines.
- * A patch that is over the budget begins with the counts of all files, on its first page.
+ * As many complete files of a page as fit; if not even the first fits, as many of its hunks, or finally of
+ * its lines. A patch over the budget starts with the counts of all files, on its first page.
  */
 export function wholeFiles(
   page: LinePage,

@@ -17,7 +17,7 @@ export interface DiffQuery {
   readonly contextLines: number;
   readonly paths?: readonly string[] | undefined;
   readonly format: DiffFormat;
-  /** Changes of nothing but whitespace are none. */
+  /** Whitespace-only changes are ignored. */
   readonly ignoreWhitespace?: boolean;
   /** Whether files that git does not track yet are shown as new ones. */
   readonly untracked?: boolean;
@@ -26,7 +26,7 @@ export interface DiffQuery {
   readonly tool: string;
 }
 
-/** A diff as text, and one line about it that is the server's own. */
+/** A diff as text, and one line about it from the server. */
 export interface DiffText {
   readonly body: string;
   readonly facts: string;
@@ -34,7 +34,7 @@ export interface DiffText {
 
 const position = z.object({ digest: z.string(), line: z.int().min(0) });
 
-/** Files that package managers write, and nobody reads in a patch. */
+/** Files written by package managers, which nobody reads in a patch. */
 const LOCK_FILES = [
   ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"],
   ...["Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock"],
@@ -141,7 +141,7 @@ async function patchPage(
     {
       onStdout: (chunk) => pager.take(chunk),
       maxBytes: Number.MAX_SAFE_INTEGER,
-      // Our own patterns have magic; paths of a call are literal.
+      // Our own patterns use pathspec magic; a call's paths are literal.
       env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
     },
   );

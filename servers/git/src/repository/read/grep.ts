@@ -86,7 +86,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
     ],
     { onStdout: (chunk) => pager.take(chunk), maxBytes: Number.MAX_SAFE_INTEGER },
   );
-  // A file that cannot be read is left out with a word on stderr and no other sign.
+  // An unreadable file is skipped with a message on stderr only.
   if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
   // 1: nothing matches.
   if (!result.cut && result.code > 1) {

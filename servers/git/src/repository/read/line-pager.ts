@@ -12,11 +12,11 @@ export interface LinePage {
 }
 
 export interface LinePagerOptions {
-  /** Lines to pass over. */
+  /** Lines to skip. */
   readonly skip: number;
-  /** Lines to keep at most. */
+  /** Maximum lines to keep. */
   readonly maxLines: number;
-  /** Bytes to keep at most; at least one line is kept. */
+  /** Maximum bytes to keep; at least one line is kept. */
   readonly maxBytes: number;
   /** A longer line is cut here, and the rest of it is not kept in memory. */
   readonly maxLineBytes: number;
@@ -25,8 +25,8 @@ export interface LinePagerOptions {
 }
 
 /**
- * Takes a stream of lines, passes some over, keeps some and says when it has seen enough. It never holds more than a page,
- * whatever the size of the stream or of a line.
+ * Reads a stream of lines, skips some, keeps some and reports when it has enough. It never holds more than a
+ * page, whatever the size of the stream or of a line.
  */
 export class LinePager {
   readonly #options: LinePagerOptions;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 
-/** Turns texts into vectors of one length, near each other where the texts mean the same. */
+/** Turns texts into vectors of one length, close to each other if the texts have the same meaning. */
 export interface Model {
   /** SHA-256 of its files: vectors of different models are never compared. */
   readonly hash: string;

@@ -7,15 +7,15 @@ import type { Model } from "./model.ts";
 const MODEL = "embedding_model";
 const BATCH = 500;
 const SCANNED_AT_ONCE = 2_000;
-/** Entities that meaning alone may bring into an answer. */
+/** Entities that meaning alone may add to a result. */
 const MAX_NEAREST = 5;
 /** By how many standard deviations a cosine stands out from the others to count as near, and how many count at most. */
 const [MIN_DEVIATIONS, MAX_DEVIATIONS] = [2, 6];
-/** What cosines are taken to be before there are many: so few that stand out mean little. */
+/** Assumed distribution of cosines before there are many: with few, outliers mean little. */
 const PRIOR = { count: 30, deviation: 0.2 } as const;
 
 /**
- * Gives each observation that has none yet its vector; those of another model are dropped first.
+ * Computes a vector for each observation without one; those of another model are dropped first.
  *
  * @returns whether there are vectors to search: a memory that cannot be written to may have none.
  */
@@ -37,7 +37,7 @@ async function embed(store: Store, model: Model): Promise<void> {
   for (let done = 0; ; ) {
     const rows = await store.read((reader) => reader.withoutVector(BATCH));
     if (rows.length === 0) return;
-    // A text without known tokens gets an empty vector, so that it is not tried again.
+    // A text without known tokens gets an empty vector, so that it is not retried.
     const vectors = rows.map(({ id, content }) => ({ id, vector: model.embed(content) ?? new Int8Array() }));
     await store.write((writer) => writer.insertVectors(vectors));
     done += rows.length;

@@ -9,11 +9,11 @@ import { fromStored, toStored } from "./text.ts";
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
-/** What a word that is only like the one in the query counts for. */
+/** Weight of a word that is only similar to the one in the query. */
 const NEAR_WEIGHT = 0.7;
 /** From this many characters on, a word also matches longer ones that start with it. */
 const MIN_PREFIX = 4;
-/** Below this length, words a few letters away are other words. */
+/** Below this length, words a few letters away are different words. */
 const MIN_NEAR = 5;
 /** Entities whose words are compared with one that nothing has. */
 const STEM_ROWS = 20_000;

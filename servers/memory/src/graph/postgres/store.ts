@@ -13,9 +13,9 @@ const INT8 = 20;
 /**
  * Opens (or makes) a memory in PostgreSQL: one schema `refmcp_memory_SPACE` for each space.
  *
- * @param url `postgres://user:password@host:port/database`; the password is shown nowhere.
+ * @param url `postgres://user:password@host:port/database`; the password is never shown.
  * @param space lower case letters, digits and `_`.
- * @throws ToolError `unavailable` where the server cannot be reached or refuses, `denied` without the right to create.
+ * @throws ToolError `unavailable` if the server is unreachable or refuses, `denied` without the right to create.
  */
 export async function openPostgresStore(url: string, space: string): Promise<Store> {
   const { Client, Pool, types } = (await import("pg")).default;

@@ -7,13 +7,13 @@ import type { IndexedWord } from "../types.ts";
 
 /** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
 const WEIGHTS = "5.0, 2.0, 1.0";
-/** What a word that is only like the one in the query counts for. */
+/** Weight of a word that is only similar to the one in the query. */
 const NEAR_WEIGHT = 0.7;
 /** From this many characters on, a word also matches longer ones that start with it. */
 const MIN_PREFIX = 4;
 /** Rows of one INSERT statement. */
 const INSERTED_AT_ONCE = 50;
-/** Below this length, words a few letters away are other words. */
+/** Below this length, words a few letters away are different words. */
 const MIN_NEAR = 5;
 /** How many entities a word may be in before it counts as common: a quarter, if that is much. */
 const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
