@@ -13,7 +13,7 @@ const LEFT_OUT =
 /** What the checks of `pnpm new` run, and what the generator of pages reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 
-/** A copy of this workspace in a separate repository, if nothing interferes. */
+/** A copy of this workspace in a separate repository, where nothing interferes. */
 export interface Clone {
   readonly root: string;
   /** Runs a script of the clone; what it wrote to stdout and stderr. */

@@ -52,7 +52,7 @@ export function placeOf(options: {
   return { ...common, kind: "sqlite", isDefault, file: join(dirname(file), named) };
 }
 
-/** The platform's folder for a user's data: npx's cache, if the official server keeps its file, is emptied by npm. */
+/** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
 function defaultFile(): string {
   return join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
 }

@@ -24,7 +24,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
  * ligatures), control characters as spaces. Both stores index this form, so that both find the same.
  */
 export function fold(text: string): string {
-  // Nearly all names and many facts are ASCII, if the rest does nothing.
+  // Nearly all names and many facts are ASCII, where the rest does nothing.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
   return text
     .toWellFormed()

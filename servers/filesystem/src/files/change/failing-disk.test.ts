@@ -8,7 +8,8 @@ const run = promisify(execFile);
 
 /**
  * No file of this process can grow beyond this many bytes: write(2) fails in the middle of a file (EFBIG), as it does
- * with ENOSPC on a full disk. Any user may set it (setrlimit(2), RLIMIT_FSIZE), if a small tmpfs would need root.
+ * with ENOSPC on a full disk. Any user may set it (setrlimit(2), RLIMIT_FSIZE), whereas a small tmpfs would
+ * need root.
  */
 async function limitFileSize(bytes: number | "unlimited"): Promise<void> {
   await run("prlimit", [`--pid=${process.pid}`, `--fsize=${bytes}:`]);

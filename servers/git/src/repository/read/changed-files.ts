@@ -79,7 +79,8 @@ export async function addUntracked(
   // A name that ends with a slash is another repository.
   const input = Buffer.concat(found.filter((path) => path.at(-1) !== 47).flatMap((path) => [path, NUL]));
   if (input.length === 0) return;
-  // git writes an empty object for what is only announced: not into the repository, if a reading tool writes nothing.
+  // git writes an empty object for what is only announced: not into the repository, where a reading tool
+  // writes nothing.
   const objects = `${env.GIT_INDEX_FILE}-objects`;
   await mkdir(objects);
   const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];

@@ -18,7 +18,10 @@ const MIN_NEAR = 5;
 /** Entities whose words are compared with one that nothing has. */
 const STEM_ROWS = 20_000;
 
-/** The rank of an entity that has a word inside of others, if an entity that has it once has about twice that. */
+/**
+ * The rank of an entity that has a word inside other words; an entity that has the word itself once has about
+ * twice that.
+ */
 const PART_RANK = 0.03;
 const MATCHES = "words @@ to_tsquery('stems', ?)";
 const CONTAINS = "content LIKE ?";
