@@ -218,8 +218,8 @@ async function pngOf(svg: string): Promise<Uint8Array> {
   return picture.render().asPng();
 }
 
-/** A file of a package, which lies next to the code in a bundle. */
+/** A file of a package, which is next to the code in a bundle. */
 async function packed(specifier: string): Promise<Uint8Array> {
-  const beside = new URL(`./${basename(specifier)}`, import.meta.url);
-  return await readFile(existsSync(beside) ? beside : createRequire(import.meta.url).resolve(specifier));
+  const bundled = new URL(`./${basename(specifier)}`, import.meta.url);
+  return await readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(specifier));
 }

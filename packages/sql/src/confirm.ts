@@ -12,9 +12,9 @@ export interface AskingOptions<Result> {
 
 /**
  * Preview, question, change: what is lost is found by doing it and taking it back; the user is asked about exactly that,
- * with no lock held meanwhile, and what is lost in the end is compared with what was agreed to.
+ * with no lock held while waiting, and what is lost in the end is compared with what was agreed to.
  *
- * @throws ToolError `denied` by the user; `conflict` where the loss became another meanwhile. Nothing is changed then.
+ * @throws ToolError `denied` by the user; `conflict` where the loss has changed since. Nothing is changed then.
  */
 export async function agreed<Result>({ attempt, confirm }: AskingOptions<Result>): Promise<Result> {
   const first = await attempt(undefined);
@@ -22,7 +22,7 @@ export async function agreed<Result>({ attempt, confirm }: AskingOptions<Result>
   await confirm(first.loss);
   const second = await attempt(first.loss);
   if ("done" in second) return second.done;
-  throw new ToolError("conflict", `The data changed while the user was asked; now: ${second.loss}`, {
-    hint: "Nothing was changed. Repeat the call to ask again.",
+  throw new ToolError("conflict", `The data changed while the user was being asked; now: ${second.loss}`, {
+    hint: "Nothing was changed. Call again to ask again.",
   });
 }

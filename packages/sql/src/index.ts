@@ -3,7 +3,7 @@ export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
 export { changeOutput, statementsInput, withValues } from "./changes.ts";
 export { type Removal, removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
 export { type AskingOptions, agreed } from "./confirm.ts";
-export { csvLine, csvLines, csvRecords } from "./csv.ts";
+export { csvHeader, csvLine, csvLines, csvRecords } from "./csv.ts";
 export { distinctNames, FORMATS, type Format, ROW_COST, type RowWriter, rowWriter } from "./formats.ts";
 export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
 export { counted, EVERY_ROW, LossTally, type RowLoss } from "./loss.ts";

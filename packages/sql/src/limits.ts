@@ -17,7 +17,7 @@ export const limitOptions = {
     max: 10_000,
     default: 10_000,
     heading: "Limits",
-    description: "Most rows that one call may ask for; 200 are given unless it asks.",
+    description: "Maximum rows per call; a call that doesn't ask gets 200.",
   },
   maxBytes: {
     type: "integer",
@@ -25,7 +25,7 @@ export const limitOptions = {
     max: 67_108_864,
     default: 262_144,
     heading: "Limits",
-    description: "Most bytes of rows that one call reads.",
+    description: "Maximum bytes of rows per call.",
   },
   maxCellBytes: {
     type: "integer",
@@ -42,7 +42,7 @@ export const limitOptions = {
     default: 32,
     valueName: "MB",
     heading: "Limits",
-    description: "Memory for rows that are read ahead, from which further pages are served.",
+    description: "Memory for rows read ahead, from which further pages are served.",
   },
   queryTimeoutMs: {
     type: "integer",
@@ -51,7 +51,7 @@ export const limitOptions = {
     default: 30_000,
     valueName: "MS",
     heading: "Limits",
-    description: "Longest time of one statement, in milliseconds.",
+    description: "Time limit of one statement, in milliseconds.",
   },
 } as const;
 

@@ -28,7 +28,7 @@ export class LossTally {
   readonly #losses: string[] = [];
   #rest = 0;
 
-  /** A structure is gone: `DROP TABLE users`. @param rows that were in it; undefined where it holds none. */
+  /** A structure was removed: `DROP TABLE users`. @param rows that were in it; undefined where it has none. */
   structure(what: string, rows?: number, others = 0): void {
     if (rows === undefined) this.#losses.push(what);
     else this.#losses.push(`${what} (${counted(rows)}${byOthers(others)})`);

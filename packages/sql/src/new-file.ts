@@ -12,7 +12,7 @@ export interface NewFile {
 
 /**
  * Writes a new file piece by piece inside the boundary. It gets its name when it is whole and on the disk; a failure
- * leaves nothing behind. What has the name already, a link too, is left as it is.
+ * leaves nothing behind. An existing file or link of that name is left unchanged.
  *
  * @param fill writes the pieces, one after the other; what it returns comes back as `value`
  * @throws ToolError `conflict` where something has that name; what the boundary says
@@ -61,7 +61,7 @@ async function nameIt(temporary: string, entry: string, taken: () => ToolError):
     if (code === "EEXIST") throw taken();
     if (!NO_LINKS.includes(code)) throw error;
   }
-  // A file system without hard links: an empty file of ours holds the name until the rename.
+  // A file system without hard links: our empty file reserves the name until the rename.
   const holder = await open(entry, "wx").catch(() => {
     throw taken();
   });

@@ -67,7 +67,7 @@ const state = z.tuple([z.int().min(1), z.string(), z.string()]);
 
 /**
  * Serves results in pages. A window of rows is read ahead and kept in memory as text, so that no lock, snapshot or
- * connection outlives an answer and a page costs neither a statement nor encoding. Where the window ends or is gone (time,
+ * connection outlives an answer and a page costs neither a statement nor encoding. Where the window ends or was dropped (time,
  * memory, a restart), the statement runs again from that place, and the row before it must be the same: otherwise it is a
  * `conflict`, so that no row is repeated or left out.
  */

@@ -73,7 +73,7 @@ export async function readToolsFile(path: string, rules: ToolsFileRules): Promis
     if (tool.source !== undefined && !rules.sources.includes(tool.source))
       throw where(
         "source",
-        `there is no database ${JSON.stringify(oneLine(tool.source))}; there is ${rules.sources.join(", ") || "none"}.`,
+        `no database ${JSON.stringify(oneLine(tool.source))}; the databases are ${rules.sources.join(", ") || "none"}.`,
       );
     taken.add(tool.name);
     await rules.check(tool).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export async function readToolsFile(path: string, rules: ToolsFileRules): Promis
     tools.push(tool);
   }
   if (tools.length > MAX_TOOLS)
-    throw wrong(path, undefined, [], `it has ${tools.length} tools; at most ${MAX_TOOLS} are taken.`);
+    throw wrong(path, undefined, [], `it has ${tools.length} tools; the limit is ${MAX_TOOLS}.`);
   return tools;
 }
 

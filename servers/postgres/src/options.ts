@@ -53,7 +53,7 @@ export const options = defineOptions({
     valueName: "NAME",
     heading: "Connection",
     description:
-      "The channel whose notifications say that a table changed (NOTIFY refmcp, 'schema.table'); subscribers of its resource are told.",
+      "The channel on which table changes are announced (NOTIFY refmcp, 'schema.table'); subscribers of the table's resource are notified.",
     check: (value) => (/^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "takes a lower-case name"),
   },
   allowWrite: {
@@ -87,7 +87,7 @@ export const options = defineOptions({
     type: "flag",
     env: false,
     heading: "Information",
-    description: "Print SQL that makes a role which can only read, and exit.",
+    description: "Print SQL that creates a read-only role, and exit.",
   },
 });
 

@@ -173,7 +173,7 @@ it("asks about every row in a table that the role may change and not read", asyn
   await server.close();
 });
 
-it("gives the definition of a dropped view or index instead of a question", async () => {
+it("returns the definition of a dropped view or index instead of asking", async () => {
   await world.admin("CREATE INDEX people_name ON people (name)");
   const server = await talk(["--url", world.url, "--allow-write"]);
   const { undo } = await server.data("pg_execute", {

@@ -80,7 +80,7 @@ it("refuses at start what the gates refuse, with file, line and key", async () =
     ["WITH x AS (DELETE FROM users RETURNING 1) SELECT * FROM x", /DELETE is not a reading/],
     ["SELECT 1; DROP TABLE users", /2 statements/],
     ["SELECT pg_read_file('/etc/passwd')", /pg_read_file/],
-    ["SELECT * INTO kept FROM users", /INTO makes a table/],
+    ["SELECT * INTO kept FROM users", /INTO creates a table/],
     ["COPY users TO PROGRAM 'cat'", /not a reading|COPY/],
     ["SELCT 1", /syntax error/],
     ["SELECT $2::int", /takes 2 values, and there are 0 parameters/],
@@ -90,6 +90,6 @@ it("refuses at start what the gates refuse, with file, line and key", async () =
     /query is already taken/,
   );
   await expect(args({ ...facts, source: "other", statement: "SELECT 1" }).then(talk)).rejects.toThrow(
-    /no database "other"; there is main/,
+    /no database "other"; the databases are main/,
   );
 });

@@ -1,7 +1,8 @@
-// Queries through the server beside DBHub and the driver alone: one value, 1,000 rows, 100,000 rows capped and in full by cursors,
+// Queries through the server, compared with DBHub and the driver alone: one value, 1,000 rows, 100,000 rows capped and in full by cursors,
 // and an endless query that is killed while other calls go on. Runs alone too, after a build:
 // node servers/sqlite/bench/queries.mjs
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +13,7 @@ export const title = "SQLite: one value, 1,000 and 100,000 rows, an endless quer
 
 /** The last one that runs on Node.js 20; the official server is a Python program and not on npm. */
 const DBHUB = { "@bytebase/dbhub": "0.21.2" };
+const require = createRequire(import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const ROWS = 100_000;
 const LIMIT_MS = 1_000;
@@ -104,15 +106,15 @@ export async function bench({ report }) {
       title: "Milliseconds a call (minimum / median)",
       columns: [
         "work",
-        "better-sqlite3 alone, as JSON",
-        "DBHub 0.21, over stdio",
+        `better-sqlite3 ${require("better-sqlite3/package.json").version} alone, as JSON`,
+        `DBHub ${Object.values(DBHUB)[0]}, over stdio`,
         "ours, over stdio",
         "of alone",
         "of DBHub",
       ],
-      rows,
+      rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, file)), "–", "–"]],
       notes: [
-        "Ours runs each statement in another process, which can be killed; DBHub and the driver alone run it in their own.",
+        "Ours runs each statement in another process, which can be killed; DBHub and the driver alone run it in their own. The memory of ours is that of the server and, after the plus sign, of its two processes for statements.",
         "DBHub 0.21 is the last one for Node.js 20. The official server is a Python program and not on npm.",
       ],
     });
@@ -125,12 +127,30 @@ export async function bench({ report }) {
   }
 }
 
+/** Resident memory of DBHub and of a new server of ours after 100 queries, in MB. */
+async function memories(dbhub, file) {
+  const client = new RawClient([process.execPath, BIN, "--db-path", file]);
+  await client.initialize();
+  for (let count = 0; count < 100; count++) await client.call("read_query", { query: "SELECT 1" });
+  const pids = await readFile(`/proc/${client.child.pid}/task/${client.child.pid}/children`, "utf8").catch(
+    () => "",
+  );
+  let runners = 0;
+  for (const pid of pids.trim().split(" ")) {
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    runners += Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1000;
+  }
+  const own = (await client.memory()).now;
+  await client.close();
+  return [figure((await dbhub.memory()).now), `${figure(own)} + ${figure(runners)}`];
+}
+
 async function startDbhub(file) {
   const entry = (await peers(DBHUB))("@bytebase/dbhub/dist/index.js");
   return new RawClient([process.execPath, entry, "--transport", "stdio", "--dsn", `sqlite://${file}`]);
 }
 
-/** What DBHub does meanwhile: the endless query is never stopped, so it is asked last and given so long. */
+/** What DBHub does with the endless query: it is never stopped, so this comes last, with a limit. */
 async function blocked(dbhub) {
   const ends = dbhub.call("execute_sql", { sql: ENDLESS }).then(
     () => "yes",

@@ -26,4 +26,4 @@ export const params = z
     'Values for ?, ?1, $1 in order, or one object for :name: text, number, true, null, {"base64": "…"} for bytes.',
   );
 
-export const dryRun = z.boolean().default(false).describe("Run it, report, and take it back.");
+export const dryRun = z.boolean().default(false).describe("Run it, report what would change, and roll back.");

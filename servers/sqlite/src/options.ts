@@ -10,7 +10,7 @@ export const options = defineOptions({
     heading: "Databases",
     ask: true,
     title: "Database file",
-    description: "The database file; made where there is none and --allow-ddl is given.",
+    description: "The database file. With --allow-ddl, create_table creates it if it doesn't exist.",
   },
   db: {
     type: "file",

@@ -113,7 +113,7 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
   });
 });
 
-it("tools that write are there only with the options, whatever is asked for", async () => {
+it("tools that write exist only with the options", async () => {
   const names = async (...more: string[]) => {
     const server = await talk(["--db-path", here.file, ...more]);
     const { tools } = await server.connected.client.listTools();

@@ -136,7 +136,7 @@ describe("a reading statement", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("that only tells passes every defence", async () => {
+  it("that only reports passes every defence", async () => {
     for (const sql of [
       "SELECT 1",
       "VALUES (1)",

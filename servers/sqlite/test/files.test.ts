@@ -99,7 +99,7 @@ describe("paths", () => {
     await server.close();
     const made = join(here.folder, "made.db");
     const maker = await talk(["--db-path", made, "--allow-ddl"]);
-    expect((await maker.call("list_tables")).text).toContain("There is no database file");
+    expect((await maker.call("list_tables")).text).toContain("does not exist");
     await maker.data("create_table", { query: "CREATE TABLE t (x)" });
     expect((await maker.call("list_tables")).text).toContain('"name":"t"');
     await maker.close();
@@ -108,7 +108,7 @@ describe("paths", () => {
 
 describe("a damaged file", () => {
   it.each(["text", "noise", "encrypted"])(
-    "that is no database (%s) is named, and stays as it is",
+    "that is not a database (%s) is named, and stays as it is",
     async (kind) => {
       const here = await enter();
       const file = join(here.folder, "bad.db");
@@ -122,14 +122,14 @@ describe("a damaged file", () => {
         await expect(ask(here, sql, { database: "bad.db" })).rejects.toMatchObject({
           kind: "unavailable",
           code: "SQLITE_NOTADB",
-          message: expect.stringContaining("bad.db is no SQLite database"),
+          message: expect.stringContaining("bad.db is not a SQLite database"),
         });
       expect(await digest(file)).toBe(before);
       expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
     },
   );
 
-  it("with torn pages is told from a whole one, and does not end the server", async () => {
+  it("with torn pages is recognized, and does not end the server", async () => {
     const here = await enter({
       sql: "CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 20000) SELECT n, hex(randomblob(20)) AS x FROM t; CREATE INDEX many_n ON many (n);",
     });
@@ -188,7 +188,7 @@ describe("other processes", () => {
     const here = await enter();
     const holder = new Sqlite(here.file);
     holder.exec("BEGIN EXCLUSIVE");
-    const busy = { kind: "unavailable", message: expect.stringContaining("Another process holds the lock") };
+    const busy = { kind: "unavailable", message: expect.stringContaining("Another process has locked") };
     await Promise.all([
       expect(ask(here, "SELECT * FROM users")).rejects.toMatchObject(busy),
       expect(change(here, "INSERT INTO users VALUES (7, 'x', 'y')")).rejects.toMatchObject(busy),

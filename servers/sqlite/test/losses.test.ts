@@ -60,7 +60,7 @@ const HARMLESS: readonly (string | readonly string[])[] = [
 ];
 
 describe("what a change loses", () => {
-  it("is told with its row count and asked about; nothing is changed before the user confirms", async () => {
+  it("is shown with its row count for confirmation; nothing is changed before the user confirms", async () => {
     const here = await enter({ allowDdl: true, sql: SCHEMA });
     const rows = () =>
       ask(
@@ -81,7 +81,7 @@ describe("what a change loses", () => {
     }
   });
 
-  it("is not asked about where nothing is lost, nor in a dry run, which tells it", async () => {
+  it("needs no confirmation where nothing is lost, nor in a dry run, which reports it", async () => {
     const here = await enter({ allowDdl: true, sql: SCHEMA });
     const confirm = async (loss: string) => {
       throw new Error(`asked: ${loss}`);
@@ -150,7 +150,7 @@ describe("a transaction", () => {
     await expect(change(here, ["INSERT INTO child VALUES (6)"])).rejects.toThrow(/FOREIGN KEY/);
   });
 
-  it("gives what RETURNING returns, bounded, and the counts of each statement", async () => {
+  it("returns the rows of RETURNING, bounded, and the counts of each statement", async () => {
     const here = await enter({ sql: "CREATE TABLE t (x INTEGER PRIMARY KEY, y);" });
     const many =
       "INSERT INTO t (y) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT i FROM n RETURNING x, y";

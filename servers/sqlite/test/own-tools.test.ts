@@ -164,7 +164,7 @@ describe("--tools-file", () => {
       ],
       [
         tool("    statement: SELECT 1\n    source: other\n"),
-        /line 6, source: there is no database "other"; there is main, more/,
+        /line 6, source: no database "other"; the databases are main, more/,
       ],
       [
         tool(

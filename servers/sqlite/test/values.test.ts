@@ -72,7 +72,7 @@ describe("values", () => {
     [[1], "params[0] is a list"],
     [JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`), "params[0] is a list"],
     [{ $blob: 5_000 }, "params[0] is an object"],
-    [{ base64: "no base64!" }, "params[0] holds base64 that cannot be decoded"],
+    [{ base64: "no base64!" }, "params[0] is not valid base64"],
   ])("that SQLite cannot take exactly are refused: %#", async (value, message) => {
     const here = await enter();
     await expect(ask(here, "SELECT ?", { params: [value] })).rejects.toMatchObject({
@@ -123,8 +123,8 @@ describe("values", () => {
   });
 
   it.each<readonly [sql: string, params: unknown[], message: string]>([
-    ["SELECT ?, ?", [1], "The statement takes 2 values, and params has 1."],
-    ["SELECT ?3", [1], "The statement takes 3 values, and params has 1."],
+    ["SELECT ?, ?", [1], "The statement takes 2 values, but params has 1."],
+    ["SELECT ?3", [1], "The statement takes 3 values, but params has 1."],
     ["SELECT :a, :b", [{ a: 1, c: 2 }], "No value for b. The statement has no parameter c."],
     ["SELECT :a, ?", [1, 2], "mixes ? with named parameters"],
     ["SELECT :a", [{ a: [1] }], "parameter a is a list"],
@@ -137,7 +137,7 @@ describe("values", () => {
   });
 
   it.each([
-    ["SELCT 1", '"SELCT" does not begin an SQL statement. Did you mean SELECT?'],
+    ["SELCT 1", '"SELCT" does not start an SQL statement. Did you mean SELECT?'],
     [
       "SELECT * FORM users",
       'near "FORM": syntax error (SQLITE_ERROR) (position 10: "SELECT * »FORM users").',
@@ -152,7 +152,7 @@ describe("values", () => {
     await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });
   });
 
-  it("that are huge or deep are cut, or refused with SQLite's own word", async () => {
+  it("that are huge or deep are cut, or refused with SQLite's own error", async () => {
     const here = await enter();
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");

@@ -6,7 +6,7 @@ import { namesBeginning } from "../database/reading/objects.ts";
 export default resource({
   uriTemplate: "postgres://{server}/{table}/schema",
   name: "official-schema",
-  title: "Columns of a table, as the official server gives them",
+  title: "Columns of a table, as in the official server",
   description:
     "Names and types of a table's columns, under the URI of the official server: postgres://user@host:port/table/schema.",
   mimeType: "application/json",

@@ -64,7 +64,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await close();
   });
 
-  it("tell subscribers of the table that a notification names, also after the connection was lost", async () => {
+  it("notify subscribers of the table that a notification names, also after the connection was lost", async () => {
     const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], { era });
     const updated: string[] = [];
     connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {

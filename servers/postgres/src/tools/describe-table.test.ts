@@ -23,7 +23,7 @@ afterAll(async () => {
   await world?.dispose();
 });
 
-it("tells columns, keys both ways, indexes, policies", async () => {
+it("describes columns, keys in both directions, indexes, policies", async () => {
   expect(await server.data("pg_describe_table", { table: "customers" })).toMatchObject({
     schema: "public",
     type: "table",
@@ -77,7 +77,7 @@ it("bounds a very wide table", async () => {
   expect(JSON.parse(text).omitted.columns).toBeGreaterThan(800);
 });
 
-it("suggests what is like an unknown name", async () => {
+it("suggests names similar to an unknown one", async () => {
   const { text, isError } = await server.call("pg_describe_table", { table: "custmers" });
   expect(isError).toBe(true);
   expect(text).toMatch(/No table "custmers"\. Did you mean .*customers/);

@@ -7,7 +7,7 @@ export default tool({
   title: "Describe table",
   description:
     "Describe a table or view: columns, keys both ways, constraints, indexes, triggers, row security, partitions. " +
-    "One call tells all that a query needs. For what exists call pg_list_objects.",
+    "One call has all that a query needs. To see what exists call pg_list_objects.",
   effect: "read",
   openWorld: false,
   argumentAliases: { table_name: "table" },

@@ -49,7 +49,7 @@ describe("pg_execute", () => {
     expect(at().questions).toHaveLength(2);
   });
 
-  it("gives all rows of RETURNING that fit, whatever else is in the transaction", async () => {
+  it("returns all rows of RETURNING that fit, whatever else is in the transaction", async () => {
     const { results, truncated } = await at().data("pg_execute", {
       statements: [
         "CREATE TABLE notes (id serial, note text)",
@@ -112,7 +112,7 @@ describe("pg_execute", () => {
     expect(await at().sql("SELECT to_regclass('by_city') AS found")).toEqual([{ found: null }]);
     for (const sql of ["VACUUM customers", "ANALYZE customers", "REINDEX TABLE CONCURRENTLY customers"])
       expect(await run(sql), sql).toMatchObject({ isError: false });
-    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(/outside of a transaction.*alone/s);
+    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(/can't run in a transaction.*alone/s);
     const { rows } = Object(
       await at().data("query", {
         sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')",

@@ -8,15 +8,15 @@ export default tool({
   title: "Execute changes",
   description:
     "Run changing SQL: one statement, or several in one transaction, all or nothing. " +
-    "What destroys data (DROP, TRUNCATE, DELETE or UPDATE of every row or of more than 1,000) is worked out first and asks " +
-    "the user. dry_run runs everything, reports and takes it back. VACUUM and CONCURRENTLY run alone. For reading use query.",
+    "Data loss (DROP, TRUNCATE, DELETE or UPDATE of every row or of more than 1,000) is measured first and needs the user's " +
+    "confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
   effect: "destroy",
   openWorld: false,
   toolset: "data",
   needs: "allowWrite",
   input: z.strictObject({
     statements: statementsInput("DELETE FROM a WHERE id = 1", params),
-    dry_run: z.boolean().default(false).describe("Report and take everything back."),
+    dry_run: z.boolean().default(false).describe("Report and roll everything back."),
     timeout_ms: timeoutMs,
     database,
   }),

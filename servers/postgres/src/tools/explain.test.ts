@@ -32,7 +32,7 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   expect(estimate).not.toHaveProperty("execution_ms");
   for (const [args, message] of [
     [{ sql: "DELETE FROM big" }, /DELETE is not a reading/],
-    [{ sql: "EXPLAIN SELECT 1" }, /EXPLAIN in the query already/],
+    [{ sql: "EXPLAIN SELECT 1" }, /already has an EXPLAIN/],
     [{ sql: "ANALYZE DELETE FROM big" }, /syntax error|not a reading/],
     [{ sql: "SELECT nextval('s')", analyze: true }, /nextval/],
     [{ sql: "SELECT kin FROM big" }, /»kin FROM big.*reference the column "big.kind"/s],

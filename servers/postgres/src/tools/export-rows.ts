@@ -9,15 +9,15 @@ export default tool({
   name: "pg_export",
   title: "Export rows",
   description:
-    "Write the rows of a SELECT to a new file below an allowed directory, however many they are. " +
-    "The file is there whole or not at all. For a look at some rows use query.",
+    "Write all rows of a SELECT to a new file in an allowed directory, however many there are. " +
+    "The file is created complete or not at all. To look at some rows use query.",
   effect: "add",
   openWorld: false,
   argumentAliases: { query: "sql" },
   toolset: "data",
   input: z.strictObject({
     sql: z.string().describe("One SELECT, without params."),
-    path: z.string().describe("File to make: absolute, or below an allowed directory."),
+    path: z.string().describe("New file: absolute, or relative to an allowed directory."),
     format: z.enum(FORMATS).default("csv").describe("csv with a header line, or jsonl."),
     timeout_ms: timeoutMs,
     database,

@@ -6,7 +6,7 @@ import { shop } from "../../test/shop.ts";
 
 const at = shop();
 
-it("makes every check on its own, and is there only with the dba toolset", async () => {
+it("runs every check independently, and exists only with the dba toolset", async () => {
   const { findings } = await at().data("pg_health");
   const list = findings as { check: string; status: string; summary: string }[];
   expect(new Set(list.map(({ check }) => check)).size).toBeGreaterThanOrEqual(7);

@@ -7,7 +7,7 @@ export default tool({
   title: "Check health",
   description:
     "Check the health of the database: vacuum, bloat, wraparound, indexes, schema, locks, replication, security. " +
-    "Each check stands alone; one that this role is not allowed to make is a note.",
+    "Checks are independent; one that this role may not run becomes a note.",
   effect: "read",
   openWorld: false,
   toolset: "dba",

@@ -7,7 +7,7 @@ export default tool({
   title: "Import CSV",
   description:
     "Add the rows of a CSV file below an allowed directory to a table that exists, all or none. " +
-    "The first line names the columns. Nothing that is in the table changes. To make the table use pg_execute.",
+    "The first line names the columns. Existing rows don't change. To create the table use pg_execute.",
   effect: "add",
   openWorld: false,
   argumentAliases: { table_name: "table" },
@@ -17,9 +17,9 @@ export default tool({
     path: z.string().describe("The file: absolute, or below an allowed directory."),
     table: z.string().min(1).describe("Name, or schema.name."),
     schema,
-    delimiter: z.string().length(1).default(",").describe("Between fields: , or ; or a tab."),
-    null_text: z.string().max(20).default("").describe("What stands for NULL."),
-    dry_run: z.boolean().default(false).describe("Load, report and take it back."),
+    delimiter: z.string().length(1).default(",").describe("Field separator: , or ; or a tab."),
+    null_text: z.string().max(20).default("").describe("Text that means NULL."),
+    dry_run: z.boolean().default(false).describe("Load, report, and roll back."),
     database,
   }),
   output: z.object({

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe("query", () => {
-  it("gives 200 rows, says that there are more and how to go on", async () => {
+  it("returns 200 rows, says that there are more and how to continue", async () => {
     const page = await server.data("query", { sql: "SELECT id FROM users ORDER BY id" });
     expect(page).toMatchObject({
       columns: [{ name: "id", type: "integer" }],

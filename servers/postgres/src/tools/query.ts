@@ -19,7 +19,7 @@ export default tool({
   input: z.strictObject({
     sql: z.string().describe("One statement: SELECT name FROM users WHERE id = $1."),
     params,
-    max_rows: z.int().min(1).max(10_000).default(STANDARD_ROWS).describe("Rows at most, 1 to 10000."),
+    max_rows: z.int().min(1).max(10_000).default(STANDARD_ROWS).describe("Maximum rows, 1 to 10000."),
     cursor: fields.cursor,
     timeout_ms: timeoutMs,
     format: formatInput,

@@ -7,7 +7,7 @@ export default resource({
   name: "blob",
   title: "One value, whole",
   description:
-    "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid; read_query gives the URI beside large blobs when the key is selected too.",
+    "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid; read_query returns the URI with a large blob if the key is selected too.",
   read: ({ database, table, column, rowid }, databases, { signal }) =>
     readCell(databases, { database, table, column, rowId: rowid }, signal),
   complete: { ...complete, column: completeColumn },

@@ -50,7 +50,7 @@ describe("a list", () => {
 });
 
 describe("reading", () => {
-  it("gives a table's first rows, names with any characters too", async () => {
+  it("returns a table's first rows, also for names with any characters", async () => {
     const connected = await enter(`CREATE TABLE "a/b ""c" (x); INSERT INTO "a/b ""c" VALUES ('here');`);
     expect(json(await read(connected, `rows://main/${encodeURIComponent('a/b "c')}`))).toMatchObject({
       rows: [["here"]],
@@ -63,7 +63,7 @@ describe("reading", () => {
     });
   });
 
-  it("gives a large blob whole, under the URI in the answer", async () => {
+  it("returns a large blob whole, under the URI in the answer", async () => {
     const connected = await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
       INSERT INTO pictures VALUES (7, x'89504e470d0a1a0a' || zeroblob(5000), 'long ' || hex(zeroblob(9000)));
       UPDATE pictures SET "the file" = CAST("the file" AS BLOB);
@@ -89,7 +89,7 @@ describe("reading", () => {
     expect("text" in text ? text.text.length : 0).toBe(18_005);
   });
 
-  it("gives no URI of another row to a table that is joined with itself", async () => {
+  it("returns no URI of another row for a table that is joined with itself", async () => {
     const connected = await enter(`CREATE TABLE p (id INTEGER PRIMARY KEY, b BLOB);
       INSERT INTO p VALUES (1, randomblob(2000)), (2, randomblob(2000));`);
     const result = await connected.client.callTool({
@@ -114,10 +114,10 @@ describe("reading", () => {
     for (const [uri, message] of [
       ["blob://main/big/b/1", /9,000,000 bytes; at most 8,388,608/],
       ["blob://main/big/b/2", /has no row 2/],
-      ["blob://main/big/b/1;DROP", /no rowid/],
+      ["blob://main/big/b/1;DROP", /not a rowid/],
       ["blob://main/big/c/1", /No column c/],
       ["blob://main/bug/b/1", /Did you mean big/],
-      ["blob://main/big/n/1", /INTEGER, no blob/],
+      ["blob://main/big/n/1", /INTEGER, neither a blob/],
       ["blob://..%2F..%2Fetc%2Fpasswd/big/b/1", /./],
       ["blob://other/big/b/1", /No database other/],
     ] as const)
@@ -147,7 +147,7 @@ describe.each<Era>(["legacy", "modern"])("%s era", (era) => {
     ]);
   });
 
-  it("tells subscribers of another process's commits and of new insights", async () => {
+  it("notifies subscribers of another process's commits and of new insights", async () => {
     const { client, here } = await enter("", { era });
     const updated: string[] = [];
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {

@@ -11,7 +11,7 @@ export default resource({
   uriTemplate: "schema://{database}/{table}",
   name: "schema",
   title: "A table's schema",
-  description: "All that describe_table tells of one table.",
+  description: "The result of describe_table for one table.",
   mimeType: "application/json",
   read: async ({ database, table }, databases, { budget, signal }) =>
     JSON.stringify(await describeTable(databases, { database, name: table, budget, signal }), undefined, 2),

@@ -5,7 +5,7 @@ import tool from "./append-insight.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("adds to the memo and tells who listens", async () => {
+it("adds to the memo and notifies subscribers", async () => {
   const { databases, call } = await enter();
   let told = 0;
   databases.insights.listen(() => (told += 1));

@@ -5,7 +5,7 @@ import tool from "./database-info.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("tells size and health", async () => {
+it("reports size and health", async () => {
   const { databases, call } = await enter();
   const info = await tool.run(of({}), databases, call);
   expect(info).toMatchObject({

@@ -5,7 +5,7 @@ import tool from "./describe-table.ts";
 const enter = labs();
 const of = (input: unknown) => tool.input.parse(input);
 
-it("tells columns, keys both ways, indexes and the first rows", async () => {
+it("describes columns, keys in both directions, indexes and the first rows", async () => {
   const { databases, call } = await enter();
   const run = (table_name: string) => tool.run(of({ table_name }), databases, call);
   expect(await run("orders")).toMatchObject({
@@ -24,7 +24,7 @@ it("tells columns, keys both ways, indexes and the first rows", async () => {
   await expect(run("order")).rejects.toThrow("Did you mean orders?");
 });
 
-it("tells all kinds of tables apart", async () => {
+it("distinguishes all kinds of tables", async () => {
   const { databases, call } = await enter(
     undefined,
     `CREATE TABLE pairs (a TEXT, b INT, c TEXT AS (a || b), d INT AS (b * 2) STORED, PRIMARY KEY (b, a)) STRICT, WITHOUT ROWID;

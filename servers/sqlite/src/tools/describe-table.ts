@@ -13,7 +13,7 @@ export default tool({
   name: "describe_table",
   title: "Describe table",
   description:
-    "Show all about one table or view: columns, keys in both directions, indexes, triggers, DDL and its first rows. Rows are counted up to 100,000. For the names of tables call list_tables.",
+    "Describe one table or view: columns, keys in both directions, indexes, triggers, DDL and its first rows. Rows are counted up to 100,000. For the names of tables call list_tables.",
   effect: "read",
   openWorld: false,
   argumentAliases: { table: "table_name" },

@@ -47,7 +47,9 @@ it("names an index that SQLite would take, and refuses what does not read", asyn
     full_scans: ["a"],
     missing_indexes: ['CREATE INDEX "users_city" ON "users" ("city")'],
   });
-  expect(() => tool.run(of({ sql: "DELETE FROM users" }), databases, call)).toThrow(/"DELETE" is not run/);
+  expect(() => tool.run(of({ sql: "DELETE FROM users" }), databases, call)).toThrow(
+    /"DELETE" is not allowed/,
+  );
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
   await expect((async () => tool.run(of({ sql: hidden }), databases, call))()).rejects.toMatchObject({
     kind: "denied",

@@ -9,7 +9,7 @@ export default tool({
   name: "explain_query",
   title: "Explain query",
   description:
-    "Show how SQLite would run a SELECT: its plan, full scans and missing indexes. It is not run. missing_indexes are CREATE INDEX statements that SQLite would make use of; how many rows a table has is not considered.",
+    "Show how SQLite would run a SELECT, without running it: plan, full scans and missing indexes. missing_indexes are CREATE INDEX statements that SQLite would use; table sizes are not considered.",
   effect: "read",
   openWorld: false,
   argumentAliases: { query: "sql" },

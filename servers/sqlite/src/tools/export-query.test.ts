@@ -39,7 +39,7 @@ it("writes all rows, values exactly, and links to the file", async () => {
   expect(lines).toHaveLength(2);
 });
 
-it("tells its progress and is not bounded by the limits of answers", async () => {
+it("reports its progress and is not bounded by the limits of answers", async () => {
   const { databases, folder, call } = await enter();
   const query =
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";

@@ -9,7 +9,7 @@ export default tool({
   name: "export_query",
   title: "Export query",
   description:
-    "Write all rows of a SELECT to a new file, however many they are. The file is there whole or not at all; nothing is overwritten. For a look at some rows use read_query.",
+    "Write all rows of a SELECT to a new file, however many there are. The file is created complete or not at all; nothing is overwritten. To look at some rows use read_query.",
   effect: "add",
   openWorld: false,
   argumentAliases: { query: "sql" },

@@ -6,7 +6,7 @@ export default tool({
   name: "import_csv",
   title: "Import CSV",
   description:
-    "Add the rows of a CSV file to a table that exists, all or none. The first line names the columns; an empty field is NULL, a quoted empty one a text. create_table makes the table.",
+    "Add the rows of a CSV file to an existing table, all or none. The first line names the columns; an empty field is NULL, a quoted empty field is an empty text. To create the table call create_table.",
   effect: "add",
   openWorld: false,
   needs: "allowWrite",
@@ -14,9 +14,9 @@ export default tool({
   input: z.strictObject({
     path: path("CSV file"),
     table: z.string().min(1).max(1_000).describe("Table to add to, as list_tables shows it."),
-    delimiter: z.string().length(1).default(",").describe("Between fields: , or ; or a tab."),
+    delimiter: z.string().length(1).default(",").describe("Field separator: , or ; or a tab."),
     database,
-    dry_run: z.boolean().default(false).describe("Load, report, and take it back."),
+    dry_run: z.boolean().default(false).describe("Load, report, and roll back."),
   }),
   output: z.object({
     table: z.string(),

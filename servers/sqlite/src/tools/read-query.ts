@@ -18,7 +18,7 @@ export default tool({
     query: statement("SELECT name FROM users WHERE id = ?"),
     params,
     database,
-    max_rows: z.int().min(1).max(10_000).default(200).describe("How many rows at most, 1 to 10000."),
+    max_rows: z.int().min(1).max(10_000).default(200).describe("Maximum rows, 1 to 10000."),
     timeout_ms: fields.timeoutMs(30_000, 3_600_000),
     cursor: fields.cursor,
     format: formatInput,

@@ -7,7 +7,7 @@ export default tool({
   name: "run_transaction",
   title: "Run transaction",
   description:
-    "Run several changing statements in one transaction: all of them or none. Each is as in write_query; what destroys data is counted and the user is asked once.",
+    "Run several changing statements in one transaction, all or none. Each is as in write_query; data loss is measured and the user asked once.",
   effect: "destroy",
   openWorld: false,
   needs: "allowWrite",

@@ -69,14 +69,14 @@ const MANY_ROWS = 1_000;
 const FAR_OFF = 10;
 
 /**
- * The plan of a SELECT, and what in it is slow. With `analyze` it is run, in the read-only transaction, and taken back.
+ * The plan of a SELECT, and what in it is slow. With `analyze` it is run, in a read-only transaction that is rolled back.
  *
  * @throws ToolError `denied` for anything but a SELECT; `unavailable` where indexes are supposed without hypopg.
  */
 export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
   if (analyze && indexes.length > 0)
-    throw new ToolError("invalid", "A query can't be run with indexes that do not exist.", {
+    throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
       hint: "Pass either analyze or indexes.",
     });
   const { kind, calls } = await passReading(query);
@@ -263,15 +263,15 @@ function rounded(value: number): string {
 }
 
 function notAQuery(): ToolError {
-  return new ToolError("invalid", "There is an EXPLAIN in the query already.", {
-    hint: "Give the SELECT alone; analyze says whether it is run.",
+  return new ToolError("invalid", "The query already has an EXPLAIN.", {
+    hint: "Pass only the SELECT; analyze decides whether it is run.",
   });
 }
 
 function withoutHypopg(): ToolError {
   return new ToolError(
     "unavailable",
-    "The extension hypopg is not installed in this database, so no index can be supposed.",
+    "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
     {
       hint: "Leave indexes out, or ask the owner for CREATE EXTENSION hypopg.",
     },
@@ -282,7 +282,7 @@ async function demandIndex(text: string): Promise<void> {
   const { stmts = [] } = await parseSql(text);
   const [only] = stmts;
   if (stmts.length === 1 && only?.stmt !== undefined && "IndexStmt" in only.stmt) return;
-  throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is no CREATE INDEX statement.`, {
+  throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a CREATE INDEX statement.`, {
     hint: "Write CREATE INDEX ON table (column).",
   });
 }

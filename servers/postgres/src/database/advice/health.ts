@@ -38,7 +38,7 @@ interface Inspection {
   readonly shows?: true;
 }
 
-/** Whom PostgREST and Supabase let in from the internet. */
+/** The roles under which PostgREST and Supabase serve requests from the internet. */
 const API_ROLES = "'anon', 'authenticated'";
 
 const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
@@ -242,7 +242,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   },
 };
 
-/** Looks after a database's health; each check stands alone, and one that the role may not make is a note. */
+/** Checks a database's health; checks are independent, and one that the role may not run becomes a note. */
 export async function checkHealth(
   database: Database,
   checks: readonly Check[],

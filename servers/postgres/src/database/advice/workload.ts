@@ -60,7 +60,7 @@ export async function topQueries(
 }
 
 const HOW_TO_COUNT =
-  "A person adds it to shared_preload_libraries, restarts the server and runs CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without.";
+  "Ask the user to add it to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without it.";
 
 function topQuery({ query, cache_hit_percent, ...numbers }: Record<keyof TopQuery, string | null>): TopQuery {
   return {
@@ -75,7 +75,7 @@ function topQuery({ query, cache_hit_percent, ...numbers }: Record<keyof TopQuer
 
 export interface Suggestion {
   readonly table: string;
-  /** To be run by a person, or with pg_execute. */
+  /** For the user to run, or for pg_execute. */
   readonly create?: string;
   /** An index that another one makes needless. */
   readonly drop?: string;
@@ -123,7 +123,7 @@ export async function suggestIndexes(database: Database, limit: number, work: Wo
       ...keys.map(({ table, name, columns }) => ({
         table,
         create: `CREATE INDEX CONCURRENTLY ON ${table} (${columns})`,
-        reason: `The foreign key ${name} has no index: deletions and joins from the other side read ${table} whole.`,
+        reason: `The foreign key ${name} has no index: deletes and joins from the other side scan all of ${table}.`,
       })),
       ...needless.map(({ table, index, other }) => ({
         table,
@@ -132,7 +132,7 @@ export async function suggestIndexes(database: Database, limit: number, work: Wo
       })),
       ...scanned.map(({ table, scans, rows }) => ({
         table,
-        reason: `Read whole ${scans} times, about ${Math.round(rows)} rows each; pg_explain of its queries shows which filter wants an index.`,
+        reason: `Full scans: ${scans}, about ${Math.round(rows)} rows each. pg_explain of its queries shows which filter needs an index.`,
       })),
     ];
     return all.slice(0, limit);

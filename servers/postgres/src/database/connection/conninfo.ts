@@ -110,7 +110,7 @@ function* uriPairs(uri: string): Generator<[string, string]> {
   const parts = /^\/\/(?:([^@/]*)@)?([^@/?]*)(?:\/([^@?]*))?(?:\?(.*))?$/s.exec(uri);
   if (parts === null)
     throw malformed(
-      "The connection URL cannot be read (it is not shown, since it may hold a password)",
+      "The connection URL can't be read (it is not shown, since it may contain a password)",
       "Write postgres://user:password@host:5432/database and percent-encode @ : / ? # % in user and password.",
     );
   const [, userinfo, netloc = "", database = "", query = ""] = parts;
@@ -122,7 +122,7 @@ function* uriPairs(uri: string): Generator<[string, string]> {
   const hosts = netloc.split(",").map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
   if (hosts.includes(null))
     throw malformed(
-      "The host in the connection URL cannot be read",
+      "The host in the connection URL can't be read",
       "Write host:port, and an IPv6 address in brackets: [::1]:5432.",
     );
   const names = hosts.map((one) => decoded(one?.[1] ?? one?.[2] ?? "")).join(",");
@@ -153,7 +153,7 @@ function* keywordPairs(text: string): Generator<[string, string]> {
     const found = pair.exec(text);
     if (found === null)
       throw malformed(
-        "The connection string cannot be read (it is not shown, since it may hold a password)",
+        "The connection string can't be read (it is not shown, since it may contain a password)",
         "Write a URL, postgres://user:password@host:5432/database, or host=… user=… dbname=….",
       );
     yield [found[1] ?? "", (found[2] ?? found[3] ?? "").replace(/\\(.?)/gs, "$1")];

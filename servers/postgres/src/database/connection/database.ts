@@ -116,7 +116,7 @@ export class Database {
   }
 
   /**
-   * Opens a connection beside the pool's; whoever opened it closes it.
+   * Opens a connection outside the pool; whoever opened it closes it.
    *
    * @throws ToolError `unavailable`, or `denied` for a role that may do more than it should.
    */
@@ -138,7 +138,7 @@ export class Database {
 
   /**
    * Runs a piece of work in a transaction and rolls it back, READ ONLY unless said otherwise. When the client cancels or
-   * the time runs out, the server is told to stop.
+   * the time runs out, the statement is cancelled.
    *
    * @throws ToolError what PostgreSQL said, `timeout`, `cancelled`, or `unavailable` where it cannot be reached.
    */

@@ -155,7 +155,7 @@ describe("when the embedded database ends on its own", () => {
     process.kill(await postmaster(join(await clusterFolder(), "data")), "SIGKILL");
     for (const { text, isError } of await Promise.all(calls)) {
       expect(isError).toBe(true);
-      expect(text).toMatch(/The embedded database stopped; its temporary data is gone\.\n.*--embedded-dir/);
+      expect(text).toMatch(/The embedded database stopped; its temporary data is lost\.\n.*--embedded-dir/);
     }
     expect(server.connected.stderr()).toMatch(
       /error: the embedded database stopped: PostgreSQL ended by SIGKILL/,

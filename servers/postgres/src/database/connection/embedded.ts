@@ -8,7 +8,7 @@ const LABEL = "embedded";
 
 /**
  * A PostgreSQL of this server's own: started by the first connection, stopped with the server. Where it ends on its own
- * (killed, out of memory), everybody who had a connection and then the next caller is told once what is lost, and the
+ * (killed, out of memory), everybody who had a connection and then the next caller learns once what is lost, and the
  * call after that starts it again.
  */
 export class Embedded {
@@ -16,8 +16,8 @@ export class Embedded {
   readonly #log: (sentence: string) => void;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
-  /** Ended clusters whose loss a caller was told of. */
-  readonly #told = new WeakSet<Cluster>();
+  /** Ended clusters whose loss was reported to a caller. */
+  readonly #reported = new WeakSet<Cluster>();
   readonly #clusters = new WeakMap<Link, Cluster>();
 
   /** @param log receives why it did not start or why it ended, for the person who runs the server. */
@@ -35,7 +35,7 @@ export class Embedded {
     const starting = this.#started();
     const cluster = await starting;
     if (cluster.end === undefined) return cluster;
-    if (!this.#told.has(cluster)) throw this.#loss(cluster.end);
+    if (!this.#reported.has(cluster)) throw this.#loss(cluster.end);
     // Another caller may be starting the next one.
     if (this.#cluster === starting) this.#cluster = undefined;
     return this.#started();
@@ -50,7 +50,7 @@ export class Embedded {
   }
 
   /**
-   * What a caller is told whose connection was lost, or could not be opened, because the database ended; undefined where
+   * The error for a caller whose connection was lost, or could not be opened, because the database ended; undefined where
    * it still runs.
    */
   async whyLost(link: Link | undefined): Promise<ToolError | undefined> {
@@ -58,7 +58,7 @@ export class Embedded {
       link === undefined ? await this.#cluster?.catch(() => undefined) : this.#clusters.get(link);
     if (cluster === undefined || (await isListening(cluster))) return undefined;
     const end = await cluster.ended;
-    this.#told.add(cluster);
+    this.#reported.add(cluster);
     return this.#loss(end);
   }
 
@@ -66,14 +66,14 @@ export class Embedded {
     const { directory } = this.#options;
     const cause = new Error(end);
     return directory === undefined
-      ? new ToolError("unavailable", "The embedded database stopped; its temporary data is gone.", {
+      ? new ToolError("unavailable", "The embedded database stopped; its temporary data is lost.", {
           hint: "The next call starts it again, empty. --embedded-dir DIR keeps data across restarts.",
           code: "embedded_lost",
           cause,
         })
       : new ToolError(
           "unavailable",
-          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and what was not committed is gone.`,
+          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and what was not committed is lost.`,
           {
             hint: "The next call starts it again. Check whether a change was made before repeating it.",
             code: "embedded_lost",

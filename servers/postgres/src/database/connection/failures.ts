@@ -7,7 +7,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether the connection is gone, so that another may do better. */
+/** Whether the connection was lost, so that another one may succeed. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ToolError) return false;
   const code = codeOf(error);
@@ -51,22 +51,22 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
     return unavailable("is starting up or shutting down (SQLSTATE 57P03).", "Try again in a few seconds.");
   if (code !== undefined && /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|HOSTNAME)/.test(code))
     return unavailable(
-      `has a certificate that does not hold (${code}).`,
-      "Name the authority's certificate with sslrootcert=FILE, or choose the sslmode that is meant: require encrypts without checking.",
+      `has a certificate that can't be verified (${code}).`,
+      "Name the authority's certificate with sslrootcert=FILE, or choose another sslmode: require encrypts without verifying.",
     );
   if (error instanceof Error && /does not support SSL/.test(error.message))
     return unavailable(
-      "does not speak TLS, and sslmode demands it.",
-      "Use sslmode=prefer or disable, if that is meant.",
+      "does not support TLS, and sslmode requires it.",
+      "Use sslmode=prefer or disable to connect without it.",
     );
   if (error instanceof Error && /SASL|SCRAM|channel binding/i.test(error.message))
     return unavailable(
-      "and this server cannot agree on how to log in.",
+      "and this server can't agree on how to log in.",
       "Check the password and channel_binding.",
     );
   const why = code === undefined ? "" : ` (${code})`;
   return unavailable(
-    `cannot be reached${why}.${tunnel === "" ? "" : ` ssh: ${tunnel}`}`,
+    `can't be reached${why}.${tunnel === "" ? "" : ` ssh: ${tunnel}`}`,
     "Check that it runs and that host and port are right; the next call tries again.",
   );
 }
@@ -129,17 +129,17 @@ function nextStep(code: string): string {
     case "42501":
       return "This role has no such right; ask the owner to GRANT it.";
     case "25006":
-      return "This server only reads here; changes go through pg_execute under --allow-write.";
+      return "Reading tools can't change data; use pg_execute, with --allow-write.";
     case "22P02":
     case "42804":
-      return "Check the types; params are sent as text and take the type that the statement gives them.";
+      return "Check the types; params are sent as text and get the type that the statement expects.";
     case "08P01":
     case "42P02":
-      return "Give as many params as the statement has $1, $2, ….";
+      return "Pass as many params as the statement has $1, $2, ….";
     case "55P03":
     case "40P01":
     case "40001":
-      return "Another session is in the way; repeat the call.";
+      return "Another session blocked it; try again.";
     default:
       return code.startsWith("42") ? "Correct the statement." : "";
   }

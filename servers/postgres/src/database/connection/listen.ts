@@ -8,7 +8,7 @@ const RETRY_MS = 5_000;
 
 /**
  * Listens to one channel of a database on a connection of its own, for as long as somebody wants to hear. A connection
- * that is lost is opened again; what was missed meanwhile counts as "any table changed".
+ * that is lost is opened again; what was missed in between counts as "any table changed".
  */
 export class Listener {
   readonly #channel: string;

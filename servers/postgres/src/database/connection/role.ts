@@ -57,7 +57,7 @@ export function demandHarmless(facts: RoleFacts): void {
   });
 }
 
-/** SQL that makes a role which can read the tables of one schema and nothing else; for a person to adapt and run. */
+/** SQL that creates a role which can read the tables of one schema and nothing else, for the user to adapt and run. */
 export const GRANT_SQL = `-- A role that can read the tables of one schema and do nothing else.
 -- Run it in the database to be read, as the owner of the tables or a superuser, for example with psql.
 -- Adapt the password, the database and the schema first.
@@ -69,9 +69,9 @@ ALTER ROLE refmcp_reader SET idle_in_transaction_session_timeout = '120s';
 GRANT CONNECT ON DATABASE mydb TO refmcp_reader;
 GRANT USAGE ON SCHEMA public TO refmcp_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO refmcp_reader;
--- Tables that this owner makes later:
+-- Tables that this owner creates later:
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO refmcp_reader;
--- Everybody may make temporary tables, and up to PostgreSQL 14 tables in public, unless that is taken back:
+-- By default everybody may create temporary tables, and up to PostgreSQL 14 tables in public; revoke that:
 REVOKE TEMPORARY ON DATABASE mydb FROM PUBLIC;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 -- pg_read_all_data is not used on purpose: it reads pg_authid, where the password hashes are.

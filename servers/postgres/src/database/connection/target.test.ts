@@ -183,15 +183,15 @@ describe("targetOf", () => {
   });
 
   it.each([
-    ["postgres://u:se/cret@h/d", /cannot be read/],
-    ["postgres://u:se@cret@h/d", /cannot be read/],
+    ["postgres://u:se/cret@h/d", /can't be read/],
+    ["postgres://u:se@cret@h/d", /can't be read/],
     ["postgres://u:secret@h/d?ssl=maybe", /sslmode "maybe" is unknown/],
     ["postgres://u:s%zzecret@h/d", /percent-encoded/],
     ["postgres://u:secret@h/d?sslmod=require", /"sslmod" is unknown/],
     ["postgres://u:secret@h/d?sslrotcert=x", /"sslrotcert" is unknown/],
     ["postgres://u:secret@h/d?connect_timout=3", /"connect_timout" is unknown/],
     ["postgres://u:secret@h:0/d", /port "0"/],
-    ["host=h password=secret user", /cannot be read/],
+    ["host=h password=secret user", /can't be read/],
     ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /3 host names, 3 addresses and 2 ports/],
     ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
     ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],

@@ -85,7 +85,7 @@ function certificate(path: string): Buffer {
     return readFileSync(path);
   } catch {
     throw malformed(
-      `The certificate or key file ${path} cannot be read`,
+      `The certificate or key file ${path} can't be read`,
       "Check the path and who may read it.",
     );
   }

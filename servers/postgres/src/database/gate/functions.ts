@@ -61,8 +61,8 @@ export class FunctionGate {
       if (!volatile || !isCalled) continue;
       const shown = oneLine(name);
       throw denied(
-        `The function ${shown} is declared VOLATILE, so it may act outside of this transaction.`,
-        `If it only reads, have its owner declare it STABLE (ALTER FUNCTION ${shown} STABLE), or have the server started with --allow-function ${shown}.`,
+        `The function ${shown} is declared VOLATILE, so its effects may not be rolled back.`,
+        `If it only reads, ask its owner to declare it STABLE (ALTER FUNCTION ${shown} STABLE), or ask the user to start the server with --allow-function ${shown}.`,
       );
     }
   }

@@ -42,7 +42,7 @@ async function looked(sql: string): Promise<Passed> {
   const statements = (await parseSql(sql)).stmts ?? [];
   if (statements.length !== 1)
     throw denied(
-      `The text holds ${statements.length} statements; one is run at a time.`,
+      `The text has ${statements.length} statements; only one can be run at a time.`,
       "Send them one by one.",
     );
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
@@ -73,8 +73,8 @@ function demandReading(key: string): void {
   if (key.endsWith("Stmt") && key !== "SelectStmt") throw refusedStatement(spoken(key));
   if (key === "intoClause")
     throw denied(
-      "SELECT INTO makes a table.",
-      "Leave INTO out; pg_execute makes tables under --allow-write.",
+      "SELECT INTO creates a table.",
+      "Leave INTO out; pg_execute creates tables if the server was started with --allow-write.",
     );
   if (key === "lockingClause")
     throw denied("FOR UPDATE and FOR SHARE lock rows.", "Leave the locking clause out.");
@@ -85,15 +85,15 @@ export function demandHarmlessCalls(key: string, value: unknown, allowed: Readon
   for (const { name } of calledBy(key, value)) {
     if (isDeniedFunction(name) && !allowed.has(name.toLowerCase()))
       throw denied(
-        `The function ${name} is not called here: it reaches beyond the rows of tables, and no transaction holds it back.`,
-        "Ask for the rows with a plain SELECT, or let a person run this in psql.",
+        `The function ${name} is blocked: its effects go beyond table rows and can't be rolled back.`,
+        "Ask for the rows with a plain SELECT, or ask the user to run this in psql.",
       );
   }
   const { relname } = treeOf(value);
   if (key === "RangeVar" && typeof relname === "string" && isDeniedRelation(relname))
     throw denied(
-      `${relname} is not shown: it holds secrets or the server's own files.`,
-      "pg_roles, pg_stats and pg_settings show what is no secret.",
+      `${relname} is blocked: it contains secrets or the server's own files.`,
+      "pg_roles, pg_stats and pg_settings have what is not secret.",
     );
 }
 

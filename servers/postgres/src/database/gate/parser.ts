@@ -28,18 +28,14 @@ async function loaded() {
  */
 export async function parseSql(sql: string): Promise<ParseResult> {
   if (sql.length > LONGEST)
-    throw new ToolError(
-      "too_large",
-      `The statement has ${sql.length} characters; at most ${LONGEST} are taken.`,
-      {
-        hint: "Pass values as params, or load them with pg_import_csv.",
-      },
-    );
+    throw new ToolError("too_large", `The statement has ${sql.length} characters; the limit is ${LONGEST}.`, {
+      hint: "Pass values as params, or load them with pg_import_csv.",
+    });
   // C strings end at a NUL: the parser would see less than the server, and the protocol would lose its step.
   if (sql.includes("\0") || !sql.isWellFormed())
     throw new ToolError(
       "invalid",
-      "The statement holds a NUL or half a surrogate pair, which SQL text cannot.",
+      "The statement contains a NUL character or an unpaired surrogate, which SQL text can't.",
       {
         hint: "Remove it; bytes are written as '\\x00'::bytea.",
       },
@@ -57,8 +53,8 @@ export async function parseSql(sql: string): Promise<ParseResult> {
 }
 
 function empty(): ToolError {
-  return new ToolError("invalid", "There is no statement in the text, only space or comments.", {
-    hint: "Give one SELECT.",
+  return new ToolError("invalid", "The text has no statement, only white space or comments.", {
+    hint: "Pass one SELECT.",
   });
 }
 

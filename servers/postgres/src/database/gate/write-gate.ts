@@ -5,7 +5,7 @@ import { demandHarmlessCalls, denied } from "./gate.ts";
 import { parseSql } from "./parser.ts";
 import { namesOf, only, relationName, spoken, type Tree, treeOf, walk } from "./tree.ts";
 
-/** What a statement destroys besides rows. */
+/** What a statement destroys in addition to rows. */
 export interface Loss {
   /** `DROP TABLE users`, `DROP COLUMN name`. */
   readonly what: string;
@@ -37,30 +37,29 @@ export interface Change {
 
 /** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
 const REFUSED: Readonly<Record<string, string>> = {
-  TransactionStmt:
-    "Transactions are opened and ended by this tool: pass several statements to run them in one.",
+  TransactionStmt: "This tool manages the transaction: pass several statements to run them in one.",
   CopyStmt: "Use pg_export and pg_import_csv: they move data through files that you allowed.",
-  AlterSystemStmt: "The server's configuration is a person's work.",
-  CreatedbStmt: "Databases are made and dropped by a person, in psql.",
-  DropdbStmt: "Databases are made and dropped by a person, in psql.",
-  AlterDatabaseStmt: "Databases are changed by a person, in psql.",
-  AlterDatabaseSetStmt: "Databases are changed by a person, in psql.",
-  CreateTableSpaceStmt: "Tablespaces are a person's work.",
-  DropTableSpaceStmt: "Tablespaces are a person's work.",
-  CreateSubscriptionStmt: "Subscriptions connect to other servers; a person makes them.",
-  AlterSubscriptionStmt: "Subscriptions connect to other servers; a person changes them.",
-  CreateUserMappingStmt: "User mappings hold passwords; a person makes them.",
-  LoadStmt: "Libraries are loaded by a person.",
-  VariableSetStmt: "Settings do not outlive this call; leave SET out.",
+  AlterSystemStmt: "Ask the user to change the server's configuration.",
+  CreatedbStmt: "Ask the user to create or drop databases in psql.",
+  DropdbStmt: "Ask the user to create or drop databases in psql.",
+  AlterDatabaseStmt: "Ask the user to change databases in psql.",
+  AlterDatabaseSetStmt: "Ask the user to change databases in psql.",
+  CreateTableSpaceStmt: "Ask the user to manage tablespaces.",
+  DropTableSpaceStmt: "Ask the user to manage tablespaces.",
+  CreateSubscriptionStmt: "Subscriptions connect to other servers; ask the user to create them.",
+  AlterSubscriptionStmt: "Subscriptions connect to other servers; ask the user to change them.",
+  CreateUserMappingStmt: "User mappings contain passwords; ask the user to create them.",
+  LoadStmt: "Ask the user to load libraries.",
+  VariableSetStmt: "Settings end with this call; leave SET out.",
   PrepareStmt: "Pass values as params instead.",
   ExecuteStmt: "Pass values as params instead.",
   DeallocateStmt: "Pass values as params instead.",
   DeclareCursorStmt: "Use query, which reads in pages.",
   FetchStmt: "Use query, which reads in pages.",
   ListenStmt: "Subscribe to a resource instead.",
-  DiscardStmt: "Nothing of a call is left to be discarded.",
-  CheckPointStmt: "A checkpoint is a person's work.",
-  LockStmt: "Statements take the locks that they need.",
+  DiscardStmt: "Nothing is left of a call to discard.",
+  CheckPointStmt: "Ask the user to run CHECKPOINT.",
+  LockStmt: "Statements take the locks they need.",
 };
 
 /** Statements about roles, which need --allow-admin. */
@@ -82,7 +81,7 @@ const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_
 export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
   if (statements.length !== 1)
-    throw new ToolError("invalid", `One text holds ${statements.length} statements.`, {
+    throw new ToolError("invalid", `One item has ${statements.length} statements.`, {
       hint: "Pass them as separate items of statements; they run in one transaction all the same.",
     });
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
@@ -114,15 +113,14 @@ function aloneOf(kind: string, node: Tree): Change["alone"] {
 
 /** @throws ToolError `denied` without --allow-admin, and for what would let a role out of its database. */
 function demandAdministration(key: string, node: Tree, allowAdmin: boolean): void {
-  if (!allowAdmin)
-    throw denied(`${spoken(key)} is not run here.`, "Roles are managed under --allow-admin only.");
+  if (!allowAdmin) throw denied(`${spoken(key)} is not run here.`, "Managing roles needs --allow-admin.");
   walk(node, (name, value) => {
     const { defname, arg } = treeOf(value);
     const isPower = name === "DefElem" && POWERS.has(defname) && treeOf(treeOf(arg).Boolean).boolval === true;
     if (isPower || (typeof value === "string" && isPrivileged(value)))
       throw denied(
         `${spoken(key)} with ${isPower ? String(defname) : value} is not run here.`,
-        "A role that reaches beyond its database is made by a person, in psql.",
+        "Ask the user to create roles with access beyond the database in psql.",
       );
   });
 }
@@ -149,9 +147,9 @@ function lossOf(key: string, node: Tree): Loss | undefined {
       return { what: `${spoken(key)} ${names.join(", ")}`, relations: [] };
     }
     case "DoStmt":
-      return { what: "DO, a block of code whose effect cannot be foreseen", relations: [] };
+      return { what: "DO, a block of code with unpredictable effects", relations: [] };
     case "CallStmt":
-      return { what: "CALL of a procedure whose effect cannot be foreseen", relations: [] };
+      return { what: "CALL of a procedure with unpredictable effects", relations: [] };
     default:
       return undefined;
   }

@@ -173,7 +173,7 @@ async function unknownTable(
     `No table ${JSON.stringify(table.slice(0, 130))}${where}.${didYouMean(near)}`,
     {
       code: "42P01",
-      hint: "pg_list_objects shows what there is; names are case-sensitive here.",
+      hint: "Call pg_list_objects for the names, which are case-sensitive here.",
     },
   );
 }

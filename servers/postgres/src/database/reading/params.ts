@@ -41,7 +41,7 @@ function exact(value: number, position: number): number {
   if (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))) return value;
   throw new ToolError(
     "invalid",
-    `Parameter $${position} holds an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
+    `Parameter $${position} is an integer outside ±(2^53 - 1), which JSON numbers can't represent exactly.`,
     { hint: 'Pass it as text, which PostgreSQL reads exactly: "9007199254740993".' },
   );
 }
@@ -56,7 +56,7 @@ function text(value: string, position: number): string {
   if (!value.includes("\0") && value.isWellFormed()) return value;
   throw new ToolError(
     "invalid",
-    `Parameter $${position} holds a NUL or half a surrogate pair; PostgreSQL's text cannot.`,
+    `Parameter $${position} contains a NUL character or an unpaired surrogate, which PostgreSQL text can't.`,
     {
       hint: "Remove it, or pass bytes as '\\x…' for a bytea.",
     },

@@ -3,7 +3,7 @@ import type { Client, Connection, FieldDef, Submittable } from "pg";
 import { serialize } from "pg-protocol";
 import { messagesOf } from "../connection/statements.ts";
 
-/** How much of a result is taken. */
+/** How much of a result is fetched. */
 export interface Caps {
   /** Characters of the values' text as it comes over the wire, each row counted with `ROW_COST` more. */
   readonly chars: number;
@@ -51,7 +51,7 @@ export type Param = string | null | { encode(typeOid: number): string | null };
 /** A first batch this large answers most questions in one round trip, and is small where rows are large. */
 const FIRST_ROWS = 64;
 const MAX_ROWS = 2_000;
-/** What one batch may go over the cap before the server is told to stop. */
+/** How far one batch may exceed the cap before it is cancelled. */
 const OVERRUN_CHARS = 8 * 1_048_576;
 
 /**

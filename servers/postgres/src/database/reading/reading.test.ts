@@ -105,7 +105,7 @@ describe("types come back exactly", () => {
     expect(await ask("SELECT 1 WHERE false")).toMatchObject({ columns: [{ type: "integer" }], rows: [] });
   });
 
-  it("gives the names of types that people made", async () => {
+  it("returns the names of user-defined types", async () => {
     await world.admin("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN age AS int");
     expect(await ask("SELECT 'sad'::mood AS m, array['happy']::mood[] AS ms, 3::age AS a")).toMatchObject({
       columns: [{ type: "mood" }, { type: "mood[]" }, { type: "integer" }],
@@ -115,7 +115,7 @@ describe("types come back exactly", () => {
 });
 
 describe("parameters", () => {
-  it("take the type that the statement gives them", async () => {
+  it("get the type that the statement expects", async () => {
     const params = [1, "2026-01-01", [1, 2], { a: [1] }, ["x", 'y"'], null, true, [[1], [2]]];
     const page = await ask(
       "SELECT $1::int + 1, $2::date, $3::int[], $4::jsonb, $5::text[], $6::text, $7::bool, $8::jsonb",
@@ -139,7 +139,7 @@ describe("parameters", () => {
       if (isSafe) continue;
       for (const rounded of [Number(one), [Number(one)], { id: [Number(one)] }, Number(one) * 4, 1e300])
         await expect(ask("SELECT $1::text", { params: [rounded] })).rejects.toThrow(
-          /Parameter \$1 holds an integer outside ±\(2\^53 - 1\).*Pass it as text|Parameter \$1 holds an integer/s,
+          /Parameter \$1 is an integer outside ±\(2\^53 - 1\)/,
         );
     }
     expect((await ask("SELECT $1::float8, $2::numeric", { params: [0.1, 12.5] })).rows).toEqual([
@@ -158,8 +158,8 @@ describe("parameters", () => {
       code: "08P01",
     });
     await expect(ask("SELECT $1::int", { params: [[1]] })).rejects.toMatchObject({ code: "22P02" });
-    await expect(ask("SELECT $1::text", { params: ["a\0"] })).rejects.toThrow(/\$1 holds a NUL/);
-    await expect(ask("SELECT $1::text[]", { params: [["a\0"]] })).rejects.toThrow(/\$1 holds a NUL/);
+    await expect(ask("SELECT $1::text", { params: ["a\0"] })).rejects.toThrow(/\$1 contains a NUL/);
+    await expect(ask("SELECT $1::text[]", { params: [["a\0"]] })).rejects.toThrow(/\$1 contains a NUL/);
     expect((await ask("SELECT 1")).rows).toEqual([[1]]);
   });
 });
@@ -189,7 +189,7 @@ describe("caps and pages", () => {
     },
   );
 
-  it("join also where the kept result is gone, by running again to the same place", async () => {
+  it("join also where the kept result was dropped, by running again to the same place", async () => {
     expect(await pages("SELECT n, name FROM numbers ORDER BY n", 170, forget)).toEqual(wanted);
     expect(await pages("SELECT n FROM numbers", 333, forget)).toEqual(wanted);
   });

@@ -36,7 +36,7 @@ export async function readAhead(
   if (skip > 0 && !pageable)
     throw new ToolError(
       "conflict",
-      "The rest of this result is no longer kept, and it can't be read again from there.",
+      "The rest of this result is no longer in memory, and this statement can't be resumed.",
       {
         hint: "Leave cursor out to start again.",
       },

@@ -84,7 +84,7 @@ export class TypeCatalog {
         element: Number(element),
         delimiter: delimiter ?? ",",
       });
-    // A type that was dropped meanwhile: its values are texts.
+    // A type that has been dropped since: its values are texts.
     for (const oid of missing) if (!this.#types.has(oid)) this.#types.set(oid, scalar(`type ${oid}`));
     await this.learn(
       missing.map((oid) => this.of(oid).element).filter((oid) => oid !== 0),

@@ -9,7 +9,7 @@ interface Settle {
 }
 
 /**
- * Runs a COPY … TO STDOUT over the extended protocol and hands its bytes on, no faster than they are taken.
+ * Runs a COPY … TO STDOUT over the extended protocol and passes its bytes on, no faster than they are consumed.
  */
 export class CopyOut implements Submittable {
   /** Resolves with the number of rows when every byte was taken. */

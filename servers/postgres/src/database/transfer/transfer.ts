@@ -1,12 +1,15 @@
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard, ReadHandle } from "@refmcp/core/boundary";
-import { csvRecords, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
+import { csvHeader, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
 import { splitName } from "../reading/describe.ts";
 import { CopyOut } from "./copy-out.ts";
+
+/** 1,600 columns with the longest names that PostgreSQL takes are shorter, in bytes. */
+const MAX_HEADER = 262_144;
 
 export const FORMATS = ["csv", "jsonl"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -59,7 +62,7 @@ async function passCopy(statement: string): Promise<void> {
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
-    throw new ToolError("invalid", "The query cannot be used in a COPY.", { hint: "Give one plain SELECT." });
+    throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
 }
 
 function withoutSemicolon(query: string): string {
@@ -120,12 +123,10 @@ export async function importCsv(
 
 /** The column names in the first line of a CSV file, which PostgreSQL skips. */
 async function headerOf(handle: ReadHandle, path: string, delimiter: string): Promise<string[]> {
-  const records = csvRecords(handle.createReadStream({ start: 0, autoClose: false }), path, delimiter);
-  const first = await records.next();
-  await records.return(undefined);
-  const { fields, line } = first.done === true ? { fields: [], line: 0 } : first.value;
-  const columns = fields.map((name) => name ?? "");
-  if (line !== 1 || columns.some((name) => name === "" || /[\0\ufffd]/.test(name)))
+  const buffer = Buffer.alloc(MAX_HEADER);
+  const { bytesRead } = await handle.read(buffer, 0, MAX_HEADER, 0);
+  const columns = csvHeader(buffer.toString("utf8", 0, bytesRead), delimiter);
+  if (columns.length === 0 || columns.some((name) => name === "" || /[\0\ufffd]/.test(name)))
     throw badHeader(path, "does not begin with a line of column names");
   const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
   if (repeated !== undefined)

@@ -94,7 +94,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
   });
 }
 
-/** Runs a statement that PostgreSQL refuses within a transaction: by itself, and not to be taken back. */
+/** Runs a statement that PostgreSQL refuses within a transaction: by itself, with no way to roll it back. */
 async function writeAlone(
   database: Database,
   change: Change,
@@ -103,7 +103,7 @@ async function writeAlone(
   { signal, timeoutMs, caps, dryRun }: Writing,
 ): Promise<Written> {
   if (count > 1 || dryRun)
-    throw new ToolError("invalid", "VACUUM and CONCURRENTLY run outside of a transaction.", {
+    throw new ToolError("invalid", "VACUUM and CONCURRENTLY can't run in a transaction.", {
       hint: `Pass the statement alone${dryRun ? ", without dry_run" : ""}.`,
     });
   const relation = change.alone?.relation;
@@ -259,8 +259,8 @@ async function rowsBeyond({ link }: Session, relation: string, rows: number) {
 }
 
 /**
- * What this session did to tables, also through triggers, cascades and functions, since it last told the statistics:
- * that may be longer than this transaction, and what was taken back counts too.
+ * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics:
+ * that may be longer than this transaction, and rolled back work counts too.
  */
 async function touched({ link }: Session): Promise<TouchedTable[]> {
   const rows = await link.rows<{
@@ -282,7 +282,7 @@ async function touched({ link }: Session): Promise<TouchedTable[]> {
   }));
 }
 
-/** What was done since `earlier`; a table that was renamed meanwhile is the same one. */
+/** What was done since `earlier`; a table that was renamed since is the same one. */
 function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
   return now.flatMap((one) => {
     const before = earlier.find(({ id }) => id === one.id);

@@ -55,7 +55,8 @@ export async function suggestIndexes(
           {
             table: text(row.tbl),
             create,
-            reason: "Foreign key without an index: each change of the other table reads this one whole.",
+            reason:
+              "Foreign key without an index: each delete or key change in the other table scans all of this one.",
           },
         ];
   });

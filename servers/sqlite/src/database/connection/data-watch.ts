@@ -23,7 +23,7 @@ export class DataWatch {
   }
 
   /**
-   * Commits made after it resolves are told.
+   * Reports commits made after it resolves.
    *
    * @returns stops it
    * @throws ToolError where there is no such database

@@ -70,8 +70,8 @@ export class Databases {
     const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
     if (named !== undefined) return this.#named(named.value, make);
     if (database === undefined)
-      throw new ToolError("invalid", "No database is given.", {
-        hint: "Pass database: a path inside the allowed directories; or have the server started with --db-path FILE.",
+      throw new ToolError("invalid", "No database is specified.", {
+        hint: "Pass database: a path inside the allowed directories; or ask the user to start the server with --db-path FILE.",
       });
     const isPath = /[/\\.]/.test(database);
     if (!isPath)
@@ -79,7 +79,7 @@ export class Databases {
         "database",
         database,
         this.names(),
-        `These have names: ${this.names().join(", ") || "none"}; or give a path.`,
+        `Named databases: ${this.names().join(", ") || "none"}. A path also works.`,
       );
     const file = await this.options.guard.openFile(database);
     await file.handle.close();
@@ -93,8 +93,8 @@ export class Databases {
       const there = statSync(path);
       if (there.isFile()) return { file: realpathSync.native(path), device: there.dev, inode: there.ino };
     } catch (cause) {
-      throw new ToolError("not_found", `There is no database file ${oneLine(path)}.`, {
-        hint: "Check --db-path; with --allow-ddl, create_table makes it.",
+      throw new ToolError("not_found", `The database file ${oneLine(path)} does not exist.`, {
+        hint: "Check --db-path; with --allow-ddl, create_table creates it.",
         cause,
       });
     }

@@ -21,7 +21,7 @@ export class Executor {
     this.#reading = new KeptReading(sqlite);
   }
 
-  /** @param progress tells which statement or line was reached, where it throws */
+  /** @param progress which statement or line was reached, where it throws */
   execute(job: Job, progress: Progress): unknown {
     switch (job.op) {
       case "read":

@@ -10,40 +10,36 @@ export function explained({ message, code = "", at, line }: Failure, file: strin
   if (code === "REFMCP_WRITES")
     return make(
       "denied",
-      "SQLite says that this statement does not only read.",
-      "Use write_query, where it is offered.",
+      "SQLite reports that this statement is not read-only.",
+      "Use write_query, if this server offers it.",
     );
   if (code === "REFMCP_SWAPPED")
     return make("conflict", `${file} was replaced while it was opened.`, "Repeat the call.");
   if (code === "REFMCP_LINKED")
     return make(
       "denied",
-      `Beside ${file} there is a link where SQLite keeps its own files (${said}).`,
-      "It would lead out of the database; remove it.",
+      `A symlink is where SQLite keeps its own files for ${file} (${said}).`,
+      "Remove it: it could lead outside the allowed directories.",
     );
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return make(
-      "unavailable",
-      `Another process holds the lock of ${file}.`,
-      "Repeat the call a little later.",
-    );
+    return make("unavailable", `Another process has locked ${file}.`, "Try again shortly.");
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
     return make(
       "unavailable",
-      `${file} is no SQLite database, or it is damaged (${said}).`,
+      `${file} is not a SQLite database, or it is damaged (${said}).`,
       "Nothing was changed. Try sqlite3 FILE .recover, or a backup.",
     );
   if (code === "SQLITE_READONLY_ROLLBACK")
     return make(
       "unavailable",
-      `${file} has the journal of a change that was cut off, and this handle may not roll it back.`,
-      "Open it once with a program that may write, for example sqlite3 FILE 'SELECT 1 FROM sqlite_schema'.",
+      `${file} has the journal of an interrupted change, which a read-only connection can't roll back.`,
+      "Open it once with write access, for example: sqlite3 FILE 'SELECT 1 FROM sqlite_schema'.",
     );
   if (/^SQLITE_READONLY_(DIRECTORY|CANTINIT|CANTLOCK)$/.test(code))
     return make(
       "denied",
-      `${file} is in journal mode WAL, for which SQLite makes files beside it, and its folder cannot be written (${code}).`,
-      "Nothing was changed. Copy it to a folder that can be written, or have its owner run PRAGMA journal_mode=DELETE.",
+      `${file} is in WAL mode, which needs files next to it, and its folder is not writable (${code}).`,
+      "Nothing was changed. Copy it to a writable folder, or ask its owner to run PRAGMA journal_mode=DELETE.",
     );
   if (/^SQLITE_READONLY/.test(code))
     return make(
@@ -54,8 +50,8 @@ export function explained({ message, code = "", at, line }: Failure, file: strin
   if (/^SQLITE_CANTOPEN/.test(code))
     return make(
       "unavailable",
-      `${file} cannot be opened (${code}).`,
-      "Check that the file and its folder can be read.",
+      `${file} can't be opened (${code}).`,
+      "Check that the file and its folder are readable.",
     );
   if (/^SQLITE_(FULL|IOERR|NOMEM|TOOBIG)/.test(code))
     return make("too_large", `${said} (${code}).`, "Nothing was changed. Ask for less at once.");
@@ -66,7 +62,7 @@ export function explained({ message, code = "", at, line }: Failure, file: strin
       "Nothing was changed. describe_table shows keys and constraints.",
     );
   if (/^no such (table|column|function)/.test(message))
-    return make("not_found", `${said}.`, "list_tables and describe_table show what there is.");
+    return make("not_found", `${said}.`, "Call list_tables or describe_table for the names.");
   return make(
     "invalid",
     `${said}${code === "" ? "" : ` (${code})`}.`,

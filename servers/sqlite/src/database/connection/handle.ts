@@ -28,7 +28,7 @@ export function openWriting(sqlite: Sqlite, place: Place): Database.Database {
   return database;
 }
 
-/** Files that SQLite makes beside a database, reads, writes and deletes. */
+/** Files that SQLite creates next to a database, reads, writes and deletes. */
 export const COMPANIONS = ["-journal", "-wal", "-shm"];
 
 function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Database {

@@ -6,7 +6,7 @@ import type { Job, Progress, Reply } from "./protocol.ts";
 
 /**
  * Watches this process from a thread: the main one cannot, as long as SQLite runs. It ends the process where it needs too
- * much memory, saying so on stderr, which the server reads; and where the server is gone, since nobody would stop it then.
+ * much memory, saying so on stderr, which the server reads; and where the server has died, since nobody would stop it then.
  */
 const WATCHDOG = `
 const { writeSync } = require("node:fs");
@@ -47,7 +47,7 @@ function serve(executor: Executor): void {
   send({ ready: true });
 }
 
-// The server is gone: nobody needs this process.
+// The server has ended.
 process.on("disconnect", () => process.exit());
 try {
   serve(new Executor(await loadSqlite()));

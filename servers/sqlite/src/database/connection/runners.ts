@@ -183,14 +183,14 @@ export class Runners {
     signal.throwIfAborted();
     if (isLate)
       throw new ToolError("timeout", `The statement was stopped after ${timeoutMs} ms; it changed nothing.`, {
-        hint: "Narrow it, look at it with explain_query, or have --query-timeout-ms raised.",
+        hint: "Narrow it, check it with explain_query, or ask the user to raise --query-timeout-ms.",
       });
     if (runner.said.includes("refmcp: memory"))
       throw new ToolError(
         "too_large",
         `The statement needed more than ${this.#options.memory} MB and was stopped.`,
         {
-          hint: "Ask for less at once (substr, LIMIT, no large randomblob or printf), or have --max-memory-mb raised.",
+          hint: "Ask for less at once (substr, LIMIT, no large randomblob or printf), or ask the user to raise --max-memory-mb.",
         },
       );
     throw new ToolError("unavailable", "The process that ran the statement ended.", {
@@ -251,7 +251,7 @@ export class Runners {
     return runner;
   }
 
-  /** Ends all of them, also in the middle of a job: what it wrote is taken back by the next one that opens the file. */
+  /** Ends all of them, also in the middle of a job: the next one that opens the file rolls back what it wrote. */
   close(): void {
     this.#closed = true;
     for (const runner of this.#all) runner.kill();

@@ -3,7 +3,7 @@ import { type Statement, statementOf } from "@refmcp/sql";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
-/** PRAGMAs that only tell something; none of them takes a value that is kept. */
+/** PRAGMAs that only report something; none of them changes a setting. */
 const TELLING: ReadonlySet<string> = new Set(
   [
     "application_id collation_list compile_options data_version database_list encoding foreign_key_check",
@@ -40,8 +40,8 @@ function passPragma(statement: Statement): void {
   const name = words[at] ?? "";
   const rest = words.slice(at + 1).filter((word) => word !== ";");
   if (TELLING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
-  throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not run in this form.`, {
-    hint: `These are, and set nothing: ${[...TELLING].join(", ")}.`,
+  throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`, {
+    hint: `Allowed, since they change nothing: ${[...TELLING].join(", ")}.`,
   });
 }
 
@@ -84,11 +84,11 @@ function single(sql: string): Statement {
     });
   const statement = statementOf(sql);
   if (statement.count === 1) return statement;
-  throw new ToolError("invalid", `The text holds ${statement.count} statements; one is run.`, {
+  throw new ToolError("invalid", `The text has ${statement.count} statements; only one can be run.`, {
     hint:
       statement.count === 0
-        ? "Give one SQL statement."
-        : "Call once for each; run_transaction takes several changes.",
+        ? "Pass one SQL statement."
+        : "Call once for each, or use run_transaction for several changes.",
   });
 }
 
@@ -104,7 +104,7 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
     const question = near === undefined ? "" : ` Did you mean ${near}?`;
     return new ToolError(
       "invalid",
-      `${JSON.stringify(oneLine(first.slice(0, 40)))} does not begin an SQL statement.${question}`,
+      `${JSON.stringify(oneLine(first.slice(0, 40)))} does not start an SQL statement.${question}`,
       {
         hint: allowed,
       },
@@ -113,7 +113,7 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
   const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
   return new ToolError(
     "denied",
-    `A statement that begins with ${JSON.stringify(oneLine(begin))} is not run here. ${allowed}`,
+    `A statement that begins with ${JSON.stringify(oneLine(begin))} is not allowed here. ${allowed}`,
     { hint },
   );
 }

@@ -39,7 +39,7 @@ function numberOf(value: number, where: string): bigint | number {
   if (Number.isFinite(value) && !Number.isInteger(value)) return value;
   throw new ToolError(
     "invalid",
-    `${where} is an integer outside ±(2^53 - 1), whose digits JSON numbers do not keep.`,
+    `${where} is an integer outside ±(2^53 - 1), which JSON numbers can't represent exactly.`,
     {
       hint: 'Pass it as text and write CAST(? AS INTEGER), or CAST(? AS REAL): "9223372036854775807", "1e300".',
     },
@@ -50,8 +50,8 @@ function bytesOf(base64: string, where: string): Buffer {
   const bytes = Buffer.from(base64, "base64");
   const plain = (text: string) => text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
   if (plain(bytes.toString("base64")) === plain(base64)) return bytes;
-  throw new ToolError("invalid", `${where} holds base64 that cannot be decoded.`, {
-    hint: "Give the bytes as base64 (RFC 4648) without line breaks.",
+  throw new ToolError("invalid", `${where} is not valid base64.`, {
+    hint: "Encode the bytes as base64 (RFC 4648) without line breaks.",
   });
 }
 

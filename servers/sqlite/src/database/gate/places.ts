@@ -48,7 +48,7 @@ export function arranged(
   }
   if (anonymous > 0)
     throw new ToolError("invalid", "The statement mixes ? with named parameters.", {
-      hint: "Use one of both.",
+      hint: "Use one or the other.",
     });
   if (named.every((name) => /^\d+$/.test(name))) {
     const most = Math.max(...named.map(Number));
@@ -95,7 +95,7 @@ export function nullsFor(sql: string): null[] {
 function mismatch(wanted: string, given: number, how: string): ToolError {
   return new ToolError(
     "invalid",
-    `The statement takes ${wanted} ${wanted === "1" ? "value" : "values"}, and params has ${given}.`,
+    `The statement takes ${wanted} ${wanted === "1" ? "value" : "values"}, but params has ${given}.`,
     {
       hint: `Pass ${how}.`,
     },

@@ -19,9 +19,9 @@ interface Large {
 }
 
 /**
- * Gives large blobs of an answer the URI under which they can be read. A result tells of which column a value comes, but
- * not of which row: where the row's INTEGER PRIMARY KEY stands beside it, its blob is compared, so that a join of a table
- * with itself cannot give the URI of another row.
+ * Adds to large blobs of an answer the URI under which they can be read. A result says which column a value comes from, but
+ * not which row: where the row's INTEGER PRIMARY KEY is also selected, its blob is compared, so that a join of a table with
+ * itself can't return the URI of another row.
  */
 export class BlobUris {
   readonly #database: Database.Database;

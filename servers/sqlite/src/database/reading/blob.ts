@@ -42,9 +42,9 @@ export async function readCell(
   const names = columns.map((one) => text(one.name));
   const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
   if (found === undefined)
-    throw withNear("column", column, names, `describe_table shows the columns of ${name}.`);
+    throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`);
   if (!/^-?\d{1,19}$/.test(rowId))
-    throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is no rowid.`, {
+    throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is not a rowid.`, {
       hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",
     });
   const cell = quoteIdentifier(found);
@@ -63,7 +63,7 @@ export async function readCell(
     );
   if (typeof row.value === "string") return { text: row.value, mimeType: "text/plain" };
   if (!(row.value instanceof Uint8Array))
-    throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, no blob and no text.`, {
+    throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, neither a blob nor text.`, {
       hint: "read_query shows it.",
     });
   const beginning = Buffer.from(row.value.subarray(0, 16)).toString("hex");

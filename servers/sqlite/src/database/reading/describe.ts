@@ -36,7 +36,7 @@ export async function describeTable(
 ) {
   const found = await tableFound(databases, database, name, signal);
   const notices: string[] = [];
-  /** What a broken or endless view refuses is told, not thrown. */
+  /** What fails for a broken or endless view becomes a notice. */
   const attempt = async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
     try {
       return await work();

@@ -46,5 +46,5 @@ export async function tableFound(
   const found = tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (found !== undefined) return found;
   const names = tables.map((table) => table.name);
-  throw withNear("table", name, names, "list_tables shows what there is.");
+  throw withNear("table", name, names, "Call list_tables for the names.");
 }

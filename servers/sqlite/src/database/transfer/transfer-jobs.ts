@@ -79,7 +79,7 @@ function jsonValue(value: unknown): unknown {
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
-/** Records into a table, in one transaction: it ends with `close`, or with the process and is taken back then. */
+/** Records into a table, in one transaction: `close` ends it; where the process ends first, SQLite rolls it back. */
 export class RowsIn {
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<unknown[]>;

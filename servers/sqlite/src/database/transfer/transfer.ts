@@ -37,7 +37,7 @@ export async function exportRows(
 ): Promise<NewFile & { rows: number }> {
   passReading(sql);
   if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
-    throw new ToolError("denied", `${JSON.stringify(path)} is a name that SQLite gives to its own files.`, {
+    throw new ToolError("denied", `${JSON.stringify(path)} is a name that SQLite uses for its own files.`, {
       hint: "A file there could be taken for part of a database; choose another name.",
     });
   const place = await databases.place(database);
@@ -159,7 +159,7 @@ async function tableOf(
       "table",
       table,
       names,
-      "Make it first with create_table; list_tables shows what there is.",
+      "Create it first with create_table, or call list_tables for the names.",
     );
   return { name, columns: await tableColumns(databases, database, name, signal) };
 }

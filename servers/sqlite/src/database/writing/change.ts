@@ -9,7 +9,7 @@ type WriteJob = Extract<Job, { op: "write" }>;
  * Runs the statements in one transaction. It commits where what is lost is what was agreed to, and takes everything
  * back otherwise.
  *
- * @param progress tells which statement threw
+ * @param progress which statement threw
  */
 export function change(database: Database.Database, job: WriteJob, progress: Progress): WriteAnswer {
   const changes: number[] = [];
@@ -45,7 +45,7 @@ function run(
   watch: LossWatch,
   room: { at: number; bytes: number },
 ): { changed: number; returned: Returned | undefined } {
-  // First of all: what is no statement ends here, before its names are used.
+  // First, so that invalid SQL ends here, before its names are used.
   const statement = database.prepare<unknown[], unknown[]>(given.sql);
   const before = watch.before(given);
   const total = totalOf(database);
