@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/core/answer";
+import { cursorsOf, fitting, JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
@@ -58,11 +58,8 @@ export default tool({
     );
     const shown = objects.slice(0, fitting(objects, call.budget - 500));
     const last = shown.at(-1);
-    return {
-      objects: shown,
-      ...(last !== undefined && (more || shown.length < objects.length)
-        ? { next_cursor: cursors.encode([last.schema, last.kind, last.name]) }
-        : {}),
-    };
+    const isMore = last !== undefined && (more || shown.length < objects.length);
+    const next_cursor = isMore ? cursors.encode([last.schema, last.kind, last.name]) : undefined;
+    return new JsonText(JSON.stringify({ objects: shown, next_cursor }));
   },
 });
