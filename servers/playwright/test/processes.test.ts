@@ -161,7 +161,7 @@ it("the server's own process never loads Playwright", async () => {
   );
   expect((await call("pw_inspect_page", {})).isError).toBe(false);
   expect((await call("pw_export_spec", { ...checks, device: "iPhone 15" })).text).toContain(
-    '"isMobile":true',
+    '...devices["iPhone 15"]',
   );
   const pids = (await readFile(log, "utf8"))
     .trim()

@@ -11,13 +11,16 @@ describe("pw_export_spec", () => {
     const { text } = await talk.good("pw_export_spec", {
       title: "a `title` with 'quotes' and \\ slashes",
       url: "http://localhost:3000/docs",
-      device: "iPhone 15",
+      device: "iPhone 15 + dark",
       steps: ["fill label 'Password' with secret 'PASSWORD'", "click button 'Go'"],
       assertions: ["h1 contains 'Docs'"],
     });
     expect(text).toContain('from "@playwright/test"');
     expect(text).toContain("PW_SECRET_PASSWORD");
-    expect(text).toMatch(/test\.use\(\{.*"isMobile":true/);
+    expect(text).toContain('import { devices, expect, test } from "@playwright/test";');
+    expect(text).toContain(
+      'test.use({ ...devices["iPhone 15"], defaultBrowserType: "chromium", colorScheme: "dark" });',
+    );
     expect(text).toContain('await expect(page.locator("h1")).toContainText("Docs");');
     expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });

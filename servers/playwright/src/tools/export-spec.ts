@@ -6,7 +6,7 @@ export default tool({
   name: "pw_export_spec",
   title: "Export a spec",
   description:
-    "Write steps and assertions as a Playwright spec (.spec.ts). It answers the code and runs nothing.",
+    "Write steps and assertions as a Playwright spec (.spec.ts). Returns the code and runs nothing.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
@@ -18,6 +18,6 @@ export default tool({
   }),
   async run({ device, ...request }, { drivers }, call) {
     const [chosen] = device === undefined ? [] : await drivers.devices([device]);
-    return exportSpec({ ...request, use: chosen?.options }, call.budget);
+    return exportSpec({ ...request, device: chosen }, call.budget);
   },
 });

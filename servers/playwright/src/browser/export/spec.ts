@@ -5,6 +5,7 @@ import { contextOptionsOf, isLate } from "../language/plan.ts";
 import { checksOf, parseScript, type Script } from "../language/script.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import { refusedUrl } from "../network/refusal.ts";
+import type { Device } from "../run/devices.ts";
 import { assertionLines, type Needs, type Spec } from "./checks.ts";
 import { js } from "./print.ts";
 import { actionLines, statePath } from "./steps.ts";
@@ -14,8 +15,7 @@ export interface ExportRequest {
   readonly url: string;
   readonly steps: readonly string[];
   readonly assertions: readonly string[];
-  /** The context's options of a device. */
-  readonly use: BrowserContextOptions | undefined;
+  readonly device: Pick<Device, "descriptors" | "others"> | undefined;
 }
 
 /** Collectors that stand before the first page is opened, where a check needs what they collect. */
@@ -102,7 +102,7 @@ const SETTLED = [
  * @throws ToolError `invalid` for sentences that cannot be read, `denied` for a URL that no run goes to.
  */
 export function exportSpec(
-  { title, url, steps, assertions, use }: ExportRequest,
+  { title, url, steps, assertions, device }: ExportRequest,
   budget = Number.POSITIVE_INFINITY,
 ): string {
   const parsed = parseTargetUrl(url);
@@ -115,8 +115,11 @@ export function exportSpec(
   const states = before.flatMap(({ action }) =>
     action.kind === "use state" ? [statePath(action.name)] : [],
   );
+  const descriptors = device?.descriptors ?? [];
   const used = {
-    ...use,
+    // The run was in Chromium; a project of the configuration may choose another browser.
+    ...(descriptors.length === 0 ? {} : { defaultBrowserType: "chromium" }),
+    ...device?.others,
     ...contextOptionsOf(script.steps),
     ...(states[0] === undefined ? {} : { storageState: states[0] }),
   };
@@ -133,15 +136,16 @@ export function exportSpec(
     .map((line) => (isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line));
   const types = [
     needs.has("dialogs") ? "type Dialog, " : "",
+
     needs.has("settled") ? "type Page, " : "",
     needs.has("requests") ? "type Request, " : "",
   ].join("");
   const code = [
-    `import { expect, ${types}test } from "@playwright/test";`,
+    `import { ${descriptors.length > 0 ? "devices, " : ""}expect, ${types}test } from "@playwright/test";`,
     ...(needs.has("axe") ? ["// npm install -D axe-core", 'import axe from "axe-core";'] : []),
     "",
     ...(needs.has("settled") ? SETTLED : []),
-    ...(Object.keys(used).length === 0 ? [] : [`test.use(${JSON.stringify(testOptions(used))});`, ""]),
+    ...useLines(descriptors, testOptions(used)),
     `test(${js(title)}, async ({ page }) => {`,
     ...[...collectors, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
     "});",
@@ -155,6 +159,14 @@ export function exportSpec(
       hint: "Export it as several tests with fewer steps and assertions each.",
     },
   );
+}
+
+function useLines(descriptors: readonly string[], options: object): string[] {
+  const all = [
+    ...descriptors.map((name) => `...devices[${js(name)}]`),
+    ...Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
+  ];
+  return all.length === 0 ? [] : [`test.use({ ${all.join(", ")} });`, ""];
 }
 
 /** Options as `test.use` takes them: these two are options of the context only. */

@@ -9,6 +9,8 @@ export interface TestContext {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
+  /** Makes a context for the next run, at a time when this one waits. */
+  prepareNext(): void;
   /** Ends it; one that takes more than two seconds is not waited for, and its browser gets no further run. */
   close(): Promise<void>;
 }
@@ -109,9 +111,11 @@ export class ContextPool {
       const spare = usesSpare ? await this.#takeSpare(browser) : undefined;
       const ready = spare ?? (await this.#make(lease.launched, { ...device.options, ...recording }));
       ready.proxy.guard = guard;
-      // The next run does not wait for this one's end.
-      if (usesSpare) this.#refill(lease.launched);
-      return { ...ready, close: () => this.#close(ready, lease) };
+      return {
+        ...ready,
+        prepareNext: () => this.#refill(lease.launched),
+        close: () => this.#close(ready, lease),
+      };
     } catch (error) {
       await lease.release(!lease.launched.browser.isConnected());
       throw error;

@@ -7,6 +7,9 @@ export interface Device {
   /** As the caller wrote it. */
   readonly name: string;
   readonly options: BrowserContextOptions;
+  /** Its names in Playwright's device list, and what of the options is not theirs, for a spec. */
+  readonly descriptors: readonly string[];
+  readonly others: BrowserContextOptions;
   /** The default one, for which a context stands ready. */
   readonly isDefault: boolean;
 }
@@ -40,18 +43,26 @@ export async function devicesOf(names: readonly string[]): Promise<Device[]> {
 async function deviceOf(name: string): Promise<Device> {
   const parts = name.split("+").map((part) => part.trim());
   const options = await Promise.all(parts.map((part) => partOf(part, name)));
-  const merged = Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options);
-  return { name, options: merged, isDefault: parts.every((part) => part.toLowerCase() === "desktop") };
+  return {
+    name,
+    options: Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options.map((one) => one.options)),
+    descriptors: options.flatMap(({ descriptor }) => descriptor ?? []),
+    others: Object.assign({}, ...options.map((one) => (one.descriptor === undefined ? one.options : {}))),
+    isDefault: parts.every((part) => part.toLowerCase() === "desktop"),
+  };
 }
 
-async function partOf(part: string, name: string): Promise<BrowserContextOptions> {
+async function partOf(
+  part: string,
+  name: string,
+): Promise<{ descriptor?: string; options: BrowserContextOptions }> {
   const mode = MODES[part.toLowerCase()];
-  if (mode !== undefined) return mode;
+  if (mode !== undefined) return { options: mode };
   const size = /^(\d{2,4})\s*x\s*(\d{2,4})$/i.exec(part);
   if (size !== null) {
     const [width, height] = [Number(size[1]), Number(size[2])];
     if (width >= 50 && height >= 50 && width <= 4_000 && height <= 4_000)
-      return { viewport: { width, height } };
+      return { options: { viewport: { width, height } } };
     throw new ToolError(
       "invalid",
       `devices: ${JSON.stringify(name)} is out of range; sizes go from 50x50 to 4000x4000.`,
@@ -61,9 +72,9 @@ async function partOf(part: string, name: string): Promise<BrowserContextOptions
   const known = Object.keys(devices);
   const key = known.find((one) => one.toLowerCase() === part.toLowerCase());
   const found = key === undefined ? undefined : devices[key];
-  if (found !== undefined) {
+  if (found !== undefined && key !== undefined) {
     const { defaultBrowserType: _browser, ...options } = found;
-    return options;
+    return { descriptor: key, options };
   }
   const near = nearest(part, [...known, ...Object.keys(MODES)]);
   throw new ToolError("invalid", `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`, {

@@ -29,6 +29,8 @@ export class Quiet {
     this.#record = record;
     this.deadline = deadline;
     this.#clock = new PageClock(page.context());
+    // While the page is on its way; where it fails, it is tried again.
+    this.#clock.attach(page).catch(() => undefined);
   }
 
   /**
@@ -93,7 +95,8 @@ interface Root {
 /** The clocks of all documents of a run. */
 class PageClock {
   readonly #context: BrowserContext;
-  readonly #sessions = new Map<Page | Frame, CDPSession>();
+  /** With the id of the frame, which lasts longer than its documents. */
+  readonly #sessions = new Map<Page | Frame, Promise<{ session: CDPSession; frameId: string }>>();
   #roots: readonly Root[] = [];
 
   constructor(context: BrowserContext) {
@@ -111,29 +114,34 @@ class PageClock {
   }
 
   async #root(owner: Page | Frame, frame: Frame): Promise<Root | undefined> {
-    let session = this.#sessions.get(owner);
-    if (session === undefined) {
-      try {
-        session = await this.#context.newCDPSession(owner);
-      } catch (error) {
-        // A frame in its parent's process shares the parent's thread and session.
-        if (owner === frame) return undefined;
-        throw error;
-      }
-      this.#sessions.set(owner, session);
-    }
+    let isAttached = false;
     try {
-      const { frameTree } = await session.send("Page.getFrameTree");
+      const { session, frameId } = await this.attach(owner);
+      isAttached = true;
       const { executionContextId: world } = await session.send("Page.createIsolatedWorld", {
-        frameId: frameTree.frame.id,
+        frameId,
         worldName: WORLD,
       });
       return { session, frame, world };
     } catch (error) {
       // The document moved to another process: its session is replaced at the next look.
       this.#sessions.delete(owner);
+      // A frame in its parent's process shares the parent's thread and session.
+      if (owner === frame && !isAttached) return undefined;
       throw error;
     }
+  }
+
+  /** A session for a page, or for a frame in another process. */
+  attach(owner: Page | Frame): Promise<{ session: CDPSession; frameId: string }> {
+    const known = this.#sessions.get(owner);
+    if (known !== undefined) return known;
+    const attaching = this.#context.newCDPSession(owner).then(async (session) => {
+      const { frameTree } = await session.send("Page.getFrameTree");
+      return { session, frameId: frameTree.frame.id };
+    });
+    this.#sessions.set(owner, attaching);
+    return attaching;
   }
 
   /** Lets each document's own timers run for this long, `times` times in a row. */

@@ -135,9 +135,10 @@ async function play(state: State): Promise<DeviceRun> {
   refusalOf(record, opened);
   state.progress(`judging ${wanted.length} assertions`);
   if (failedStep === undefined)
-    await judgeAll(wanted, judgingOf(state), state.outcomes, () =>
-      evidence.photographEarly({ page: record.page, deadline, secretFields }),
-    );
+    await judgeAll(wanted, judgingOf(state), state.outcomes, () => {
+      evidence.photographEarly({ page: record.page, deadline, secretFields });
+      opened.prepareNext();
+    });
   refusalOf(record, opened);
   const { look } = state;
   if (look !== undefined) await quiet.settled();
