@@ -147,27 +147,27 @@ async function measure(report, { folder, browser, url }) {
   const medians = (taken) =>
     Object.fromEntries(Object.entries(taken).map(([name, all]) => [name, median(all)]));
   report({
-    title: "Milliseconds, bytes to the model, runs a second",
+    title: "Milliseconds, bytes to the model, runs per second",
     columns: [
       "",
       "raw Playwright, in process",
-      "@playwright/mcp 0.0.83",
+      `@playwright/mcp ${PEER["@playwright/mcp"]}`,
       "ours",
       "of raw",
       "of @playwright/mcp",
     ],
     rows: [
-      line("from the start to the answer of initialize", medians(initialize)),
-      line("from the start to the first verdict", medians(cold)),
-      line(`the first verdict, asked for ${PAUSE_MS / 1000} s after initialize`, medians(later)),
+      line("from start to the answer of initialize", medians(initialize)),
+      line("from start to the first verdict", medians(cold)),
+      line(`first verdict, requested ${PAUSE_MS / 1000} s after initialize`, medians(later)),
       line("a further verdict", medians(warm)),
       line("bytes of answers for one verdict", bytes),
-      line(`verdicts a second, ${CONTEXTS} at once`, many),
+      line(`verdicts per second, ${CONTEXTS} at once`, many),
       line("memory of server and browser, MB", memory),
     ],
     notes: [
-      "The job: go to a page of 120 sections, see that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp does it in four calls (navigate, snapshot, console messages, screenshot) and leaves the judging to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
-      "Ours does more in a run: a fresh context behind a proxy that checks every address, 100 ms of quiet before it says that there are no errors, a report in a file. @playwright/mcp keeps one context for all calls, so nothing is fresh in its further verdicts. From the start to the first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+      "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
+      "Our run does more: it uses a fresh context behind a proxy that checks every address, waits for 120 ms of the page's own time before it reports that there were no errors, and writes a report. That wait is the same on every machine, so the faster the machine, the larger our share of raw Playwright, which does not wait and can miss a late error. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
     ],
   });
 }

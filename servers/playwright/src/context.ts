@@ -25,8 +25,8 @@ export const devices = sentences.describe('Run on each: "desktop", "iPhone 15", 
 export const evidence = z
   .array(z.enum(EVIDENCE))
   .default(["screenshot"])
-  .describe("What to keep; on_failure: a screenshot only then.");
-export const runId = z.string().describe("run_id of an earlier answer.");
+  .describe("What to keep; on_failure keeps a screenshot only if the test fails.");
+export const runId = z.string().describe("run_id from an earlier answer.");
 
 export const check = z.object({
   name: z.string(),

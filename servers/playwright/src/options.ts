@@ -4,42 +4,43 @@ export const options = defineOptions({
   project: {
     type: "directory",
     heading: "Your tests",
-    description: "The folder of your own Playwright project, whose specs pw_list_specs and pw_run_specs use.",
+    description: "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs.",
   },
   baselineDir: {
     type: "directory",
     heading: "Your tests",
     description:
-      "Where visual baselines lie, best in your repository. Default: baselines in the platform's data directory.",
+      "Where visual baselines are stored, ideally in your repository. Default: baselines in the platform's data directory.",
   },
   outputDir: {
     type: "directory",
     heading: "Your tests",
     description:
-      "Where artifacts of runs are kept: 50 runs, 500 MB, 7 days at most. Default: the platform's cache directory.",
+      "Where artifacts are kept, at most 50 runs, 500 MB and 7 days. Default: the platform's cache directory.",
   },
   executablePath: {
     type: "file",
     heading: "Browser",
-    description: "The browser's program. Default: the first that is found on this machine.",
+    description: "The browser's executable. Default: the first one found on this machine.",
   },
   cdpEndpoint: {
     type: "secret",
     valueName: "URL",
     heading: "Browser",
-    description: "Use a running Chromium at this address of its debugging port.",
+    description: "Connect to a running Chromium by the URL of its debugging port.",
   },
   wsEndpoint: {
     type: "secret",
     valueName: "URL",
     heading: "Browser",
-    description: "Use a remote Playwright server or a grid at this ws:// or wss:// address.",
+    description: "Connect to a remote Playwright server or grid at this ws:// or wss:// URL.",
   },
   sandbox: {
     type: "flag",
     default: true,
     heading: "Browser",
-    description: "Chromium's sandbox; it is always off for root, for whom it does not work.",
+    description:
+      "Use Chromium's sandbox. It is always off when the server runs as root, because it does not work there.",
   },
   concurrency: {
     type: "integer",
@@ -47,18 +48,18 @@ export const options = defineOptions({
     max: 32,
     default: 4,
     heading: "Browser",
-    description: "How many pages are tested at the same time.",
+    description: "How many pages to test at the same time.",
   },
   allowEvaluate: {
     type: "flag",
     heading: "Browser",
     description:
-      "With --toolsets browse, offer pw_browse_evaluate, which runs JavaScript of the model in the page of a session.",
+      "With --toolsets browse, also offer pw_browse_evaluate: the model can run JavaScript in a session's page.",
   },
   ignoreHttpsErrors: {
     type: "flag",
     heading: "Network",
-    description: "Accept certificates that are not trusted, as test servers have them.",
+    description: "Accept untrusted certificates, such as those of test servers.",
   },
   allowHosts: {
     type: "string",
@@ -67,7 +68,7 @@ export const options = defineOptions({
     valueName: "HOST",
     heading: "Network",
     description:
-      "A host that may be tested although its address is private: name, *.name, address, network, each with :port.",
+      "A private host that may be tested: name, *.name, address or network, each optionally with :port.",
   },
   denyHosts: {
     type: "string",
@@ -75,11 +76,11 @@ export const options = defineOptions({
     flag: "deny-host",
     valueName: "HOST",
     heading: "Network",
-    description: "A host that is never reached.",
+    description: "A host that is always blocked.",
   },
   allowPrivate: {
     type: "flag",
     heading: "Network",
-    description: "Every address may be reached, those of private networks and of the cloud's metadata too.",
+    description: "Allow every address, including private networks and cloud metadata services.",
   },
 });

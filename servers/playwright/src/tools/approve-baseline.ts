@@ -6,18 +6,18 @@ export default tool({
   name: "pw_approve_baseline",
   title: "Accept a visual baseline",
   description:
-    "Make what a run saw the picture that later runs are compared with; asks the user. Look at it first with pw_view_artifact.",
+    "Accept a run's screenshot as the visual baseline, after asking the user. Look at it first with pw_view_artifact.",
   effect: "destroy",
   openWorld: false,
   idempotent: true,
   input: z.strictObject({
     run_id: runId,
-    baseline: z.string().describe("Its name in: screenshot matches baseline 'home'."),
+    baseline: z.string().describe("The baseline's name, as in: screenshot matches baseline 'home'."),
     device: z.string().default("desktop").describe("The device of the run."),
   }),
   async run({ run_id: id, baseline, device }, services, call) {
     const ask = (question: string) => call.confirm(question);
     const { path, replaced, from } = await approve(services, { runId: id, baseline, device }, ask);
-    return `${path} is the baseline now, ${replaced ? "replaced by" : "taken from"} ${from}.`;
+    return `${path} is now the baseline, ${replaced ? "replaced by" : "taken from"} ${from}.`;
   },
 });

@@ -8,12 +8,12 @@ export default tool({
   name: "pw_inspect_page",
   title: "Inspect a page",
   description:
-    "Look at a web page, after steps if any: its ARIA snapshot, and targets ready for steps and assertions.",
+    "Look at a web page, after steps if any: returns its ARIA snapshot, and targets ready for steps and assertions.",
   effect: "change",
   openWorld: true,
   input: z.strictObject({
     url: url.optional(),
-    steps: steps.describe("Done first, as in pw_run_test."),
+    steps: steps.describe("Performed first, as in pw_run_test."),
     from: z.string().optional().describe("A saved state's name, or a run_id whose steps are repeated first."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
     limit: fields.limit(60, 500),

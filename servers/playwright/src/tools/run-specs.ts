@@ -8,7 +8,7 @@ export default tool({
   name: "pw_run_specs",
   title: "Run the project's tests",
   description:
-    "Run tests of the user's own Playwright project and answer what failed, with screenshots and traces.",
+    "Run tests of the user's own Playwright project; returns what failed, with screenshots and traces.",
   effect: "change",
   openWorld: true,
   view: "report",
@@ -17,9 +17,9 @@ export default tool({
       .array(z.string())
       .default([])
       .describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
-    grep: z.string().optional().describe("Only titles that match this regular expression."),
-    project: z.string().optional().describe("Only this project of the configuration: chromium."),
-    last_failed: z.boolean().default(false).describe("Only those that failed in the run before."),
+    grep: z.string().optional().describe("Only tests whose titles match this regular expression."),
+    project: z.string().optional().describe("Only this project of the Playwright configuration: chromium."),
+    last_failed: z.boolean().default(false).describe("Only the tests that failed in the previous run."),
   }),
   output: z.object({
     passed: z.boolean(),

@@ -17,7 +17,7 @@ const TEST_MS = 30_000;
 export default tool({
   name: "pw_run_suite",
   title: "Run many tests",
-  description: "Run many page tests side by side, each as in pw_run_test; those that fail keep a screenshot.",
+  description: "Run many page tests in parallel, each as in pw_run_test; failed ones keep a screenshot.",
   effect: "change",
   openWorld: true,
   view: "report",

@@ -19,7 +19,7 @@ export default tool({
   name: "pw_run_test",
   title: "Test a page",
   description:
-    "Test a web page in a real browser: go there, do steps, check assertions, answer a verdict and a screenshot. On an unknown page call pw_inspect_page first.",
+    "Test a web page in a real browser: perform steps, check assertions, return a verdict and a screenshot. On an unknown page, call pw_inspect_page first.",
   effect: "change",
   openWorld: true,
   view: "report",
