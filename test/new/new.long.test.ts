@@ -153,7 +153,7 @@ describe("npm test, of one package", () => {
   });
 
   it("ends with what was skipped and what failed, with file, name and reason, in plain text", async () => {
-    const test = join(clone.root, folder, "src", "broken.test.ts");
+    const test = join(clone.root, folder, "test", "broken.test.ts");
     await writeFile(
       test,
       `import { expect, it } from "vitest";
@@ -165,8 +165,8 @@ it("flies", (context) => context.skip("there is no wing"));
     await rm(test);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✗ servers\/scratch: \d+ passed, 1 failed, 1 skipped \(/m);
-    expect(stdout).toContain(`\n- skipped: ${folder}/src/broken.test.ts: flies: there is no wing\n`);
-    expect(stdout).toContain(`\n✗ ${folder}/src/broken.test.ts: adds\n    expected 2 to be 3`);
+    expect(stdout).toContain(`\n- skipped: ${folder}/test/broken.test.ts: flies: there is no wing\n`);
+    expect(stdout).toContain(`\n✗ ${folder}/test/broken.test.ts: adds\n    expected 2 to be 3`);
     expect(stdout).toMatch(/\n\n\d+ passed, 1 failed, 1 skipped\n$/);
     expect(stdout).not.toContain("\u001b");
   });

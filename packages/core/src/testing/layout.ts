@@ -60,7 +60,8 @@ export function layoutProblems(folder: string): string[] {
     ...namesOf(true)
       .filter((file) => !SOURCE_FILES.includes(file))
       .map(
-        (file) => `src/${file}: move it into the domain folder (src has ${SOURCE_FILES.join(", ")} only).`,
+        (file) =>
+          `src/${file}: move it into ${isTest(file) ? "test" : "the domain folder"} (src has ${SOURCE_FILES.join(", ")} only).`,
       ),
     ...(domains.length === 1
       ? []
