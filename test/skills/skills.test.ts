@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -25,11 +25,11 @@ async function describedBy(server: string): Promise<Described> {
 
 describe.each(SERVERS)("the skills of the %s server", (server) => {
   const folder = join(serverFolder(server), "skills");
-  const names = readdirSync(folder);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
   const texts = names.map((name) => [name, readFileSync(join(folder, name, "SKILL.md"), "utf8")] as const);
 
-  it("are one or two, and go into the package", () => {
-    expect([1, 2]).toContain(names.length);
+  it("are at most two, and go into the package", () => {
+    expect(names.length).toBeLessThanOrEqual(2);
     const { files }: { files: string[] } = JSON.parse(
       readFileSync(join(serverFolder(server), "package.json"), "utf8"),
     );
