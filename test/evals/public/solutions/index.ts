@@ -4,6 +4,7 @@ import { employees } from "./employees.ts";
 import { folders } from "./folders.ts";
 import { lego } from "./lego.ts";
 import { postgres } from "./postgres.ts";
+import { prepared } from "./prepared.ts";
 
 /** Our reference solutions by the task's id. */
 export const solutions: Readonly<Record<string, Solution>> = {
@@ -12,4 +13,5 @@ export const solutions: Readonly<Record<string, Solution>> = {
   ...employees,
   ...lego,
   ...postgres,
+  ...prepared,
 };
