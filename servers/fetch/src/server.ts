@@ -26,6 +26,7 @@ export const server = defineServer({
   ].join("\n"),
   options,
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["fetch"],
   tools,
   resources,

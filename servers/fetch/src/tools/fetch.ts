@@ -11,6 +11,7 @@ export default tool({
     "search a page fetch_find.",
   effect: "read",
   openWorld: true,
+  view: "page",
   input: z.strictObject({
     url,
     max_length: z.int().min(1).max(999_999).default(5_000).describe("Maximum characters."),
