@@ -1,4 +1,5 @@
 // Draws columns of a table as SVG, with the page's own colours.
+import { svg } from "./host.ts";
 import { hasNumbers, numberOf, shown, type Table } from "./table.ts";
 
 export const KINDS = ["bar", "line", "scatter"] as const;
@@ -126,15 +127,4 @@ const numbers = new Intl.NumberFormat(undefined, { notation: "compact", maximumS
 
 function format(value: number): string {
   return numbers.format(value);
-}
-
-function svg<Name extends keyof SVGElementTagNameMap>(
-  name: Name,
-  attributes: Readonly<Record<string, string | number>>,
-  ...children: (Node | string)[]
-): SVGElementTagNameMap[Name] {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  made.append(...children);
-  return made;
 }

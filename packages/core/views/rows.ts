@@ -1,6 +1,7 @@
 // The rows of a query: a grid that sorts, a chart, and the next page.
 import "./view.css";
 import "./sheet.css";
+import "./marks.css";
 import "./rows.css";
 import { chartOf, KINDS, type Kind } from "./chart.ts";
 import { button, plain, toggle } from "./controls.ts";

@@ -29,6 +29,7 @@ export const server = defineServer({
   options,
   directories: {},
   skills: import.meta.url,
+  views: import.meta.url,
   slim: ["search_nodes", "create_entities", "add_observations"],
   tools,
   resources,

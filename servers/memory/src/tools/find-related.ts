@@ -8,6 +8,7 @@ export default tool({
   description:
     "Find entities connected to an entity, nearest first, or with to, the shortest path to another.",
   effect: "read",
+  view: "graph",
   input: z.strictObject({
     name: z.string().describe("Exact name to start from."),
     to: z.string().optional().describe("Exact name at the other end."),

@@ -8,6 +8,7 @@ export default tool({
   description:
     "Read entities by exact name: all observations with date and source (learned; one value if all match), and relations. To find names, call search_nodes.",
   effect: "read",
+  view: "graph",
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names."),
     depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),

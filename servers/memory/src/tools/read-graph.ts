@@ -8,6 +8,7 @@ export default tool({
   description:
     "Read the whole graph if it is small, or pages of names and counts. To search, call search_nodes.",
   effect: "read",
+  view: "graph",
   input: z.strictObject({
     detail: fields.detail.describe("For a large graph: names and counts only, or everything."),
     limit: fields.limit(500, 1_000),

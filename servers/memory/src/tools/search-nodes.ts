@@ -8,6 +8,7 @@ export default tool({
   description:
     "Search names, types and observations, best match first. Not every word has to match: add synonyms (physician doctor GP) and words of the memory's language. Word forms, accents and typos match too. open_nodes returns an entity in full.",
   effect: "read",
+  view: "graph",
   input: z.strictObject({
     query: z.string().max(2_000).describe("A question or words. Empty: the newest."),
     types: z.array(z.string()).min(1).max(20).optional().describe("Only these types."),
