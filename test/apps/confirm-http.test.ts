@@ -55,7 +55,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, f
     const answer = { name: "filesystem_confirm", arguments: { token, accept: true } };
     expect(await bob.callTool(answer)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining("answered before") }],
+      content: [{ text: expect.stringContaining("already answered") }],
     });
     expect(existsSync(join(folder, "a.txt"))).toBe(true);
     // Nor has the other one used it up.

@@ -62,7 +62,7 @@ describe("the confirmation card", () => {
       await client.callTool({ name: "filesystem_confirm", arguments: { token, accept: true } }),
     ).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining("answered before") }],
+      content: [{ text: expect.stringContaining("already answered") }],
     });
     await shown.page.close();
   });

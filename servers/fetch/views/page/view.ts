@@ -1,5 +1,5 @@
 // A fetched page to read: its text, its pieces one after the other, and links that the host opens. Everything is text of somebody
-// else's: it becomes paragraphs, headings and the like, and no markup.
+// else's: it becomes paragraphs and headings, never markup.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
 import { button, plain } from "../../../../packages/core/views/controls.ts";
@@ -19,7 +19,7 @@ interface Piece {
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** The text is one block, what the server says of the piece the next; undefined where the answer is no text. */
+/** The text is one block, what the server says of the piece the next; undefined if the answer is not text. */
 function pieceOf({ content = [] }: ToolResult): Piece | undefined {
   const [text = "", foot] = content.map((block) => block.text ?? "");
   const head = /^Contents of (\S+):\n(?:\[([^\n]*)\]\n\n)?/.exec(text);
