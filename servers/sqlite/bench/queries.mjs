@@ -114,7 +114,7 @@ export async function bench({ report }) {
       ],
       rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, file)), "–", "–"]],
       notes: [
-        "Ours runs each statement in another process, which can be killed; DBHub and the driver alone run it in their own. The memory of ours is that of the server, plus that of the two processes that run statements.",
+        "Ours runs each statement in another process, which can be killed; DBHub and the driver alone run it in their own. Our figure is the memory of the server plus that of the two processes that run statements.",
         "Of select 1, the way to the other process and back takes 0.04 to 0.07 ms, and checking that the file is still the same one 0.03 ms.",
         "DBHub 0.21 is the last one for Node.js 20. The official server is a Python program and not on npm.",
       ],
