@@ -11,7 +11,7 @@ const MANIFEST = {
   license: "MIT",
   engines: { node: ">=20.19" },
   bin: { "refmcp-server-fetch": "dist/bin.js" },
-  files: ["dist", "skills", "THIRD_PARTY_NOTICES"],
+  files: ["dist", "skills", "THIRD_PARTY_NOTICES", "sbom.cdx.json"],
   mcpName: "io.github.refmcp/server-fetch",
 };
 const EMPTY =
