@@ -45,6 +45,7 @@ describe("what pnpm new makes", () => {
       " M docs/hosts.md",
       " M pnpm-lock.yaml",
       "?? .changeset/",
+      "?? docs/options.md",
       "?? docs/tools.md",
       "?? servers/",
     ]);
