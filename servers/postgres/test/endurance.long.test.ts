@@ -115,7 +115,7 @@ describe("large answers", () => {
       sql: "SELECT n FROM numbers ORDER BY n DESC",
       cursor: next_cursor,
     });
-    expect(other).toMatchObject({ isError: true, text: expect.stringMatching(/belongs to another call/) });
+    expect(other).toMatchObject({ isError: true, text: expect.stringMatching(/is from a different call/) });
   });
 });
 
