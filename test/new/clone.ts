@@ -7,9 +7,9 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** What `pnpm new` needs of this workspace: core, what SQL servers share, the scripts and the structural tests, and no server. */
+/** What `pnpm new` needs of this workspace: the packages, the scripts and the structural tests, and no server. */
 const LEFT_OUT =
-  /^(servers|packages\/(?!(?:core|sql)\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+  /^(servers|packages\/(?!(?:core|sql|test-postgres)\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
 /** What the checks of `pnpm new` run, and what the generator of pages reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 
