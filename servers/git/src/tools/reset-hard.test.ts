@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, utimesSync } from "node:fs";
 import { fakeCall } from "@refmcp/core/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
@@ -24,10 +24,17 @@ describe("git_reset_hard", () => {
     const state = () =>
       git("rev-parse", "HEAD") + git("diff") + git("diff", "--cached") + git("for-each-ref");
     const before = state();
+    // A time that git has not seen: it would enter it into the index when it compares.
+    const [unchanged = ""] = git("ls-files")
+      .split("\n")
+      .filter((path) => !git("diff", "HEAD", "--name-only").includes(path));
+    utimesSync(`${sample().root}/${unchanged}`, 1_000, 1_000);
+    const index = read(".git/index");
     expect(
       (await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall({ agrees: false })))).kind,
     ).toBe("denied");
     expect((await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall()))).kind).toBe("denied");
+    expect(read(".git/index") === index).toBe(true);
     expect(state()).toBe(before);
   });
 

@@ -7,7 +7,7 @@ import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, headOf, noCommits } from "../open/revisions.ts";
 import { currentBranch } from "../read/branches.ts";
-import { changesOf } from "../read/changed-files.ts";
+import { uncommittedPaths } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
@@ -29,7 +29,7 @@ export async function resetHard(
   const branch = (await currentBranch(repository)) ?? "the detached HEAD";
   const [lost, changes] = await together([
     commitsOnlyIn(repository, head, [target]),
-    changesOf(repository, ["HEAD"], []).then(({ files }) => files.map(({ path }) => path)),
+    uncommittedPaths(repository),
   ]);
   const operation = await operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
@@ -79,7 +79,7 @@ export async function removeWorktree(
   const added = await git.open(directory, repository.signal);
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = records(await added.output(list, "list the changed files")).map(pathText);
-  const changed = (await changesOf(added, ["HEAD"], [])).files.map((file) => file.path);
+  const changed = await uncommittedPaths(added);
   const lost = [...new Set([...changed, ...touched])].sort();
   await refuseFilters(added, () => pathBytes(added, touched));
   await confirm(

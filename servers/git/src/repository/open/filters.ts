@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import { withIndex } from "../read/changed-files.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
@@ -55,7 +56,10 @@ export async function filterNote(
 /** The files that differ, NUL-terminated, for `refuseFilters`. */
 export async function differing(repository: Repository, ...args: readonly string[]): Promise<Buffer> {
   const plain = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"];
-  const result = await repository.run(["diff", ...plain, "--no-relative", ...args]);
+  const end = args.indexOf("--");
+  const result = await withIndex(repository, end < 0 ? args : args.slice(0, end), (env) =>
+    repository.run(["diff", ...plain, "--no-relative", ...args], { env }),
+  );
   if (result.code !== 0) throw failureOf(result, "compare");
   return result.stdout;
 }

@@ -114,6 +114,13 @@ export async function changesOf(
   return { files: files.filter((file) => !isLeftOut(file)), digest };
 }
 
+/** The paths with uncommitted changes, staged or not. The index is not written. */
+export async function uncommittedPaths(repository: Repository): Promise<string[]> {
+  const head = ["HEAD"];
+  const { files } = await withIndex(repository, head, (env) => changesOf(repository, head, [], env));
+  return files.map(({ path }) => path);
+}
+
 /**
  * Reads `--raw --numstat -z`: first `:modes oids letter NUL path NUL` (two paths for a rename) of each file, then
  * `added TAB deleted TAB path NUL` (for a rename an empty path and two more fields). Unmerged files may come twice.
