@@ -6,197 +6,92 @@ import { ROOT } from "../lib/setup.mjs";
 import { factsOf } from "./compatibility.mjs";
 import { aligned } from "./markdown.mjs";
 
-const OFFICIAL = "official";
-
-/** What is compared: the table's heading (or how it begins), then row and column of our figure and of the peer's. */
-const FIGURES = [
-  {
-    work: "Start, to the first answer (filesystem)",
-    section: "Spawn to first answer",
-    ours: ["filesystem", "median ms"],
-    theirs: ["official filesystem", "median ms"],
-    peer: [OFFICIAL, "filesystem"],
-    unit: "ms",
-  },
-  {
-    work: "Find names in 100,000 files",
-    section: "100,000 files",
-    ours: ["search_files, ours, all files", "median ms"],
-    theirs: ["search_files, official", "median ms"],
-    peer: [OFFICIAL, "filesystem"],
-    unit: "ms",
-  },
-  {
-    work: "Read the first 10 lines of a large file",
-    section: "Files over stdio",
-    ours: ["first 10 lines of 100 MB", "ours ms"],
-    theirs: ["first 10 lines of 100 MB", "official ms"],
-    peer: [OFFICIAL, "filesystem"],
-    unit: "ms",
-  },
-  {
-    work: "Search file contents",
-    section: "100,000 files",
-    ours: ["search_text, ours, all files", "median ms"],
-    theirs: ["content search, ripgrep alone, all files", "median ms"],
-    peer: ["ripgrep, without a server"],
-    unit: "ms",
-  },
-  {
-    work: "Show a commit log of 50 entries",
-    section: "Milliseconds, minimum (median)",
-    ours: ["log, 50 commits", "ours"],
-    theirs: ["log, 50 commits", "peer"],
-    peer: ["@cyanheads/git-mcp-server"],
-    unit: "ms",
-  },
-  {
-    work: "Remember one more thing among 50,000",
-    section: "50,000 entities",
-    ours: ["create one entity, ms", "here"],
-    theirs: ["create one entity, ms", "official"],
-    peer: [OFFICIAL, "memory"],
-    unit: "ms",
-  },
-  {
-    work: "Answer questions about 300 remembered facts",
-    section: "Answer within the first five",
-    ours: ["300 facts, as a person asks (120)", "here", 0],
-    theirs: ["300 facts, as a person asks (120)", "official", 0],
-    peer: [OFFICIAL, "memory"],
-    unit: "of 120",
-    more: true,
-  },
-  {
-    work: "Extract the text of 41 web pages (F1)",
-    section: "Readability's test pages",
-    ours: ["here", "F1"],
-    theirs: ["readability", "F1"],
-    peer: ["readability"],
-    unit: "",
-    more: true,
-  },
-  {
-    work: "The same, against a second extractor",
-    section: "Readability's test pages",
-    ours: ["here", "F1"],
-    theirs: ["defuddle", "F1"],
-    peer: ["defuddle"],
-    unit: "",
-    more: true,
-  },
-  {
-    work: "SQLite: one value",
-    section: "Milliseconds a call (minimum / median)\n",
-    ours: ["select 1", "ours, over stdio"],
-    theirs: ["select 1", "DBHub"],
-    peer: ["DBHub"],
-    unit: "ms",
-  },
-  {
-    work: "PostgreSQL: one value",
-    section: "Milliseconds a call (minimum / median), and resident memory",
-    ours: ["select 1", "ours, over stdio"],
-    theirs: ["select 1", "official"],
-    peer: [OFFICIAL, "postgres"],
-    unit: "ms",
-  },
-  {
-    work: "PostgreSQL: 1,000 rows",
-    section: "Milliseconds a call (minimum / median), and resident memory",
-    ours: ["1,000 rows", "ours, over stdio"],
-    theirs: ["1,000 rows", "official"],
-    peer: [OFFICIAL, "postgres"],
-    unit: "ms",
-  },
-  {
-    work: "Test a page: what the model has to read",
-    section: "Milliseconds, bytes to the model",
-    ours: ["bytes of answers for one verdict", "ours"],
-    theirs: ["bytes of answers for one verdict", "@playwright/mcp"],
-    peer: ["@playwright/mcp"],
-    unit: "bytes",
-  },
-  {
-    work: "Test another page in the same browser",
-    section: "Milliseconds, bytes to the model",
-    ours: ["a further verdict", "ours"],
-    theirs: ["a further verdict", "@playwright/mcp"],
-    peer: ["@playwright/mcp"],
-    unit: "ms",
-  },
-];
+/**
+ * What is compared, a line each: the words for it; the table's heading in the benchmarks; row and column of our figure, then of
+ * the peer's (names may be shortened); the peer; the unit; whether less or more is better.
+ */
+const FIGURES = `
+Start, to the first answer (filesystem) | Spawn to first answer | filesystem | median ms | official filesystem | median ms | official filesystem | ms | less
+Find names in 100,000 files | 100,000 files | search_files, ours, all files | median ms | search_files, official | median ms | official filesystem | ms | less
+Read the first 10 lines of a large file | Files over stdio | first 10 lines of 100 MB | ours ms | first 10 lines of 100 MB | official ms | official filesystem | ms | less
+Search file contents | 100,000 files | search_text, ours, all files | median ms | content search, ripgrep alone, all files | median ms | ripgrep | ms | less
+Show a commit log of 50 entries | Milliseconds, minimum (median) | log, 50 commits | ours | log, 50 commits | peer | @cyanheads/git-mcp-server | ms | less
+Remember one more thing among 50,000 | 50,000 entities | create one entity, ms | here | create one entity, ms | official | official memory | ms | less
+Answer questions about 300 remembered facts | Answer within the first five | 300 facts, as a person asks (120) | here | 300 facts, as a person asks (120) | official | official memory | of 120 | more
+Extract the text of 41 web pages (F1) | Readability's test pages | here | F1 | readability | F1 | readability | | more
+The same, against a second extractor | Readability's test pages | here | F1 | defuddle | F1 | defuddle | | more
+SQLite: one value | Milliseconds a call (minimum / median) | select 1 | ours, over stdio | select 1 | DBHub | DBHub | ms | less
+PostgreSQL: one value | Milliseconds a call (minimum / median), and | select 1 | ours, over stdio | select 1 | official | official postgres | ms | less
+PostgreSQL: 1,000 rows | Milliseconds a call (minimum / median), and | 1,000 rows | ours, over stdio | 1,000 rows | official | official postgres | ms | less
+Test a page: what the model has to read | Milliseconds, bytes to the model | bytes of answers for one verdict | ours | bytes of answers for one verdict | @playwright/mcp | @playwright/mcp | bytes | less
+Test another page in the same browser | Milliseconds, bytes to the model | a further verdict | ours | a further verdict | @playwright/mcp | @playwright/mcp | ms | less
+`;
 
 /**
  * The table; each row says who is better.
  *
- * @throws {Error} where the benchmarks no longer have a figure
+ * @throws {Error} if the benchmarks no longer have a figure
  */
 export async function comparisonPart() {
   const file = join(ROOT, "docs", "benchmarks.md");
   if (!existsSync(file)) return "";
   const page = await readFile(file, "utf8");
   const rows = [];
-  for (const { work, section, ours, theirs, peer, unit, more = false } of FIGURES) {
-    const cells = tableUnder(page, section);
-    const [mine, other] = [ours, theirs].map((where) => figure(cells, where, work));
+  for (const line of FIGURES.trim().split("\n")) {
+    const [work, heading, row, column, theirRow, theirColumn, peer, unit, better] = line
+      .split("|")
+      .map((cell) => cell.trim());
+    const section = from(page, heading);
+    const mine = figure(section, row, column, better);
+    const other = figure(section, theirRow, theirColumn, better);
     const shown = (value) => `${value.toLocaleString("en-US")} ${unit}`.trim();
-    const verdict = more === mine > other ? "better" : "**worse**";
+    const verdict = (better === "more") === mine > other ? "better" : "**worse**";
     rows.push([
       work,
       shown(mine),
       shown(other),
-      await titleOf(peer, from(page, section)),
+      await titleOf(peer, section),
       mine === other ? "equal" : verdict,
     ]);
   }
   const [, date, machine] = /Last run: ([^,]+), (.*)\.$/m.exec(page) ?? [];
-  return `${aligned(["Work", "Here", "There", "Measured against", "Here is"], rows)}\n\nMedians of runs in which both took turns, on ${date} (${machine}).`;
+  return `${aligned(["Work", "Here", "There", "Measured against", "Here is"], rows)}\n\nMedians; in each row both were measured in turn in one run. Last run: ${date}, ${machine}.`;
 }
 
-/** The peer with its version: a name as the benchmarks write it, or the official server of a kind. */
-async function titleOf([name, server], text) {
-  if (name === OFFICIAL) return `official ${server} server ${(await factsOf({ name: server })).version}`;
-  const version = new RegExp(`${name.replaceAll(/[.*+?^$()[\]{}|\\/]/g, "\\$&")} (\\d[\\w.]*\\d)`).exec(
-    text,
-  )?.[1];
-  return version === undefined ? name : `${name} ${version}`;
+/** The peer with its version: the official server of a kind, or a name as the section writes it. */
+async function titleOf(peer, section) {
+  const [, name] = /^official (\w+)$/.exec(peer) ?? [];
+  if (name !== undefined) return `${peer} server ${(await factsOf({ name })).version}`;
+  const version = new RegExp(`${peer.replaceAll(/[.+?^$()\\]/g, "\\$&")} (\\d[\\w.]*\\d)`).exec(section)?.[1];
+  return version === undefined ? peer : `${peer} ${version}`;
 }
 
-/** The page from a heading on. */
+/** The page from a heading on; the whole heading goes before one that only begins so. */
 function from(page, heading) {
-  const start = page.indexOf(`\n### ${heading}`);
+  const exact = page.indexOf(`\n### ${heading}\n`);
+  const start = exact < 0 ? page.indexOf(`\n### ${heading}`) : exact;
   if (start < 0)
     throw new Error(`docs/benchmarks.md has no section "${heading}", which the README compares.`);
   return page.slice(start);
 }
 
-/** The cells of the first table below a heading. */
-function tableUnder(page, heading) {
-  const rows =
-    from(page, heading)
-      .match(/(^\|.*\n)+/m)?.[0]
-      .trim()
-      .split("\n") ?? [];
-  return rows.map((row) =>
-    row
-      .split(/(?<!\\)\|/)
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
-
-/** One figure: by the start of its row's and its column's name; of several in a cell, the last is the median. */
-function figure([columns, , ...rows], [row, column, index = -1], work) {
+/** One figure of a section's first table. Of several in a cell, the last is the median; where more is better, the first counts. */
+function figure(section, row, column, better) {
+  const [columns = [], , ...rows] = (/(^\|.*\n)+/m.exec(section)?.[0] ?? "")
+    .trim()
+    .split("\n")
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
   const at = columns.findIndex((name) => name.startsWith(column));
   const cell = rows.find(([name]) => name.startsWith(row))?.[at];
-  const value = Number(
-    cell
-      ?.split(/ \/ | \(/)
-      .at(index)
-      ?.replaceAll(/[,)]| ?(ms|MB|kB|B)$/g, ""),
-  );
+  const figures = cell?.split(/ \/ | \(/) ?? [];
+  const text = (better === "more" ? figures[0] : figures.at(-1)) ?? "";
+  const value = Number.parseFloat(text.replaceAll(",", ""));
   if (Number.isNaN(value))
-    throw new Error(`docs/benchmarks.md has no figure for "${work}": row ${row}, column ${column}.`);
+    throw new Error(`docs/benchmarks.md has no figure in row "${row}", column "${column}".`);
   return value;
 }
