@@ -96,7 +96,7 @@ async function entry({ name, version, author, repository, ...manifest }, texts) 
   return `${head.join("\n")}\n\n${all.map((text) => text.trim()).join("\n\n")}`;
 }
 
-/** The license of a package whose manifest names none, by its text. @throws {Error} if that is no MIT license. */
+/** The license of a package whose manifest names none, by its text. @throws {Error} if that is not the MIT license. */
 function licenseIn(name, texts) {
   if (texts.some((text) => /^The MIT License/m.test(text))) return "MIT";
   throw new Error(`${name} is in the bundle, and its package.json names no license.`);

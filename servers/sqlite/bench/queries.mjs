@@ -128,7 +128,7 @@ export async function bench({ report }) {
   }
 }
 
-/** Resident memory of DBHub and of a new server of ours after 100 queries, in MB. */
+/** Resident memory of DBHub and of a new process of our server after 100 queries, in MB. */
 async function memories(dbhub, file) {
   const client = new RawClient([process.execPath, BIN, "--db-path", file]);
   await client.initialize();
