@@ -97,7 +97,8 @@ function label({ option, flag, valueName }: OptionEntry): string {
 /** How many values it takes, if several, and in which range. */
 function takes(option: Option): string[] {
   const several = isRepeatable(option) && (splitsAtCommas(option) ? "comma-separated" : "repeatable");
-  return [several, rangeText(option)].filter((fact) => typeof fact === "string");
+  const range = option.type === "integer" ? rangeText(option) : undefined;
+  return [several, range].filter((fact) => typeof fact === "string");
 }
 
 /** The description with range, default and further variables: `… (1 to 10; default 5; also DEPTH)`. */

@@ -51,7 +51,7 @@ describe("defaultText and rangeText", () => {
     [{ type: "secret" }, undefined, undefined],
   ] as const)("%j", (option, preset, range) => {
     expect(defaultText({ ...option, description: "D." })).toBe(preset);
-    expect(rangeText({ ...option, description: "D." })).toBe(range);
+    expect(rangeText({ min: undefined, ...option })).toBe(range);
   });
 });
 

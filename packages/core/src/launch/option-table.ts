@@ -100,10 +100,14 @@ export function defaultText(option: Option): string | undefined {
   return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
 }
 
-/** The range of an integer in words for people, or undefined: `1,000 to 80,000`. */
-export function rangeText(option: Option): string | undefined {
-  if (option.type !== "integer") return undefined;
-  const { min, max } = option;
+/** A range in words for people, or undefined: `1,000 to 80,000`. */
+export function rangeText({
+  min,
+  max,
+}: {
+  min?: number | undefined;
+  max?: number | undefined;
+}): string | undefined {
   if (min !== undefined && max !== undefined) return `${plain(min)} to ${plain(max)}`;
   if (min !== undefined) return `at least ${plain(min)}`;
   return max === undefined ? undefined : `at most ${plain(max)}`;

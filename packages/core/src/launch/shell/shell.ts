@@ -9,7 +9,7 @@ import { isObject } from "../../protocol/messages.ts";
 import { MODERN_VERSIONS } from "../../protocol/revisions.ts";
 import { type ListedTool, META } from "../../protocol/wire.ts";
 import { firstSentence, programName, renderToolTable } from "../help.ts";
-import { serverOptions } from "../option-table.ts";
+import { rangeText, serverOptions } from "../option-table.ts";
 import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
@@ -146,9 +146,12 @@ class ShellClient<Context> {
     const properties = propertiesOf(tool.inputSchema);
     const required = properties.filter((property) => property.required).map(({ name }) => ` --${name} …`);
     const rows = properties.map(({ name, schema, required: must }) => {
-      const facts = [must ? "required" : undefined, choices(schema), presetOf(schema)].filter(
-        (fact) => fact !== undefined,
-      );
+      const facts = [
+        must ? "required" : undefined,
+        choices(schema),
+        rangeOf(schema),
+        presetOf(schema),
+      ].filter((fact) => fact !== undefined);
       return [
         `--${name}`,
         `${schema.description ?? ""}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`,
@@ -235,6 +238,14 @@ function choices({ enum: values, type, items }: Readonly<Record<string, unknown>
   if (Array.isArray(values)) return values.join("|");
   if (type === "array") return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
   return type === "object" ? "JSON" : typeof type === "string" && type !== "string" ? type : undefined;
+}
+
+/** zod gives an integer without bounds those of JavaScript, which say nothing. */
+function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): string | undefined {
+  const [min, max] = [minimum, maximum].map((bound) =>
+    typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined,
+  );
+  return rangeText({ min, max });
 }
 
 function presetOf({ default: preset }: Readonly<Record<string, unknown>>): string | undefined {
