@@ -6,7 +6,7 @@ export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, line count, encoding and hash of a file, directory or symlink, not its content.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory also its file count and total size.",
   effect: "read",
   openWorld: false,
   toolset: "read",

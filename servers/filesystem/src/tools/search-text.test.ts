@@ -4,14 +4,15 @@ import { use } from "../../test/use.ts";
 import searchText from "./search-text.ts";
 
 it("finds lines, files and counts, in all of the first directory by default", async () => {
-  const { files, put, at } = await scratch();
+  const { files, put, root } = await scratch();
+  const note = `Paths are relative to ${root}.`;
   await put("a.ts", "one\nconst needle = 1;\ntwo\nthree\nfour\nfive\nneedle\n[9 lines in 9 files.]\n");
   await put("b.md", "Needle\nneedle\n");
   const search = (args: Partial<Parameters<typeof searchText.run>[0]>) =>
     use(searchText, files, { pattern: "needle", ...args });
   expect(await search({ context: 1 })).toBe(
     [
-      at("a.ts"),
+      "a.ts",
       "1-one",
       "2:const needle = 1;",
       "3-two",
@@ -19,26 +20,36 @@ it("finds lines, files and counts, in all of the first directory by default", as
       "6-five",
       "7:needle",
       "8-[9 lines in 9 files.]",
-      at("b.md"),
+      "b.md",
       "1-Needle",
       "2:needle",
-      "[3 lines in 2 files.]",
+      `[3 lines in 2 files. ${note}]`,
     ].join("\n"),
   );
   const first = String(await search({ limit: 1, mode: "files" }));
-  expect(first).toMatch(/\/a\.ts\n\[3 lines in 2 files\. Continue with cursor="[\w-]+"\.\]$/);
+  expect(first).toMatch(/^a\.ts\n\[3 lines in 2 files\. Continue with cursor="[\w-]+"\. Paths are/);
   const cursor = /cursor="([\w-]+)"/.exec(first)?.[1];
-  expect(await search({ limit: 1, mode: "files", cursor })).toBe(`${at("b.md")}\n[The end.]`);
+  expect(await search({ limit: 1, mode: "files", cursor })).toBe(`b.md\n[The end. ${note}]`);
   expect(await search({ mode: "counts", ignore_case: true })).toBe(
-    `2 ${at("a.ts")}\n2 ${at("b.md")}\n[4 lines in 2 files.]`,
+    `2 a.ts\n2 b.md\n[4 lines in 2 files. ${note}]`,
   );
-  expect(await search({ mode: "files", glob: "*.md" })).toBe(`${at("b.md")}\n[1 line in 1 file.]`);
-  expect(await search({ pattern: "= 1;", literal: true })).toContain("[1 line in 1 file.]");
+  expect(await search({ mode: "files", glob: "*.md" })).toBe(`b.md\n[1 line in 1 file. ${note}]`);
+  expect(await search({ pattern: "= 1;", literal: true })).toContain("[1 line in 1 file. ");
   expect(await search({ pattern: "absent" })).toMatch(
     /^\[0 lines in 0 files\. Ignored files were not searched/,
   );
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
+  await files.close();
+});
+
+it("names files by paths that other tools take, and that no numbered line can look like", async () => {
+  const { files, put } = await scratch();
+  for (const name of ["12:x", "[end]", "~/y", "--", "sub/a.ts"]) await put(name, "needle\n");
+  const found = String(await use(searchText, files, { path: ".", pattern: "needle", mode: "files" }));
+  const names = found.split("\n").slice(0, -1);
+  expect(names).toEqual(["./--", "./12:x", "./[end]", "sub/a.ts", "./~/y"]);
+  for (const path of names) expect((await files.readText(path, { maxChars: 100 })).text).toBe("needle\n");
   await files.close();
 });
 

@@ -35,6 +35,6 @@ export default tool({
       budget: call.budget,
       signal: call.signal,
     });
-    return searchAnswer(found, search.context);
+    return searchAnswer(found, search.context, files.allowedDirectories()[0]?.path);
   },
 });

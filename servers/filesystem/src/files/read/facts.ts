@@ -40,10 +40,10 @@ function shown(part: TextPart): string {
   if (lines === 0) return "The file is empty.";
   const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
   if (missing !== undefined) {
-    const chars = `${missing.exact ? "" : "more than "}${grouped(missing.chars)}`;
+    const chars = `${missing.exact ? "" : "over "}${grouped(missing.chars)}`;
     return part.next === undefined
-      ? `The end of the last line${of}; the first ${chars} characters are not shown.`
-      : `A part of line ${grouped(part.next.offset)}${of}; the last ${chars} characters are not shown.`;
+      ? `End of the last line${of}; ${chars} characters precede it.`
+      : `Part of line ${grouped(part.next.offset)}${of}; ${chars} more characters follow.`;
   }
   if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
   const end = startLine + lines - 1;

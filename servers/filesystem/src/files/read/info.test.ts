@@ -38,7 +38,11 @@ describe("info", () => {
       form: undefined,
       lines: undefined,
     });
-    expect(await files.info(root)).toMatchObject({ type: "directory", path: root });
+    expect(await files.info(root)).toMatchObject({
+      type: "directory",
+      path: root,
+      below: { files: 2, bytes: 10 + PNG.length, isCut: false },
+    });
     await mkdir(join(root, "dir"));
     expect(await files.info(join(root, "dir"))).toMatchObject({ type: "directory", hash: undefined });
   });

@@ -1,7 +1,8 @@
 import type { Stats } from "node:fs";
-import { oneLine, ToolError } from "@refmcp/core/answer";
-import type { GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
+import { grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/core/boundary";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
+import { walk } from "../tree/walk.ts";
 import { Lines } from "./lines.ts";
 import { typeOf } from "./media.ts";
 import { formOf, hashOf, hashOfFile, sourceOf } from "./source.ts";
@@ -9,6 +10,8 @@ import type { TextForm } from "./text-encoding.ts";
 
 /** Files up to this size are hashed for their information, in bytes. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+/** Entries of a directory that are counted; about a second's work. */
+const MAX_COUNTED = 100_000;
 
 export type EntryType = "file" | "directory" | "link" | "fifo" | "socket" | "device";
 
@@ -27,12 +30,30 @@ export interface FileInfo {
   readonly lines: number | undefined;
   /** Of files up to 64 MiB. */
   readonly hash: string | undefined;
+  /** Of directories. */
+  readonly below: DirectorySize | undefined;
   /** Whether its directory may be written. */
   readonly writable: boolean;
 }
 
-/** The facts that only a file's content has. */
-const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined };
+/** The files below a directory, at any depth; symlinks are not followed. */
+export interface DirectorySize {
+  readonly files: number;
+  readonly bytes: number;
+  /** Directories that could not be read. */
+  readonly unreadable: number;
+  /** Whether there are more than 100,000 entries, of which only the first were counted. */
+  readonly isCut: boolean;
+}
+
+/** The facts that only a file's content has, or only a directory. */
+const NO_CONTENT = {
+  mime: undefined,
+  form: undefined,
+  lines: undefined,
+  hash: undefined,
+  below: undefined,
+};
 
 /**
  * Returns what is known about a file, a directory or a link. A link that leads inside is followed; of one that leads
@@ -40,11 +61,11 @@ const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: u
  */
 export async function getInfo(guard: PathGuard, path: string, signal?: AbortSignal): Promise<FileInfo> {
   const place = await placeOf(guard, path);
-  if (place === undefined) return directoryInfo(guard, path, undefined);
+  if (place === undefined) return directoryInfo(guard, path, undefined, signal);
   try {
     const stat = place.stat ?? (await notThere(guard, place.path));
     const link = stat.isSymbolicLink() ? await guard.readLink(place.path) : undefined;
-    if (stat.isDirectory()) return await directoryInfo(guard, place.path, link);
+    if (stat.isDirectory()) return await directoryInfo(guard, place.path, link, signal);
     if (stat.isFile() || link?.inside) return await followed(guard, place.path, link, signal);
     const { writable } = place.parent.directory;
     return { path: place.path, type: typeName(stat), link, stat, ...NO_CONTENT, writable };
@@ -73,7 +94,7 @@ async function followed(
   const directory = await directoryAt(guard, path);
   if (directory !== undefined) {
     await directory.close();
-    return directoryInfo(guard, path, link);
+    return directoryInfo(guard, path, link, signal);
   }
   return withFile(guard, path, async (file) => ({
     path,
@@ -97,13 +118,38 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
       : file.stat.size <= MAX_HASHED_BYTES
         ? await hashOfFile(file, signal)
         : undefined;
-  return { mime, form, lines, hash };
+  return { ...NO_CONTENT, mime, form, lines, hash };
 }
 
-async function directoryInfo(guard: PathGuard, path: string, link: FileInfo["link"]): Promise<FileInfo> {
-  return withDirectory(guard, path, async ({ path, stat, directory: { writable } }) => {
-    return { path, type: "directory", link, stat, ...NO_CONTENT, writable };
+async function directoryInfo(
+  guard: PathGuard,
+  path: string,
+  link: FileInfo["link"],
+  signal: AbortSignal | undefined,
+): Promise<FileInfo> {
+  return withDirectory(guard, path, async (root) => {
+    const { path, stat, directory } = root;
+    const below = await sizeOf(guard, root, signal);
+    return { path, type: "directory", link, stat, ...NO_CONTENT, below, writable: directory.writable };
   });
+}
+
+async function sizeOf(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  signal: AbortSignal | undefined,
+): Promise<DirectorySize> {
+  let [entries, files, bytes] = [0, 0, 0];
+  const { ended, unreadable } = await walk(guard, root, { signal, git: true }, ({ name, type, parent }) => {
+    entries += 1;
+    if (entries > MAX_COUNTED) return "stop";
+    if (type === "file") {
+      files += 1;
+      bytes += parent.stat(name)?.size ?? 0;
+    }
+    return undefined;
+  });
+  return { files, bytes, unreadable, isCut: ended === "stopped" };
 }
 
 /** What a directory entry is, by its stat. */
@@ -123,14 +169,18 @@ export function permissionsOf(stat: Stats): string {
 }
 
 /** One fact a line, `size: 120`; of a link what it leads to, where that is inside. */
-export function infoAnswer({ path, type, link, stat, form, ...info }: FileInfo): string {
+export function infoAnswer({ path, type, link, stat, form, below, ...info }: FileInfo): string {
   const target =
     link === undefined ? undefined : `${oneLine(link.target)}${link.inside ? "" : " (outside, or missing)"}`;
   const facts = {
     path: oneLine(path),
     type,
     link_target: target,
-    size: stat.size,
+    size: below === undefined ? stat.size : undefined,
+    files: below?.files,
+    total_size: below?.bytes,
+    counted: below?.isCut ? `only the first ${grouped(MAX_COUNTED)} entries; there are more` : undefined,
+    unreadable_directories: below?.unreadable || undefined,
     mime: info.mime,
     encoding: form === undefined ? undefined : form.encoding + (form.weak ? " (a guess)" : ""),
     line_endings: form?.eol,

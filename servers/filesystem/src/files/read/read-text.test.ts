@@ -93,7 +93,7 @@ describe("readText", () => {
       missing: { chars: 4000, exact: true },
     });
     expect(factsLine(part)).toMatch(
-      /^\[A part of line 1 of 2; the last 4,000 characters are not shown\. Continue with offset=1 column=1001\. /,
+      /^\[Part of line 1 of 2; 4,000 more characters follow\. Continue with offset=1 column=1001\. /,
     );
     const end = await read(files, path, { maxChars: 1000, tail: 1, offset: undefined });
     expect(end.text).toBe("next\n");
@@ -195,7 +195,7 @@ describe("very large files", () => {
     await writeFile(path, Buffer.alloc(100e6, "abcdefghij"));
     const first = await read(files, path);
     expect(first).toMatchObject({ missing: { exact: false }, next: { offset: 1, column: 20_001 } });
-    expect(factsLine(first)).toContain("more than ");
+    expect(factsLine(first)).toContain("over 4,");
     const deep = await read(files, path, { offset: 1, column: 50_000_002, maxChars: 10 });
     expect(deep.text).toBe("bcdefghija");
     expect((await read(files, path, { tail: 1, maxChars: 12 })).text).toBe("ijabcdefghij");

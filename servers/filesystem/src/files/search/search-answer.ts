@@ -1,3 +1,4 @@
+import { sep } from "node:path";
 import { grouped, oneLine } from "@refmcp/core/answer";
 import { counted } from "../wording.ts";
 import type { FoundLine } from "./line-extract.ts";
@@ -8,14 +9,24 @@ import type { TextFound } from "./search-text.ts";
  * around them as `11-text`, and `--` where lines are left out. In mode `counts` the number of lines is before the path.
  * The last line, in square brackets, is the server's own; since each line of a file begins with its number, no file
  * can hold a line that looks like it.
+ *
+ * @param base the directory that relative paths start from: paths below it are shortened.
  */
-export function searchAnswer({ files, ...facts }: TextFound, context: number): string {
+export function searchAnswer({ files, ...facts }: TextFound, context: number, base = ""): string {
+  const start = base.endsWith(sep) ? base : base + sep;
   const parts = files.map(({ path, lines, matches }) => {
-    const name = oneLine(path);
+    const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
     if (matches !== undefined) return `${name}\n${linesOf(matches, context)}\n`;
     return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
   });
-  return `${parts.join("")}[${factsOf(facts).join(" ")}]`;
+  const isShort = base !== "" && files.some(({ path }) => path.startsWith(start));
+  const note = isShort ? [`Paths are relative to ${oneLine(base)}.`] : [];
+  return `${parts.join("")}[${[...factsOf(facts), ...note].join(" ")}]`;
+}
+
+/** A name that could be taken for a numbered line, one of ours or the home directory begins with `./`. */
+function relativeName(path: string): string {
+  return /^[\d[~-]/.test(path) ? `.${sep}${path}` : path;
 }
 
 function linesOf(matches: readonly FoundLine[], context: number): string {

@@ -21,6 +21,8 @@ export interface WalkOptions {
   readonly budgetMs?: number;
   /** Rules about what is hidden; without them only `.git` is. */
   readonly ignore?: IgnoreScope | undefined;
+  /** Visits `.git`, too. */
+  readonly git?: boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything up to it had been visited. */
   readonly after?: string | undefined;
@@ -125,7 +127,7 @@ class Walker {
   /** Visits entries of `frame` until there is a directory to descend into, a stop, or a reason to look at the clock. */
   #advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
     const { entries, prefix, directory } = frame;
-    const { exclude } = this.#options;
+    const { exclude, git } = this.#options;
     for (let count = 0; count < STRIDE; count++) {
       const entry = entries[frame.next];
       if (entry === undefined) return "done";
@@ -133,7 +135,7 @@ class Walker {
       const { name, type } = entry;
       const path = prefix + name;
       const isDirectory = type === "directory";
-      if (name === ".git" || frame.ignore?.hides(path, name, isDirectory)) {
+      if ((name === ".git" && git !== true) || frame.ignore?.hides(path, name, isDirectory)) {
         this.#hidden += 1;
         continue;
       }
