@@ -6,7 +6,7 @@ import { resourceNotFound } from "../protocol/errors.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { CallToolResult, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
 import { showsCards, VIEW_TYPE } from "./apps-extension.ts";
-import { packageFolder } from "./package-folder.ts";
+import { packageFolder } from "./read-skills.ts";
 import type { Runtime } from "./runtime.ts";
 import { type ApprovedCall, hasCard } from "./tool.ts";
 

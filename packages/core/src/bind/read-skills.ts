@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Skill } from "../define/skill.ts";
-import { packageFolder } from "./package-folder.ts";
+import type { Skill } from "../define/server.ts";
 
 /**
  * Reads the skills of a package: the folders in `skills/` next to its package.json.
@@ -25,4 +24,20 @@ function filesOf(folder: URL): Skill["files"] {
       return { path, text: readFileSync(new URL(encodeURI(path), folder), "utf8") };
     })
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/**
+ * The folder of the package that a module belongs to, whether it runs from its sources or from its bundle.
+ *
+ * @param module its `import.meta.url`.
+ * @throws {Error} if it is not in a package.
+ */
+export function packageFolder(module: string): URL {
+  let folder = new URL(".", module);
+  while (!existsSync(new URL("package.json", folder))) {
+    const parent = new URL("..", folder);
+    if (parent.href === folder.href) throw new Error(`${module} is not in a package.`);
+    folder = parent;
+  }
+  return folder;
 }

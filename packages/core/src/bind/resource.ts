@@ -15,9 +15,8 @@ import type {
 } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { describeError, invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
-import { show } from "../protocol/messages.ts";
+import { asUri, show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
-import { asUri } from "../protocol/uri.ts";
 import type { ReadResourceResult } from "../protocol/wire.ts";
 import { InputRequired } from "./asking.ts";
 import { runHandler } from "./call.ts";

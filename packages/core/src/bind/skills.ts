@@ -1,10 +1,9 @@
 import { crypto } from "../crypto.ts";
 import type { ResourceContents } from "../define/content.ts";
-import type { Skill } from "../define/skill.ts";
+import type { Skill } from "../define/server.ts";
 import { invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
-import { show } from "../protocol/messages.ts";
+import { asUri, show } from "../protocol/messages.ts";
 import type { Handler } from "../protocol/service.ts";
-import { asUri } from "../protocol/uri.ts";
 
 /** The extension that serves skills (SEP-2640). */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

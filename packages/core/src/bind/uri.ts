@@ -1,4 +1,4 @@
-import { MAX_URI_CHARS } from "../protocol/uri.ts";
+import { MAX_URI_CHARS } from "../protocol/messages.ts";
 
 /** Splits URIs by a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
 export interface UriMatcher {

@@ -7,7 +7,7 @@ export {
   describeBound,
 } from "./paths/directories.ts";
 export { type KeyedLock, keyedLock } from "./paths/keyed-lock.ts";
-export { ownDirectory } from "./paths/own-directory.ts";
+export { ownDirectory } from "./paths/opener.ts";
 export { createPathGuard } from "./paths/path-guard.ts";
 export type { ReadHandle } from "./paths/read-handle.ts";
 export { errorCode, systemError } from "./paths/system-error.ts";

@@ -5,7 +5,6 @@ import type { ServerIcon } from "./icon.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 import type { LazyPrompt, Prompt } from "./prompt.ts";
 import type { Resource } from "./resource.ts";
-import type { Skill } from "./skill.ts";
 import type { Awaitable, LazyTool, Tool } from "./tool.ts";
 
 /** What `open` gets to build the server's context from. */
@@ -123,4 +122,12 @@ export function defineServer<Context, const Table extends OptionTable>(
   definition: ServerDefinition<Context, Table>,
 ): ServerDefinition<Context, Table> {
   return definition;
+}
+
+/** The Agent Skills of a package (agentskills.io, "Specification"): folders with a SKILL.md each. */
+export interface Skill {
+  /** The folder's name, which is also the `name` of its frontmatter. */
+  readonly name: string;
+  /** The files of the folder, SKILL.md among them; `path` is below the folder, with `/`. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
 }

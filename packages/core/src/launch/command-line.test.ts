@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { HOST_NAMES } from "../define/common-options.ts";
 import { defineOptions } from "../define/options.ts";
-import { parseCommandLine } from "./command-line.ts";
 import { serverOptions } from "./option-table.ts";
+import { parseCommandLine } from "./prepare.ts";
 import { carryOptions } from "./print-config.ts";
 
 const options = defineOptions({

@@ -1,7 +1,6 @@
 import type { Option, OptionTable } from "../define/options.ts";
 import type { ServerDefinition } from "../define/server.ts";
 import type { Tool } from "../define/tool.ts";
-import { shellWord } from "./config-text.ts";
 import {
   defaultText,
   isRepeatable,
@@ -12,7 +11,7 @@ import {
   variablePrefix,
 } from "./option-table.ts";
 import { splitsAtCommas } from "./option-values.ts";
-import { leftWidth, twoColumns, usableColumns, wrap } from "./text-layout.ts";
+import { leftWidth, shellWord, twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
 /** What the help of a server is made of. */
 export interface HelpFacts

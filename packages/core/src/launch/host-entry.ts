@@ -1,6 +1,5 @@
 import { stringify } from "smol-toml";
 import type { HostName } from "../define/common-options.ts";
-import { type Json, jsonText, shellWord } from "./config-text.ts";
 import {
   type EntryVariables,
   HOSTS,
@@ -10,6 +9,7 @@ import {
   type Launch,
   ordinaryEntry,
 } from "./hosts.ts";
+import { type Json, jsonText, shellWord } from "./text-layout.ts";
 
 /** A variable of the server's environment in a host's entry. */
 export interface HostVariable {

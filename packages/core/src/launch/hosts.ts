@@ -1,5 +1,5 @@
 import type { HostName } from "../define/common-options.ts";
-import type { Json } from "./config-text.ts";
+import type { Json } from "./text-layout.ts";
 
 export interface HostLocation {
   /** `project`: relative to its folder; `user`: for all projects. */

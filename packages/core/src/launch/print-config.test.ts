@@ -1,8 +1,8 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import { parseCommandLine } from "./command-line.ts";
 import { serverOptions } from "./option-table.ts";
+import { parseCommandLine } from "./prepare.ts";
 import { carryOptions, localCommand, renderHostEntry } from "./print-config.ts";
 
 const options = defineOptions({

@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { leftWidth, twoColumns, usableColumns, wrap } from "./text-layout.ts";
+import { jsonText, leftWidth, shellWord, twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
 describe("wrap", () => {
   it.each([
@@ -42,5 +43,52 @@ describe("twoColumns", () => {
         28,
       ),
     ).toEqual(["  -a  first thing to say", "      here", "  --much-too-long", "      second", "  -b"]);
+  });
+});
+
+const AWKWARD = [
+  "",
+  "plain",
+  "C:\\Users\\me\\new",
+  `say "hi"`,
+  "it's",
+  "a b\tc",
+  "line\nbreak\r\n",
+  "\u0000\u0001\u001f\u007f\u0085",
+  "naïve – 文件 😀",
+  "#{[=]}",
+  "'''",
+  `"""`,
+  "$HOME `id` \\",
+];
+
+describe("jsonText", () => {
+  it("round-trips", () => {
+    const value = { args: AWKWARD, nested: { empty: {}, list: [], flag: true, many: [{ a: 1 }, ["x"]] } };
+    expect(JSON.parse(jsonText(value))).toEqual(value);
+  });
+
+  it("keeps a short list on its line", () => {
+    expect(jsonText({ args: ["-y", "x"], env: { A: "1" } })).toBe(
+      '{\n  "args": ["-y", "x"],\n  "env": {\n    "A": "1"\n  }\n}',
+    );
+  });
+
+  it("breaks a list that does not fit", () => {
+    expect(jsonText(["x".repeat(50), "y".repeat(50)]).split("\n")).toHaveLength(4);
+  });
+});
+
+describe("shellWord", () => {
+  it("quotes only what needs it", () => {
+    expect(shellWord("--root=/a/b")).toBe("--root=/a/b");
+    expect(shellWord("~/x")).toBe("'~/x'");
+    expect(shellWord("")).toBe("''");
+  });
+
+  const printable = AWKWARD.filter((text) => !text.includes("\0"));
+  it.each(printable)("passes through a shell unchanged: %j", (text) => {
+    const command = `printf '%s\\0' ${shellWord(text)}`;
+    expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe(`${text}\0`);
   });
 });

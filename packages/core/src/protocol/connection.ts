@@ -1,13 +1,13 @@
 import type { LoggingLevel } from "../define/content.ts";
 import { isLoggingLevel } from "../define/content.ts";
-import { Batch } from "./batch.ts";
 import { EraGate } from "./era.ts";
 import { errorText, internalError, invalidRequest, notJson, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
-import { isRequest, isRequestId, readMessage, show } from "./messages.ts";
+import { asUri, isRequest, isRequestId, readMessage, show } from "./messages.ts";
 import { requestProblem } from "./params.ts";
 import {
   type AskLimit,
+  Batch,
   type Client,
   ClientRequest,
   clientOf,
@@ -17,7 +17,6 @@ import {
 import { agreedRevision, MODERN_VERSIONS, type Revision } from "./revisions.ts";
 import type { Handler, Service } from "./service.ts";
 import { Streams, Watches } from "./subscriptions.ts";
-import { asUri } from "./uri.ts";
 import type {
   ClientCapabilities,
   Message,

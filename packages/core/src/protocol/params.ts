@@ -1,9 +1,8 @@
 import { grouped } from "../answer/budget.ts";
 import { LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
-import { isObject, show } from "./messages.ts";
+import { isObject, MAX_URI_CHARS, show } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
-import { MAX_URI_CHARS } from "./uri.ts";
 import { META, type RequestMessage, type RpcError } from "./wire.ts";
 
 type Era = Revision["era"];

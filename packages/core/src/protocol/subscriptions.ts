@@ -2,9 +2,9 @@ import { ToolError } from "../answer/errors.ts";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
 import type { Shares } from "./load.ts";
+import { asUri } from "./messages.ts";
 import type { ClientRequest } from "./request.ts";
 import { LATER, type Service } from "./service.ts";
-import { asUri } from "./uri.ts";
 import { META } from "./wire.ts";
 
 interface Watch {

@@ -5,15 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnyServer } from "../define/server.ts";
 import { serverOptions } from "../launch/option-table.ts";
 import {
-  type Arguments,
-  type Call,
-  checkAnswer,
-  DEFAULT_BUDGET,
-  expectSnapshot,
-  fail,
-  succeed,
-} from "./answers.ts";
-import {
   type Connected,
   type ConnectOptions,
   connectInMemory,
@@ -25,7 +16,19 @@ import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { problemsOf, tokensOf } from "./portable.ts";
-import { answerSnapshot, surfaceSnapshot, textOf, toolSnapshot } from "./surface.ts";
+import {
+  type Arguments,
+  answerSnapshot,
+  type Call,
+  checkAnswer,
+  DEFAULT_BUDGET,
+  expectSnapshot,
+  fail,
+  succeed,
+  surfaceSnapshot,
+  textOf,
+  toolSnapshot,
+} from "./surface.ts";
 
 /** A small world that a server works on: files, a repository, a database. Every test gets a fresh one. */
 export interface World {

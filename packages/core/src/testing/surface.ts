@@ -5,6 +5,8 @@ import type {
   ResourceTemplateType,
   Tool,
 } from "@modelcontextprotocol/client";
+import { expect } from "vitest";
+import type { Connected } from "./connect.ts";
 
 /** A listed tool as its snapshot: what a client sees, with sorted keys at the top; the icon follows from the annotations. */
 export function toolSnapshot(tool: Tool): string {
@@ -42,4 +44,63 @@ export function textOf(result: CallToolResult): string {
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+export interface Call {
+  readonly name: string;
+  readonly arguments: Arguments;
+}
+
+/** Characters of an answer where the client sets no other budget. */
+export const DEFAULT_BUDGET = 20_000;
+const INTERNAL = /internal error|\bat .*:\d+:\d+/;
+
+/** Expects a good answer: bounded, and structured where the tool has an output. */
+export function checkAnswer(tool: Tool, result: CallToolResult, connected: Connected): void {
+  succeed(tool.name, result, connected);
+  expect(result.content.length, `${tool.name} returned nothing`).toBeGreaterThan(0);
+  expect(
+    textOf(result).length,
+    `${tool.name} goes beyond call.budget: return less, and a next_cursor for the rest`,
+  ).toBeLessThanOrEqual(DEFAULT_BUDGET);
+  if (tool.outputSchema === undefined) expect(result.structuredContent, tool.name).toBeUndefined();
+  else expect(result.structuredContent, tool.name).toBeDefined();
+}
+
+/** Expects that a call did not fail. */
+export function succeed(name: string, result: CallToolResult, connected: Connected): void {
+  noInternalError(name, result, connected);
+  expect(result.isError, `${name} fails with the arguments of test/fixture.ts: ${textOf(result)}`).not.toBe(
+    true,
+  );
+}
+
+/** Expects that a call failed in a way that its caller can act on. */
+export function fail(name: string, result: CallToolResult, connected: Connected): void {
+  noInternalError(name, result, connected);
+  expect(result.isError, `${name} does not fail with the arguments of failures in test/fixture.ts`).toBe(
+    true,
+  );
+  expect(
+    textOf(result).length,
+    `The error of ${name} is too short: say what was wrong with the value, what is allowed and what to do next`,
+  ).toBeGreaterThan(20);
+}
+
+function noInternalError(name: string, result: CallToolResult, { stderr }: Connected): void {
+  if (result.isError !== true || !INTERNAL.test(textOf(result))) return;
+  throw new Error(
+    [
+      `${name} failed with an internal error. Where the caller can do something about it, throw new ToolError(kind, message, { hint }); otherwise correct it:`,
+      stderr() || textOf(result),
+    ].join("\n"),
+  );
+}
+
+/** Compares a text with a file of `test/surface`, which `-u` writes. */
+export async function expectSnapshot(file: string, text: string): Promise<void> {
+  const next =
+    "Read the difference below as a model would. If the change is intended, run: npx vitest run -u test/contract.test.ts";
+  await expect(text, next).toMatchFileSnapshot(file);
 }

@@ -7,7 +7,7 @@ import { type Load, Shares } from "../protocol/load.ts";
 import { outletTo, type Principal } from "../protocol/request.ts";
 import type { Service } from "../protocol/service.ts";
 import { whenExpired } from "./http/auth.ts";
-import { type Answer, refuse } from "./http/errors.ts";
+import { type Answer, refuse } from "./http/reply.ts";
 
 /** The subprotocol that clients ask for. */
 const SUBPROTOCOL = "mcp";

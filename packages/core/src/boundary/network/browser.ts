@@ -2,8 +2,6 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-export { failUnreadableAnswers } from "./unreadable.ts";
-
 /** Where a browser may be. */
 export interface Candidate {
   /** The program, or a channel that Playwright finds itself. */
@@ -143,5 +141,46 @@ function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
       (entry): entry is [string, string] =>
         entry[1] !== undefined && !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
     ),
+  );
+}
+
+/** The client's side of Playwright's connection to itself; it has no public name. */
+interface Connection {
+  dispatch(message: { readonly id?: string }): void;
+  readonly _callbacks: ReadonlyMap<string, { reject(error: unknown): void }>;
+}
+
+const GONE = /was not bound in the connection|^Cannot find (?:parent )?object/;
+const guarded = new WeakSet<object>();
+
+/**
+ * Makes an answer that Playwright cannot read fail its own call. If the answer to a navigation and the end of its
+ * context cross, as when a run is stopped at its deadline, Playwright 1.65 names a response that it has just disposed of.
+ * It then throws in its own message loop, which would end this process, and leaves the call without an answer.
+ *
+ * @param owner any object of Playwright's.
+ */
+export function failUnreadableAnswers(owner: object): void {
+  const connection: unknown = Reflect.get(owner, "_connection");
+  if (!isConnection(connection) || guarded.has(connection)) return;
+  guarded.add(connection);
+  const dispatch = connection.dispatch.bind(connection);
+  connection.dispatch = (message) => {
+    const waiting = message.id === undefined ? undefined : connection._callbacks.get(message.id);
+    try {
+      dispatch(message);
+    } catch (error) {
+      if (!(error instanceof Error && GONE.test(error.message))) throw error;
+      waiting?.reject(error);
+    }
+  };
+}
+
+function isConnection(value: unknown): value is Connection {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof Reflect.get(value, "dispatch") === "function" &&
+    Reflect.get(value, "_callbacks") instanceof Map
   );
 }

@@ -3,17 +3,22 @@ import { access, constants, open, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
-import type { GuardContext } from "./guard-context.ts";
-import { type Identity, isSame } from "./identity.ts";
-import { giveFreeName } from "./no-clobber.ts";
 import { demandWritable, openPlace, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
-import { quote } from "./quote.ts";
 import { placeOf, reach } from "./reach.ts";
 import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
-import { errorCode, isMissing } from "./system-error.ts";
+import { giveFreeName } from "./rename.ts";
+import { errorCode, isMissing, quote } from "./system-error.ts";
 import { copyAttributes, createTemporaryFile } from "./temporary-file.ts";
-import type { GuardedDirectory, GuardedFile, GuardedPlace, WriteOptions } from "./types.ts";
+import {
+  type GuardContext,
+  type GuardedDirectory,
+  type GuardedFile,
+  type GuardedPlace,
+  type Identity,
+  isSame,
+  type WriteOptions,
+} from "./types.ts";
 
 export interface Written {
   readonly created: boolean;

@@ -1,13 +1,11 @@
 import { opendir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { nearest, ToolError } from "../../answer/errors.ts";
-import type { GuardContext } from "./guard-context.ts";
 import { unavailableAround } from "./locate-text.ts";
-import { listed, quote } from "./quote.ts";
 import { type Reach, reach } from "./reach.ts";
 import { gone, leadsOutside } from "./refusals.ts";
-import { errorCode, isMissing, systemError } from "./system-error.ts";
-import type { GuardedDirectory } from "./types.ts";
+import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
+import type { GuardContext, GuardedDirectory } from "./types.ts";
 
 /** How many names of a directory are compared with a missing one. */
 const namesCompared = 5000;

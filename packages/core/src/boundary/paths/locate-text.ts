@@ -1,12 +1,11 @@
 import { lstat, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { type Identity, isSame } from "./identity.ts";
+import { isSpecialPlace } from "./membership.ts";
 import { parsePath, type TextRules } from "./path-text.ts";
 import { foldsCase, isInside, mayBeInside, type Platform } from "./platform.ts";
 import { gone, outside, specialPlace } from "./refusals.ts";
-import { isSpecialPlace } from "./special-places.ts";
-import type { AllowedDirectory, Bound } from "./types.ts";
+import { type AllowedDirectory, type Bound, type Identity, isSame } from "./types.ts";
 
 const platform: Platform = process.platform;
 const rules: TextRules = { platform, home: homedir };

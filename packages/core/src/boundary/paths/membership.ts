@@ -1,5 +1,5 @@
+import { statfsSync } from "node:fs";
 import { isInside, mayBeInside, type Platform } from "./platform.ts";
-import { isSpecialPlace } from "./special-places.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /** Answers, by text, which allowed directory something belongs to. */
@@ -49,4 +49,62 @@ export function membershipOf(bound: Bound, platform: Platform): Membership {
       return around(realPath);
     },
   };
+}
+
+/**
+ * Trees that show processes, devices and kernel state as files. `/proc/self/root` alone would give access to
+ * the whole disk.
+ */
+const places = ["/proc", "/sys", "/dev"];
+
+/** Whether an absolute real path is in a special file system, whatever directory is allowed. */
+export function isSpecialPlace(realPath: string, platform: Platform): boolean {
+  if (platform === "win32" || isInside(realPath, "/dev/shm", platform)) return false;
+  return places.some((place) => isInside(realPath, place, platform));
+}
+
+/** linux/magic.h: file systems without content of the user's, wherever they are mounted. */
+const specialTypes = new Set([
+  0x9fa0, // proc
+  0x62656572, // sysfs
+  0x1cd1, // devpts
+  0x27e0eb, // cgroup
+  0x63677270, // cgroup2
+  0x64626720, // debugfs
+  0x74726163, // tracefs
+  0x73636673, // securityfs
+  0x62656570, // configfs
+  0xcafe4a11, // bpf
+  0x6165676c, // pstore
+  0xde5e81e4, // efivarfs
+  0xf97cff8c, // selinuxfs
+  0x6e736673, // nsfs
+  0x42494e4d, // binfmt_misc
+  0x19800202, // mqueue
+]);
+
+/** File systems on a disk of this machine or in its memory. */
+const localTypes = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x9123683e, // btrfs
+  0x58465342, // xfs
+  0xf2f52010, // f2fs
+  0x2fc12fc1, // zfs
+  0xca451a4e, // bcachefs
+  0x794c7630, // overlayfs
+  0x01021994, // tmpfs
+]);
+
+/** Special: without content of the user's. Local: reading waits for no network and no other program. */
+export type FileSystemKind = "special" | "local" | "other";
+
+/** The kind of the file system that `path` is on; "other" if that is unknown. About a microsecond. */
+export function fileSystemKind(path: string): FileSystemKind {
+  try {
+    const { type } = statfsSync(path);
+    if (specialTypes.has(type)) return "special";
+    return localTypes.has(type) ? "local" : "other";
+  } catch {
+    return "other";
+  }
 }

@@ -2,16 +2,14 @@ import { access, constants, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../../answer/errors.ts";
 import { explain } from "./explain.ts";
-import type { GuardContext } from "./guard-context.ts";
 import { openPlace } from "./places.ts";
 import { isInside } from "./platform.ts";
-import { quote } from "./quote.ts";
 import { changedConcurrently, specialFile } from "./refusals.ts";
 import { type Moved, renameEntry } from "./rename.ts";
-import { errorCode } from "./system-error.ts";
+import { errorCode, quote } from "./system-error.ts";
 import { temporaryName } from "./temporary-file.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
-import type { GuardedPlace } from "./types.ts";
+import type { GuardContext, GuardedPlace } from "./types.ts";
 
 /**
  * Moves the entry at `from` to `to`: atomically if both are on one file system, else by a copy that is

@@ -1,8 +1,7 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from "node:fs";
 import { lstat, realpath, stat as statPath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Identity, isSame } from "./identity.ts";
-import { hasOtherSpelling, type Membership } from "./membership.ts";
+import { fileSystemKind, hasOtherSpelling, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener, openUnlinked } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import {
@@ -13,8 +12,7 @@ import {
   specialFile,
   specialPlace,
 } from "./refusals.ts";
-import { fileSystemKind } from "./special-places.ts";
-import type { AllowedDirectory, Bound } from "./types.ts";
+import { type AllowedDirectory, type Bound, type Identity, isSame } from "./types.ts";
 
 /** Windows has no O_NONBLOCK; nothing there blocks on opening. */
 const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -12,14 +12,12 @@ import {
 import { open as openHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
-import { type Identity, isSame } from "./identity.ts";
-import { hasOtherSpelling, type Membership } from "./membership.ts";
+import { type FileSystemKind, fileSystemKind, hasOtherSpelling, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
 import { isDirectory, isNoDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
-import { type FileSystemKind, fileSystemKind } from "./special-places.ts";
-import type { AllowedDirectory, Bound, GuardedDirectory } from "./types.ts";
+import { type AllowedDirectory, type Bound, type GuardedDirectory, type Identity, isSame } from "./types.ts";
 
 /**
  * open(2), O_PATH: finds a file without opening it. So a FIFO does not block, a device does nothing, and of what

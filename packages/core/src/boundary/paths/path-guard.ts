@@ -2,19 +2,17 @@ import { readlink } from "node:fs/promises";
 import { ToolError } from "../../answer/errors.ts";
 import { writeFileAt } from "./atomic-write.ts";
 import { explain } from "./explain.ts";
-import type { GuardContext } from "./guard-context.ts";
 import { keyedLock } from "./keyed-lock.ts";
 import { locateText } from "./locate-text.ts";
-import { makeDirectories } from "./make-directories.ts";
 import { membershipOf } from "./membership.ts";
 import { moveEntry } from "./move.ts";
 import { portableOpener } from "./opener-portable.ts";
 import { hasProc, procOpener } from "./opener-proc.ts";
-import { openDirectoryAt, openFileAt, openPlace } from "./places.ts";
-import { quote } from "./quote.ts";
+import { makeDirectories, openDirectoryAt, openFileAt, openPlace } from "./places.ts";
 import { reach } from "./reach.ts";
+import { quote } from "./system-error.ts";
 import { copyTree, removeTree } from "./tree.ts";
-import type { Bound, PathGuard } from "./types.ts";
+import type { Bound, GuardContext, PathGuard } from "./types.ts";
 
 /** How a guard proves what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";

@@ -1,7 +1,7 @@
 import type { StatsBase } from "node:fs";
 import { ToolError } from "../../answer/errors.ts";
 import { describeBound } from "./directories.ts";
-import { quote } from "./quote.ts";
+import { quote } from "./system-error.ts";
 import type { AllowedDirectory, Bound } from "./types.ts";
 
 /**

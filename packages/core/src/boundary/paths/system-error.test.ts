@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../../answer/errors.ts";
-import { errorCode, isMissing, systemError } from "./system-error.ts";
+import { errorCode, isMissing, listed, quote, systemError } from "./system-error.ts";
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: internal words, /proc/self/fd/9`), { code });
@@ -52,5 +52,23 @@ describe("systemError", () => {
     expect(isMissing(error)).toBe(true);
     expect(errorCode(new Error("plain"))).toBeUndefined();
     expect(errorCode({ code: "ENOENT" })).toBeUndefined();
+  });
+});
+
+describe("quote", () => {
+  it("keeps a name on one line and truncates it", () => {
+    expect(quote("/a b/é")).toBe('"/a b/é"');
+    expect(quote("a\nError: forged")).toBe('"a\\nError: forged"');
+    expect(quote("x".repeat(10_000))).toBe(`"${"x".repeat(300)}…"`);
+  });
+});
+
+describe("listed", () => {
+  it("is an enumeration with an end", () => {
+    expect(listed([])).toBe("");
+    expect(listed(["a"])).toBe("a");
+    expect(listed(["a", "b"])).toBe("a and b");
+    expect(listed(["a", "b", "c"])).toBe("a, b and c");
+    expect(listed(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
   });
 });

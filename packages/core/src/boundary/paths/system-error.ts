@@ -1,5 +1,5 @@
 import { ToolError } from "../../answer/errors.ts";
-import { quote } from "./quote.ts";
+import { oneLine } from "../../answer/untrusted.ts";
 
 /** The code of an error of the operating system (`ENOENT`), or undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
@@ -83,4 +83,23 @@ export function systemError(error: unknown, path: string): unknown {
     default:
       return say("unavailable", `I/O error on ${name} (${code}).`, "Retry; if it persists, tell the user.");
   }
+}
+
+const longest = 300;
+
+/**
+ * A path or name inside quotes for a message, on one line whatever it contains, truncated after 300
+ * characters.
+ */
+export function quote(text: string): string {
+  return `"${oneLine(text.length > longest ? `${text.slice(0, longest)}…` : text)}"`;
+}
+
+/** `a`, `a and b`, `a, b and c`; with more than `most` items: `a, b and 5 more`. */
+export function listed(items: readonly string[], most = 10): string {
+  const shown = items.slice(0, most);
+  const hidden = items.length - shown.length;
+  if (hidden > 0) return `${shown.join(", ")} and ${hidden} more`;
+  if (shown.length < 2) return shown.join("");
+  return `${shown.slice(0, -1).join(", ")} and ${shown.at(-1) ?? ""}`;
 }

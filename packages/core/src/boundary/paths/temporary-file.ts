@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, readdir, unlink } from "node:fs/promises";
-import { isSame } from "./identity.ts";
 import { openUnlinked } from "./opener.ts";
 import { changedConcurrently } from "./refusals.ts";
-import type { GuardedDirectory } from "./types.ts";
+import { type GuardedDirectory, isSame } from "./types.ts";
 
 /** A new file under a random name, written in full before it is renamed. */
 export interface TemporaryFile {

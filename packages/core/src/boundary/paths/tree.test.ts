@@ -10,9 +10,9 @@ import {
   type Workspace,
 } from "../../../test/fixtures/boundary.ts";
 import { membershipOf } from "./membership.ts";
+import { ownDirectory } from "./opener.ts";
 import { portableOpener } from "./opener-portable.ts";
 import { procOpener } from "./opener-proc.ts";
-import { ownDirectory } from "./own-directory.ts";
 import { copyTree, removeTree, type Spot } from "./tree.ts";
 
 const openers = { proc: procOpener, portable: portableOpener };

@@ -1,4 +1,8 @@
 import type { Stats } from "node:fs";
+import type { KeyedLock } from "./keyed-lock.ts";
+import type { Membership } from "./membership.ts";
+import type { Opener } from "./opener.ts";
+import type { Platform } from "./platform.ts";
 import type { ReadHandle } from "./read-handle.ts";
 import type { CopyTreeOptions, Inventory, Spot } from "./tree.ts";
 
@@ -150,4 +154,24 @@ export interface PathGuard {
   copyTree(from: Spot | GuardedDirectory, to: Spot, options?: CopyTreeOptions): Promise<Inventory>;
   /** Removes an entry with everything below it; links are removed, never followed. */
   removeTree(spot: Spot): Promise<void>;
+}
+
+/** Shared by the guard's operations. */
+export interface GuardContext {
+  readonly bound: Bound;
+  readonly membership: Membership;
+  readonly opener: Opener;
+  readonly platform: Platform;
+  /** Serializes writers of one file in this process; the key is its real path. */
+  readonly writing: KeyedLock;
+}
+
+/** What identifies a file whatever its path: numbers of a `bigint` stat, since inodes may pass 2^53. */
+export interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+export function isSame(a: Identity, b: Identity): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
 }

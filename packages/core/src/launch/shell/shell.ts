@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { listedTools } from "../../bind/listing.ts";
 import type { Runtime } from "../../bind/runtime.ts";
@@ -13,7 +14,6 @@ import { rangeText, serverOptions } from "../option-table.ts";
 import { leftWidth, twoColumns, usableColumns, wrap } from "../text-layout.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
-import { hasTerminal, Terminal } from "./terminal.ts";
 import type { ShellWords } from "./words.ts";
 
 /** Exit codes: the tool or resource answered an error; the command line is wrong; interrupted. */
@@ -255,4 +255,54 @@ function presetOf({ default: preset }: Readonly<Record<string, unknown>>): strin
 function showProgress(method: string, params: object): void {
   if (method !== "notifications/progress" || !process.stderr.isTTY) return;
   if ("message" in params) process.stderr.write(`${params.message}\n`);
+}
+
+/** An answer to a form (MCP, "Elicitation"). */
+export interface FormAnswer {
+  readonly action: "accept" | "decline";
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** Whether somebody sits at a terminal who can be asked. */
+function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Puts questions of tools to the user at the terminal: the message, then a line for each field. */
+class Terminal {
+  #lines: AsyncIterator<string> | undefined;
+
+  async ask(params: unknown): Promise<FormAnswer> {
+    const { message, requestedSchema, url } = Object(params);
+    process.stderr.write(`${message}\n`);
+    if (typeof url === "string") {
+      const answer = await this.#line(`Open ${url} in a browser, then press Enter (n to refuse): `);
+      return { action: answer === undefined || /^no?$/i.test(answer) ? "decline" : "accept" };
+    }
+    const content: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(Object(Object(requestedSchema).properties))) {
+      if (!isObject(field)) continue;
+      const answer = await this.#line(prompt(name, field));
+      if (answer === undefined) return { action: "decline" };
+      if (field.type === "boolean") {
+        if (!/^y(es)?$/i.test(answer)) return { action: "decline" };
+        content[name] = true;
+      } else if (answer !== "") content[name] = field.type === "string" ? answer : Number(answer);
+    }
+    return { action: "accept", content };
+  }
+
+  /** What the user writes; undefined at the end of the input. */
+  async #line(question: string): Promise<string | undefined> {
+    process.stderr.write(question);
+    this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    const { value, done } = await this.#lines.next();
+    return done === true ? undefined : value.trim();
+  }
+}
+
+function prompt(name: string, { type, title, enum: values }: Readonly<Record<string, unknown>>): string {
+  const label = typeof title === "string" ? title : name;
+  if (type === "boolean") return `${label} [y/N] `;
+  return Array.isArray(values) ? `${label} (${values.join(", ")}): ` : `${label}: `;
 }

@@ -8,9 +8,8 @@ import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { Message, RequestMessage } from "../../protocol/wire.ts";
 import { type Body, BodyReader } from "./body.ts";
-import { type Answer, refuse, rpcAnswer } from "./errors.ts";
 import { headerOf, headerProblem, isModern } from "./headers.ts";
-import type { Reply } from "./reply.ts";
+import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 import { StatelessEndpoint } from "./stateless.ts";
 

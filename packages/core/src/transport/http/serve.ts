@@ -5,12 +5,10 @@ import { internalError } from "../../protocol/errors.ts";
 import { Load } from "../../protocol/load.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { WebSocketEndpoint } from "../websocket.ts";
-import { createAccess, PREFLIGHT_HEADERS } from "./access.ts";
-import { createAuthenticator } from "./auth.ts";
+import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
 import { Endpoint } from "./endpoint.ts";
-import { type Answer, jsonAnswer, refuse, rpcAnswer } from "./errors.ts";
 import { listen } from "./listen.ts";
-import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
+import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer, type SlowReaderLimits } from "./reply.ts";
 import type { SessionLimits } from "./sessions.ts";
 import type { HttpSettings } from "./settings.ts";
 

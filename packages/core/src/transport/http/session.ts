@@ -7,9 +7,8 @@ import { agreedRevision, type Revision } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { Message, RequestId } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { type Answer, refuse } from "./errors.ts";
 import type { EventStore } from "./event-store.ts";
-import type { Reply } from "./reply.ts";
+import { type Answer, type Reply, refuse } from "./reply.ts";
 
 /** The stream that a client opens by GET, for what belongs to no request. */
 const STANDALONE = "standalone";

@@ -6,10 +6,9 @@ import type { Principal } from "../../protocol/request.ts";
 import { LEGACY_VERSIONS } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import { CODES, type Message } from "../../protocol/wire.ts";
-import { type Answer, refuse, rpcAnswer } from "./errors.ts";
 import { type EventLimits, EventStores } from "./event-store.ts";
 import { headerOf } from "./headers.ts";
-import type { Reply } from "./reply.ts";
+import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
 import { HttpSession } from "./session.ts";
 
 export interface SessionLimits extends EventLimits {

@@ -8,8 +8,7 @@ import type { Service } from "../../protocol/service.ts";
 import { CODES } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { BodyReader } from "./body.ts";
-import { type Answer, refuse, rpcAnswer } from "./errors.ts";
-import type { Reply } from "./reply.ts";
+import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
 
 interface Stream {
   readonly connection: Connection;

@@ -1,15 +1,14 @@
 import { modernMethods } from "../../protocol/connection.ts";
 import { internalError } from "../../protocol/errors.ts";
 import type { Load } from "../../protocol/load.ts";
+import { asUri } from "../../protocol/messages.ts";
 import { ClientRequest, clientOf, type Outlet, type Principal } from "../../protocol/request.ts";
 import { revisionOf } from "../../protocol/revisions.ts";
 import type { Handler, Service } from "../../protocol/service.ts";
 import { Streams, Watches } from "../../protocol/subscriptions.ts";
-import { asUri } from "../../protocol/uri.ts";
 import { CODES, META, type RequestMessage, type RpcError } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { textAnswer } from "./errors.ts";
-import type { Reply } from "./reply.ts";
+import { type Reply, textAnswer } from "./reply.ts";
 
 /** Serves the modern era: every request is independent, and all share one service. */
 export class StatelessEndpoint {
