@@ -30,7 +30,6 @@ describe("core", () => {
   /** Each may use those before it, also for types. */
   const LAYERS = [
     "crypto.ts",
-    "trace.ts",
     "log.ts",
     "answer",
     "boundary",
