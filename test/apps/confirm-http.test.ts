@@ -32,7 +32,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, f
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A client that shows views, with a bearer token of its own. */
+  /** A client that shows views, with its own bearer token. */
   async function connect(user: string): Promise<Client> {
     const client = new Client(
       { name: "test-host", version: "1" },

@@ -94,7 +94,7 @@ export function useViews(): (
     if (ui === undefined) throw new Error(`${call.name} has no view`);
     const { contents } = await client.readResource({ uri: ui.resourceUri });
     const [html] = contents;
-    if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is no page`);
+    if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is not a page`);
     const shown = [html.text, theme, call.arguments, result].map((value) => JSON.stringify(value));
     await page.evaluate(`showView(${shown.join(", ")})`);
     return { view: page.frameLocator("iframe"), page, asked, loaded };
