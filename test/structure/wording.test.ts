@@ -54,15 +54,6 @@ const NOT_YET = [
   "servers/playwright/",
   "packages/sql/",
   "packages/core/views/",
-  "test/apps/",
-  "README.md",
-  "CONTRIBUTING.md",
-  "AGENTS.md",
-  "docs/tools.md",
-  "docs/troubleshooting.md",
-  "docs/uninstall.md",
-  ".changeset/",
-  ".github/",
 ];
 const FIRST = MARKS.slice(
   0,
