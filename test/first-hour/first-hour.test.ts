@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { isAbsolute, join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SERVERS } from "../servers.ts";
+import { callReadingTool, SERVERS, serverWorld } from "../servers.ts";
 import { type Newcomer, newcomer, type Seen } from "./newcomer.ts";
 
 /** Long enough for an installation on a slow machine; it only ends what hangs. */
@@ -110,7 +111,10 @@ describe("npm start on a fresh clone", () => {
   });
 });
 
-/** What a person gives each server, the first call of a model, and what its answer says. */
+/**
+ * Where a person starts with something else than the fixture of the server's tests: the arguments, the first call of a model,
+ * and what its answer says.
+ */
 const FIRST_CALLS: Readonly<
   Record<string, () => { args: string[]; tool: string; given?: Record<string, unknown>; answer: RegExp }>
 > = {
@@ -119,12 +123,6 @@ const FIRST_CALLS: Readonly<
     tool: "fetch",
     given: { url },
     answer: /Tea is served/,
-  }),
-  filesystem: () => ({
-    args: ["."],
-    tool: "read_text_file",
-    given: { path: "package.json" },
-    answer: /"name": "refmcp"/,
   }),
   git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /"message": ?"clone/ }),
   memory: () => ({ args: [], tool: "memory_stats", answer: /"entities": ?0/ }),
@@ -144,14 +142,7 @@ const FIRST_CALLS: Readonly<
 };
 
 describe.each(SERVERS)("the entry that %s prints for Claude Desktop", (name) => {
-  it("works as printed, started as Claude Desktop does", { timeout: LONG }, async ({ skip }) => {
-    const [line = "", reason] = linesOf(seen, name);
-    if (line.startsWith("–")) skip(reason?.trim());
-    // An empty file is an empty SQLite database.
-    if (name === "sqlite") await writeFile(join(person.clone.root, "tea.db"), "");
-    const first = FIRST_CALLS[name]?.();
-    if (first === undefined) return expect.fail(`FIRST_CALLS has no call of ${name}`);
-    const { args, tool, given = {}, answer } = first;
+  async function start(args: readonly string[], env = {}): Promise<Client> {
     const bin = join("servers", name, "dist", "bin.js");
     const printed = await person.run("node", [bin, ...args, "--print-config", "claude-desktop"]);
     expect(printed.code, printed.stderr).toBe(0);
@@ -159,7 +150,26 @@ describe.each(SERVERS)("the entry that %s prints for Claude Desktop", (name) => 
     if (own === undefined) throw new Error("no entry");
     expect(own.command).toBe(process.execPath);
     expect(isAbsolute(own.args[0] ?? "")).toBe(true);
-    const client = await person.start(own);
+    return person.start({ ...own, env: { ...own.env, ...env } });
+  }
+
+  it("works as printed, started as Claude Desktop does", { timeout: LONG }, async ({ skip }) => {
+    const [line = "", reason] = linesOf(seen, name);
+    if (line.startsWith("–")) skip(reason?.trim());
+    // An empty file is an empty SQLite database.
+    if (name === "sqlite") await writeFile(join(person.clone.root, "tea.db"), "");
+    const first = FIRST_CALLS[name]?.();
+    if (first === undefined) {
+      const world = await serverWorld(name);
+      try {
+        await callReadingTool(await start(world.args, world.env), world);
+      } finally {
+        await world.dispose();
+      }
+      return;
+    }
+    const { args, tool, given = {}, answer } = first;
+    const client = await start(args);
     const { content, isError } = await client.callTool({ name: tool, arguments: given });
     expect(isError, JSON.stringify(content)).not.toBe(true);
     expect(JSON.stringify(content).replaceAll("\\", "")).toMatch(answer);
