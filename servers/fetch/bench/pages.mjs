@@ -1,5 +1,5 @@
-// Pages to Markdown compared with readability and turndown on jsdom, each run in a separate process, and a
-// download compared with the global fetch. Runs alone too, after a build: node servers/fetch/bench/pages.mjs
+// Compares the conversion to Markdown with readability and turndown on jsdom, each in a separate process, and downloads with
+// the global fetch. Also runs on its own after a build: node servers/fetch/bench/pages.mjs
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -16,11 +16,11 @@ const HERE = new URL(".", import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", HERE));
 const RUN = fileURLToPath(new URL("lib/convert-once.mjs", HERE));
 const SIZES = [50_000, 1_000_000, 5_000_000];
-/** Conversions of one process: the best one counts, as the first also loads the code. */
+/** Conversions per process: the best one counts, because the first also loads the code. */
 const RUNS = { 50000: 15, 1000000: 3, 5000000: 2 };
 const MAX_MS = 60_000;
 
-/** A long article with a frame around it, about `bytes` long. */
+/** A long article with navigation around it, about `bytes` long. */
 function page(bytes) {
   const part = (index) =>
     `<h2>Part ${index}</h2><p>The river bends here, and the <a href="/mill/${index}">old mill</a> stands on its bank, <b>grey</b> and quiet, while people of the village pass over the bridge with their carts, number ${index}.</p><ul><li>one</li><li>two</li></ul><pre><code>let x = ${index};</code></pre>`;

@@ -1,6 +1,6 @@
 import type { Task, World } from "@refmcp/core/testing";
 
-/** The address of the world's site, with a path. */
+/** A URL of the world's site. */
 const at = (world: World, path: string): string => `http://${world.args[1]}${path}`;
 
 export const tasks: readonly Task[] = [

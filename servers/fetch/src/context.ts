@@ -1,11 +1,11 @@
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
-import type { Outcome } from "./page/show-many.ts";
+import type { Outcome } from "./page/show.ts";
 import type { Snapshot } from "./page/snapshot.ts";
 import type { Web } from "./page/web.ts";
 
-/** What a tool, resource or prompt gets: the web behind its boundary, and the pages that were fetched. */
+/** What a tool, resource or prompt gets: guarded access to the web, and the pages fetched so far. */
 export type Context = Web;
 
 export const tool = toolFor<Context>();
@@ -26,13 +26,13 @@ export const selector = z
   .optional()
   .describe("Only elements that match this CSS selector.");
 
-/** What hosts show of an image, in bytes. */
+/** The largest image that hosts show, in bytes. */
 const MAX_IMAGE_BYTES = 1_000_000;
 const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /**
- * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, so that nothing
- * in a page can pass for it.
+ * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, so that nothing in a page can
+ * imitate it.
  */
 export function contentOf(shown: Outcome): Content[] {
   switch (shown.kind) {
@@ -53,7 +53,7 @@ export function contentOf(shown: Outcome): Content[] {
   }
 }
 
-/** A picture to look at, or a link with what is known of the file. */
+/** An image, or a link to the file with its type and size. */
 function fileContent({ answer, body, uri }: Snapshot): Content[] {
   const { href } = answer.url;
   const { mimeType } = body;

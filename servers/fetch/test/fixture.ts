@@ -19,8 +19,7 @@ const GUIDE = framed(
 );
 
 /**
- * A small site on loopback that represents the web, one site that must not be reached, and a header that is
- * secret.
+ * A small site on loopback that represents the web, one site that must not be reached, and a secret header.
  */
 export async function world(): Promise<World> {
   const inner = await openSite({ "/": `<p>${SECRET}</p>` }, { address: "127.0.0.1" });
@@ -61,7 +60,7 @@ export async function world(): Promise<World> {
       fetch_many: { urls: [url("/long"), url("/guide")], max_length: 100_000 },
       fetch_find: { url: url("/long"), query: "river", limit: 100, context: 2_000 },
     },
-    // A reading server has nothing to change: the sites that it was sent to are all there is.
+    // The server only reads: nothing else could change.
     fingerprint: async () =>
       createHash("sha256")
         .update(JSON.stringify([site.pages, inner.requests]))

@@ -46,7 +46,7 @@ describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
     ]);
     expect(hostile.text).toContain("NEEDLE");
     expect(other.text).toContain("PLAIN");
-    // Plain text needs none.
+    // Plain text needs no conversion.
     expect(threads).toHaveLength(1);
     expect((await fetched(web, { url: `${lab.origin}/other` })).text).toContain("OTHER");
   });

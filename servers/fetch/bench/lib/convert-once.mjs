@@ -1,4 +1,4 @@
-// One pipeline on one page, some times: prints the best CPU time in ms and the peak memory in MB.
+// Runs one pipeline on one page several times, and prints the best CPU time in ms and the peak memory in MB.
 // node convert-once.mjs here|jsdom FILE RUNS MODULES
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// Pages with the text that a person, or another project, says is their content.
+// Pages whose content was annotated by a person or another project.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -12,7 +12,7 @@ import { gunzipSync } from "node:zlib";
  * @property {string} type what kind of page it is, "article" where the corpus has only those
  */
 
-/** Readability's own test pages: a folder a page, with `source.html` and `expected.html`. */
+/** Readability's own test pages: one folder for each, with `source.html` and `expected.html`. */
 export async function* readabilityPages(folder) {
   for (const name of (await readdir(folder)).sort()) {
     const text = (file) => readFile(join(folder, name, file), "utf8");

@@ -1,4 +1,4 @@
-// A peer's way from HTML to markdown, in a thread: answers each { html, url } with { markdown } or { failed }.
+// A peer's conversion from HTML to Markdown, in a thread: replies to each { html, url } with { markdown } or { failed }.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

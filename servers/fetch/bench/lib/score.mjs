@@ -1,11 +1,10 @@
-// How much of a page's content a text has, and how much else: shingles as in scrapinghub/article-extraction-benchmark,
-// words as in WCXB.
+// Scores a text against a page's content: shingles as in scrapinghub/article-extraction-benchmark, words as in WCXB.
 
 const BLOCKS =
   "p|div|li|ul|ol|dl|dt|dd|h[1-6]|br|hr|tr|td|th|table|section|article|header|footer|figure|figcaption|blockquote|pre";
 
 /**
- * The text that a reader of HTML sees, blocks apart.
+ * The visible text of HTML, with blocks separated.
  *
  * @param {(html: string) => { textContent: string }} parse makes a fragment of HTML
  */

@@ -3,7 +3,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { HttpClient } from "@refmcp/core/http-client";
 import { createUrlGuard, parseHostRule, portOf, type UrlGuard } from "@refmcp/core/url-guard";
 
-/** What the user configured, as the options' table names it. */
+/** The user's options (options.ts). */
 export interface WebOptions {
   readonly allowHost: readonly string[];
   readonly denyHost: readonly string[];
@@ -69,7 +69,7 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
   return [...certificates];
 }
 
-/** The headers for a URL: only those whose host it is. */
+/** The headers for a URL: only those of its host. */
 function headersOf(given: readonly { readonly name: string; readonly value: string }[]) {
   const rules = given.map(({ name, value }) => {
     const colon = value.indexOf(":");

@@ -15,7 +15,7 @@ export interface ConverterOptions {
   readonly heapMb: number;
 }
 
-/** A conversion that was given up, and why: the page is still readable as plain text. */
+/** A failed conversion, and why: the page is still readable as plain text. */
 export interface GivenUp {
   readonly text: string;
   readonly extractor: "tags removed";
@@ -23,24 +23,24 @@ export interface GivenUp {
   readonly needsJavascript: false;
 }
 
-/** The text of a file that is not a page. */
+/** The text of a PDF or an Office document. */
 export interface DocumentText extends Facts {
   readonly text: string;
   /** Pages of a PDF. */
   readonly pages?: number;
 }
 
-/** What the thread is asked, and what it answers. */
+/** Messages to the thread, and its replies. */
 export type Work = { readonly html: ConversionRequest } | DocumentWork;
 export type DocumentWork =
   | { readonly pdf: Uint8Array }
   | { readonly office: Uint8Array; readonly writing: Writing };
-export type Done = { readonly conversion: Conversion } | { readonly document: DocumentText };
-type Reply = Done | { readonly failed: string };
+export type Done = Conversion | DocumentText;
+type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 
 /**
- * Converts pages in a thread with a limit of its memory and time, one after another: no page can hold up the server or
- * fill its memory. What does not end or does not fit is read without any structure, in time that grows with its size only.
+ * Converts pages one at a time in a thread with limited memory and time, so that no page can block the server or exhaust its
+ * memory. A page that exceeds a limit is reduced to plain text in linear time.
  */
 export class Converter {
   readonly #options: ConverterOptions;
@@ -58,9 +58,7 @@ export class Converter {
    */
   async html(request: ConversionRequest, signal: AbortSignal): Promise<Conversion | GivenUp> {
     try {
-      const done = await this.#inTurn({ html: request }, signal);
-      if ("conversion" in done) return done.conversion;
-      throw new Failure("unexpected kind of reply");
+      return await this.#inTurn<Conversion>({ html: request }, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { message: reason } = error;
@@ -71,9 +69,7 @@ export class Converter {
   /** @throws ToolError `unavailable` for what cannot be read; the signal's reason. */
   async document(work: DocumentWork, signal: AbortSignal): Promise<DocumentText> {
     try {
-      const done = await this.#inTurn(work, signal);
-      if ("document" in done) return done.document;
-      throw new Failure("unexpected kind of reply");
+      return await this.#inTurn<DocumentText>(work, signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const what = "pdf" in work ? "PDF" : "document";
@@ -89,13 +85,13 @@ export class Converter {
     await worker?.terminate();
   }
 
-  async #inTurn(work: Work, signal: AbortSignal): Promise<Done> {
-    const turn = this.#last.then(() => this.#run(work, signal));
+  async #inTurn<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
+    const turn = this.#last.then(() => this.#run<Result>(work, signal));
     this.#last = turn.catch(() => undefined);
     return await turn;
   }
 
-  async #run(work: Work, signal: AbortSignal): Promise<Done> {
+  async #run<Result>(work: Work, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     this.#worker ??= this.#start();
     const worker = await this.#worker;
@@ -113,12 +109,12 @@ export class Converter {
           throw tooLarge();
         }),
       ]);
-      const reply: Reply = message;
-      if (!("failed" in reply)) return reply;
+      const reply: Reply<Result> = message;
+      if ("done" in reply) return reply.done;
       throw new Failure(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
     } catch (error) {
       if (error instanceof Failure && error.leavesThread) throw error;
-      // The thread still works on it, or is gone.
+      // The thread is still busy with it, or has ended.
       await this.close();
       deadline.signal.throwIfAborted();
       throw tooLarge();
@@ -143,9 +139,9 @@ export class Converter {
   }
 }
 
-/** Why a conversion was given up. */
+/** Why a conversion failed. */
 class Failure extends Error {
-  /** Whether the thread is as good as before. */
+  /** Whether the thread can be used again. */
   readonly leavesThread: boolean;
 
   constructor(reason: string, leavesThread = false) {

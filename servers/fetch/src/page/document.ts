@@ -3,13 +3,13 @@ import { parseHTML } from "linkedom";
 export type PageDocument = ReturnType<typeof parseHTML>["document"];
 export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>;
 
-/** Elements without text for a reader. Images and formulas stay. */
+/** Elements that have no text for a reader. Images and formulas are kept. */
 const DEAD =
   "script, style, template, noscript, iframe, object, embed, svg, canvas, link, meta, title, base, [hidden], [aria-hidden=true]";
-/** Elements that say themselves that they are around the content. */
+/** Elements and roles that are navigation or otherwise not content. */
 const FRAME =
   "nav, header, footer, aside, dialog, [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], [role=menubar], [role=dialog], [role=alertdialog]";
-/** Words of a class or id that name what is around the content. */
+/** Words in a class or id that mark navigation, ads and similar. */
 const AROUND = new Set(
   (
     "ad ads advert advertisement breadcrumb breadcrumbs consent cookie cookies copyright drawer footer gdpr login " +
@@ -18,16 +18,16 @@ const AROUND = new Set(
     "subscription taboola toc"
   ).split(" "),
 );
-/** What has this share of a page's text is content, whatever its class says. */
+/** An element with at least this share of the page's text is content, whatever its class. */
 const TOO_MUCH = 0.4;
-/** A `main` with less of the page's text, or less text, is not taken for all of the content. */
+/** A `main` with a smaller share of the page's text, or with less text, is not all of the content. */
 const MAIN_SHARE = 0.3;
 const MAIN_CHARS = 200;
 
 /**
- * A page as a document with all its content in one body, as the HTML standard's tree has it: linkedom leaves elements where
- * it finds them, and what is outside the body would be lost. It would also read a CDATA section, which HTML has only in
- * SVG and MathML, to its end. Streamed parts are put where they belong.
+ * Parses a page with all its content in one body, as the HTML standard does: linkedom leaves elements where it finds them, and
+ * content outside the body would be lost. It would also skip CDATA sections, which HTML has only in SVG and MathML. Streamed
+ * parts are moved into place.
  */
 export function parsePage(html: string): PageDocument {
   const content = html.replace(
@@ -35,7 +35,7 @@ export function parsePage(html: string): PageDocument {
     "",
   );
   const { document } = parseHTML(`<!doctype html><html><head></head><body>${content}</body></html>`);
-  // React streams what was not ready as hidden elements at the end, S:1 for the place of the template B:1.
+  // React streams late content as hidden elements at the end: S:1 replaces the template B:1.
   const streamed = html.includes('id="S:') ? document.querySelectorAll('div[hidden][id^="S:"]') : [];
   for (const part of [...streamed]) {
     const place = document.getElementById(part.id.replace("S", "B"));
@@ -45,19 +45,19 @@ export function parsePage(html: string): PageDocument {
   return document;
 }
 
-/** Characters of an element's text, runs of blanks counted once. */
+/** An element's text, with every run of whitespace as one space. */
 export function textOf(element: { textContent: string | null }): string {
   return (element.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Less text than this is next to none. */
+/** A page with fewer characters is almost empty. */
 const NO_TEXT = 250;
 
 /**
- * Removes what no reader sees: programs and styles, and what is hidden by attributes or CSS. If nothing is left,
+ * Removes what a reader does not see: scripts, styles, and elements hidden by attributes or CSS. If nothing is left,
  * `noscript` is read: forums put their posts there for visitors without JavaScript.
  *
- * @returns whether text is left that CSS hides, because the page would be next to nothing without it.
+ * @returns whether text hidden by CSS was kept because the page would be almost empty without it.
  */
 export function removeUnseen(document: PageDocument): boolean {
   const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
@@ -75,9 +75,9 @@ export function removeUnseen(document: PageDocument): boolean {
   return isLeft;
 }
 
-/** CSS longer than this is not looked through. */
+/** Longer CSS is not examined. */
 const MAX_CSS = 200_000;
-/** Rules that hide more of a page than this wait for a program to show it again. */
+/** Rules that hide a larger share of a page are ignored: a script will show it. */
 const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
@@ -89,7 +89,7 @@ function removeHidden(document: PageDocument, isStyled: boolean): boolean {
   let isLeft = false;
   for (const element of hidden) {
     const { length } = textOf(element);
-    // Where hardly anything else is left, a program shows it when the page is ready.
+    // If hardly anything else is left, a script shows it when the page is ready.
     if (length > NO_TEXT && seen - length < NO_TEXT) {
       isLeft = true;
       continue;
@@ -113,14 +113,14 @@ function removeByRules(document: PageDocument, css: string): boolean {
 const WHITE =
   /(?:^|[;\s])color\s*:\s*(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))\s*(?:;|!|$)/i;
 
-/** Whether something other than white may be behind an element, as far as can be seen. */
+/** Whether an element may have a background other than white, as far as its attributes show. */
 function hasBackground(element: PageElement): boolean {
   for (let at: PageElement | null = element; at !== null; at = at.parentElement)
     if (/background/i.test(at.getAttribute("style") ?? "") || at.hasAttribute("bgcolor")) return true;
   return false;
 }
 
-/** Declarations that leave nothing to see. */
+/** Declarations that make an element invisible. */
 const HIDING = [
   /(?:^|;)display:none/,
   /(?:^|;)visibility:(?:hidden|collapse)/,
@@ -132,18 +132,18 @@ const HIDING = [
   /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$).*overflow:hidden|overflow:hidden.*(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/,
 ];
 
-/** Whether CSS declarations hide their element: its display, visibility, size, position or colour. */
+/** Whether CSS declarations hide their element: its display, visibility, size, position or color. */
 function isHiding(declarations: string): boolean {
   const style = declarations.toLowerCase().replace(/\s+/g, "").slice(0, 2_000);
   if (HIDING.some((hiding) => hiding.test(style))) return true;
   const isOut = /(?:^|;)(?:left|right|top|bottom):-(?:\d{4,}|[5-9]\d\d)/.test(style);
   if (isOut && /(?:^|;)position:(?:absolute|fixed)/.test(style)) return true;
-  // What fades in is shown by a program.
+  // Elements that fade in are shown by a script.
   if (/(?:^|;)opacity:0(?:\.0+)?(?:;|!|$)/.test(style) && !/transform|transition|animation/.test(style))
     return true;
-  const [, colour] = /(?:^|;)color:([^;!]+)/.exec(style) ?? [];
+  const [, color] = /(?:^|;)color:([^;!]+)/.exec(style) ?? [];
   const [, background] = /(?:^|;)background(?:-color)?:([^;!]+)/.exec(style) ?? [];
-  return colour !== undefined && colour === background;
+  return color !== undefined && color === background;
 }
 
 /** The selectors of plain rules that hide: one element, class or id, outside any `@media`. */
@@ -171,18 +171,18 @@ function hidingSelectors(css: string): string[] {
   return selectors.filter((selector) => !/^(?:html|body)\b/i.test(selector)).slice(0, 500);
 }
 
-/** Menus and similar; the header of an article is part of it. */
+/** Removes menus and similar; an article keeps its header. */
 export function removeFrame(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(FRAME)])
     if (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null)
       element.remove();
 }
 
-/** The outermost elements whose class or id says that they are around the content. */
+/** The outermost elements whose class or id marks them as navigation, ads or similar. */
 export function aroundContent(document: PageDocument): PageElement[] {
   const most = textOf(document.body).length * TOO_MUCH;
   const found: PageElement[] = [];
-  // In the order of the document, so that what is inside the last one comes right after it.
+  // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
     if (!found.at(-1)?.contains(element) && isAround(element) && textOf(element).length < most)
       found.push(element);
@@ -199,7 +199,7 @@ function isAround(element: PageElement): boolean {
     .some((word) => AROUND.has(word));
 }
 
-/** The page's `main`, if it is that; else its body. */
+/** The page's `main` if it has most of the content, otherwise the body. */
 export function mainOf(document: PageDocument): PageElement {
   const all = textOf(document.body).length;
   for (const main of document.querySelectorAll("main, [role=main]")) {

@@ -21,7 +21,7 @@ export interface ConversionRequest {
   readonly url: string;
   /** links: only the page's links, a line each. */
   readonly format: "markdown" | "text" | "links";
-  /** Only what this CSS selector finds. */
+  /** Only elements that match this CSS selector. */
   readonly selector?: string | undefined;
   readonly includeLinks: boolean;
 }
@@ -30,37 +30,38 @@ export interface Conversion extends Facts {
   readonly text: string;
   /** How the content was found: main content, the page without its frame, the whole page, or without a DOM. */
   readonly extractor: "readability" | "frameless" | "body" | "selector" | "stream" | "links";
-  /** Whether the page has next to no text without JavaScript. */
+  /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
   /** Whether it has text that the page hides from view. */
   readonly hasHidden?: boolean;
-  /** The headings of fragments: of `#id` the heading that it is at, and which of its title that is, from 0. */
+  /** The heading that each fragment `#id` leads to. */
   readonly anchors?: ReadonlyMap<string, Anchor>;
-  /** How many elements the selector found. */
+  /** How many elements the selector matched. */
   readonly found?: number;
-  /** Why the selector cannot be read. */
+  /** Why the selector is invalid. */
   readonly selectorProblem?: string;
 }
 
 export interface Anchor {
   readonly title: string;
+  /** Which of the headings with this title, from 0. */
   readonly index: number;
 }
 
-/** Less text than this is not an article. */
+/** A shorter text is not an article. */
 const LITTLE = 250;
 /**
- * An article that is less than this share of the page's content may be one entry of a list or one post of a thread, unless
- * the page calls itself an article. If the content is mostly links, a small article is among teasers of
- * others. Measured by `bench/content.mjs`.
+ * An article with a smaller share of the page's content may be one entry of a list or one post of a thread, unless the page
+ * calls itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured by
+ * `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
 
 /**
- * HTML → markdown or text. Main content by Readability; if the page is more than that, `main` or the body without what
- * is around it; if that is next to nothing, everything. A page whose shape would hang a DOM is converted as a stream of
- * tags.
+ * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page, `main`
+ * or the body without navigation; if that is almost empty, everything. A page that would hang a DOM is converted as a
+ * stream of tags.
  */
 export function convertHtml(request: ConversionRequest): Conversion {
   const { html, url, format, selector, includeLinks } = request;
@@ -97,7 +98,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const around = aroundContent(document).filter((element) => content.contains(element));
   const chars = around.reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
-  // A shop's page has few paragraphs, and its price is outside them.
+  // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle || isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true });
   const article = mayBeArticle && frameless.length >= LITTLE ? readable(document) : undefined;
@@ -106,7 +107,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     const text = contentOf(article.content, document, writing);
     return { ...article.facts, ...about, text, extractor: "readability" };
   }
-  // Readability takes the document apart.
+  // Readability has changed the document.
   const whole = parsePage(html);
   removeUnseen(whole);
   if (hasFrame && frameless.length < all.length / 4)
@@ -117,14 +118,14 @@ export function convertHtml(request: ConversionRequest): Conversion {
   return { ...about, text, extractor: hasFrame ? "frameless" : "body" };
 }
 
-/** Characters of links. */
+/** How many characters are in links. */
 function linkedIn(element: PageElement): number {
   let chars = 0;
   for (const link of element.querySelectorAll("a")) chars += textOf(link).length;
   return chars;
 }
 
-/** All of a document's HTML as markdown or text. */
+/** Converts all of a document's HTML to Markdown or text. */
 export function convertWhole(html: string, writing: Writing): string {
   if (!isModest(html)) return written(html, withoutTags(html), writing);
   const document = parsePage(html);
@@ -137,7 +138,7 @@ function contentOf(element: PageElement, document: PageDocument, writing: Writin
   return written(element.outerHTML, text, writing);
 }
 
-/** What relative addresses are relative to (the HTML standard, "document base URL"). */
+/** The base of relative URLs (the HTML standard, "document base URL"). */
 function baseOf(document: PageDocument, url: string): string {
   const href = document.querySelector("base[href]")?.getAttribute("href") ?? "";
   const base = URL.canParse(href, url) ? new URL(href, url) : undefined;
@@ -153,7 +154,7 @@ function selected(document: PageDocument, selector: string, writing: Writing) {
     const selectorProblem = error instanceof Error ? error.message : String(error);
     return { ...facts, text: "", selectorProblem };
   }
-  // Rows and cells are read as such in a table only.
+  // Rows are converted as rows only inside a table.
   const tables = new Map<PageElement | null, PageElement>();
   const blocks: PageElement[] = [];
   for (const element of elements) {
@@ -175,7 +176,7 @@ function selected(document: PageDocument, selector: string, writing: Writing) {
   return { ...facts, text, found: elements.length };
 }
 
-/** The page's links as lines of markdown, each address once, in the order of the page. */
+/** The page's links as lines of Markdown in document order, each URL once. */
 function linksOf(document: PageDocument, base: string): string {
   const links = new Map<string, string>();
   for (const link of document.querySelectorAll("a[href], area[href]")) {
@@ -192,7 +193,7 @@ function linksOf(document: PageDocument, base: string): string {
 const MAX_ANCHORS = 2_000;
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
 
-/** Where the page's fragments lead: to the heading that an element is, holds, or is under; an empty one to the next. */
+/** The heading that each fragment leads to: its element's, or the one above it; the next heading if the element is empty. */
 function anchorsOf(document: PageDocument): Map<string, Anchor> {
   const anchors = new Map<string, Anchor>();
   const counts = new Map<string, number>();
@@ -217,7 +218,7 @@ function anchorsOf(document: PageDocument): Map<string, Anchor> {
   return anchors;
 }
 
-/** The main content; the document is of no use afterwards. */
+/** Extracts the main content. The document can't be used afterwards. */
 function readable(document: PageDocument) {
   try {
     const article = new Readability<PageElement>(document, {
@@ -239,7 +240,7 @@ function readable(document: PageDocument) {
   }
 }
 
-/** Readability's types know the DOM of browsers only; it is linkedom's that it works on here. */
+/** Readability's types require a browser's DOM; here it gets linkedom's. */
 const asElement = (node: unknown): PageElement => node as PageElement;
 
 function titleOf(html: string): { title?: string } {

@@ -1,6 +1,6 @@
 import type { PageDocument } from "./document.ts";
 
-/** What a page says of itself. */
+/** What a page says about itself. */
 export interface Facts {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
@@ -8,23 +8,33 @@ export interface Facts {
   readonly modified?: string | undefined;
   readonly language?: string;
   readonly description?: string;
-  /** The address that the page calls its own. */
+  /** The canonical URL that the page names. */
   readonly canonical?: string;
-  /** Where the page sends its readers by itself (`<meta http-equiv="refresh">`). */
+  /** Where the page redirects to (`<meta http-equiv="refresh">`). */
   readonly refresh?: string;
 }
 
-/** JSON-LD longer than this is not read. */
+/** Longer JSON-LD is ignored. */
 const MAX_JSON = 200_000;
+const MAX_CHARS: Readonly<Record<string, number>> = {
+  title: 300,
+  byline: 200,
+  published: 40,
+  modified: 40,
+  language: 20,
+  description: 500,
+  canonical: 2_000,
+  refresh: 2_000,
+};
 const ARTICLE = /(?:Article|BlogPosting|Recipe)$/;
 
-/** One thing of a page's JSON-LD (schema.org). */
+/** One object of a page's JSON-LD (schema.org). */
 type Thing = Readonly<Record<string, unknown>>;
 
 /**
  * The page's facts, before its head is removed, and whether it calls itself an article (Open Graph or JSON-LD).
  *
- * @param base the page's address, or what its `<base>` makes of it
+ * @param base the page's URL, or that of its `<base>`
  */
 export function factsOf(
   document: PageDocument,
@@ -55,10 +65,9 @@ export function factsOf(
     canonical: addressOf(document.querySelector("link[rel=canonical i]")?.getAttribute("href"), base),
     refresh: addressOf(refresh?.trim(), base),
   };
-  const limits = { title: 300, byline: 200, published: 40, modified: 40, language: 20, description: 500 };
   const facts = Object.fromEntries(
     Object.entries(found).flatMap(([name, value]) =>
-      value ? [[name, value.slice(0, { canonical: 2_000, refresh: 2_000, ...limits }[name])]] : [],
+      value ? [[name, value.slice(0, MAX_CHARS[name])]] : [],
     ),
   );
   return { facts, isArticle: article !== undefined || meta("og:type") === "article" };
@@ -72,7 +81,7 @@ function thingsOf(document: PageDocument): Thing[] {
     try {
       collect(JSON.parse(json), things);
     } catch {
-      // Damaged, as many are.
+      // Many pages have invalid JSON-LD.
     }
   }
   return things;
@@ -91,7 +100,7 @@ function typesOf(thing: Thing): string[] {
   return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string");
 }
 
-/** A value of JSON-LD as text; of persons their names. */
+/** A value of JSON-LD as text; the names of persons. */
 function textIn(value: unknown): string | undefined {
   if (typeof value === "string") return value.replace(/\s+/g, " ").trim() || undefined;
   if (Array.isArray(value)) {
@@ -101,7 +110,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === "object" && value !== null && "name" in value ? textIn(value.name) : undefined;
 }
 
-/** An http address, absolute. */
+/** An absolute HTTP URL. */
 function addressOf(href: string | null | undefined, base: string): string | undefined {
   if (!href || !URL.canParse(href, base)) return undefined;
   const url = new URL(href, base);

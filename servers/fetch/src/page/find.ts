@@ -12,12 +12,12 @@ export interface Excerpt {
 }
 
 const MAX_MATCHES = 10_000;
-/** Excerpts grow together to no more than this, unless the context is larger. */
+/** Excerpts are merged up to this length, or more if the context is larger. */
 const MAX_CHARS = 3_000;
 
 /**
- * Every place where words occur in a text, in any case and with any blanks between them, with `context` characters
- * around; places whose surroundings touch are one excerpt.
+ * Every place where words occur in a text, in any case and with any whitespace between them, with `context` characters
+ * around it; places whose contexts touch are one excerpt.
  */
 export function findIn(text: string, words: string, context: number): { excerpts: Excerpt[]; total: number } {
   const escaped = words
@@ -53,7 +53,7 @@ export function findIn(text: string, words: string, context: number): { excerpts
 
 const NEAR = 40;
 
-/** The beginning of the word at a place, if it is near. */
+/** Where the next word begins, if that is near. */
 function wordStart(text: string, at: number): number {
   if (at === 0) return 0;
   const blank = text.slice(at, at + NEAR).search(/\s\S/);
@@ -66,7 +66,7 @@ function wordEnd(text: string, at: number): number {
   return blank === -1 ? whole(text, at) : Math.max(0, at - NEAR) + blank;
 }
 
-/** Not between the two halves of a character. */
+/** Avoids splitting a surrogate pair. */
 function whole(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

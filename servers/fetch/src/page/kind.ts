@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
 
-/** What a body is, whatever its header says. */
+/** What a body is, by its content rather than its header. */
 export type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
 
 export interface Body {
@@ -14,10 +14,10 @@ const SNIFFED_BYTES = 4_100;
 const OFFICE =
   /officedocument\.(?:wordprocessing|spreadsheet|presentation)ml|ms-(?:word|excel|powerpoint)\..*macroenabled/i;
 
-/** Tells what a body is: by its first bytes if they have a signature, else by the header, else by a look at it. */
+/** Determines what a body is: by the signature in its first bytes, else by the header, else by its content. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
   const declared = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  // A mark of UTF-16 is also the beginning of a sound.
+  // The byte order mark of UTF-16 is also the signature of an audio format.
   const found = isUtf16(bytes)
     ? undefined
     : (await fileTypeFromBuffer(isZip(bytes) ? bytes : bytes.subarray(0, SNIFFED_BYTES)))?.mime;
@@ -46,10 +46,10 @@ function textOr(bytes: Uint8Array, kind: Kind, mimeType: string): Body {
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-/** What is in an archive says what kind of document it is. */
+/** An archive's contents decide what kind of document it is, so all of it is examined. */
 const isZip = ([first, second]: Uint8Array): boolean => first === 0x50 && second === 0x4b;
 
-/** Control characters are rare in text; NUL is in none, unless it is UTF-16 or calls itself text all the same. */
+/** Text has few control characters, and no NUL unless it is UTF-16 or declared as text. */
 function isText(bytes: Uint8Array, isDeclared = false): boolean {
   if (isUtf16(bytes)) return true;
   const start = bytes.subarray(0, SNIFFED_BYTES);

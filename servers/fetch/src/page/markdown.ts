@@ -2,27 +2,27 @@ import { htmlToMarkdown } from "@mdream/js";
 import type { PageDocument, PageElement } from "./document.ts";
 import { withoutTags } from "./without-tags.ts";
 
-/** How HTML is written. */
+/** How HTML is converted. */
 export interface Writing {
   readonly format: "markdown" | "text";
-  /** What relative addresses are relative to. */
+  /** The base of relative URLs. */
   readonly base: string;
   readonly includeLinks: boolean;
 }
 
-/** Markdown that has less than this share of the text's letters has lost some. */
+/** If Markdown has a smaller share of the text's letters, the conversion lost some. */
 const KEPT_SHARE = 0.9;
 
 /**
- * HTML as markdown or text. The writer leaves out what it cannot lay out, writes much where lists are deep, and fails at
- * parts of tables outside one; all three are noticed here, and the plain text is given instead.
+ * HTML as Markdown or text. mdream omits what it cannot lay out, inflates deep lists, and throws at parts of tables outside a
+ * table. All three are detected here, and the plain text is returned instead.
  *
- * @param text the text that the HTML has, or what is as long
+ * @param text the text of the HTML, or one of the same length
  */
 export function written(html: string, text: string, { base, format, includeLinks }: Writing): string {
-  // Without `<` and `>` inside, so that text of nothing but `<a ` costs no more than its length.
+  // Excluding `<` and `>` keeps this linear on a text of nothing but `<a `.
   const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
-  // Pictures in their address are text that nobody reads.
+  // A data URL is text that nobody reads.
   const shown = linked.replace(
     /\s(?:src|srcset|href|poster)\s*=\s*(?:"\s*data:[^"<>]*"|'\s*data:[^'<>]*')/gi,
     "",
@@ -40,7 +40,7 @@ export function written(html: string, text: string, { base, format, includeLinks
     .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
     .trim();
   const isBlownUp = result.length > html.length * 3 + 1_000;
-  // Tags that are left have letters that are not the page's.
+  // Letters in leftover tags are not the page's.
   return isBlownUp || lettersIn(result.replace(/<[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
     ? withoutTags(html)
     : result;
@@ -48,7 +48,7 @@ export function written(html: string, text: string, { base, format, includeLinks
 
 const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
 
-/** Elements that markdown has no word for, and whose content reads as well without them. */
+/** Elements that Markdown does not have, and whose content reads as well without them. */
 const BARE = "mark, u, ins, abbr, address, small, font, center, time, big, rp, ruby, rt";
 const BLOCK =
   "div, p, ul, ol, dl, pre, blockquote, section, article, h1, h2, h3, h4, h5, h6, table, hr, form, figure";
@@ -56,10 +56,10 @@ const SUPERSCRIPT: Readonly<Record<string, string>> = Object.fromEntries(
   [..."0123456789+-=()n"].map((sign, index) => [sign, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ"][index] ?? sign]),
 );
 
-/** Rewrites what markdown does not have, or what the writer does not know, into what it does. */
+/** Replaces elements that Markdown does not have or mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
-  /** The elements of a selector, whose parts end in the names of elements: most pages have few kinds. */
+  /** Elements that match a selector. Skips parts that end in an element that the page does not have, for speed. */
   const all = (selector: string): PageElement[] => {
     const parts = selector
       .split(", ")
@@ -100,7 +100,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const heading of all("a h1, a h2, a h3, a h4, a h5, a h6")) linkHeading(heading, renamed);
 }
 
-/** 10<sup>2</sup> is 10²; a note's link stays one; anything else gets a circumflex. */
+/** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for what Unicode has no superscript of. */
 function superscript(element: PageElement, document: PageDocument) {
   const text = element.textContent ?? "";
   if (element.querySelector("a, img") !== null || text.trim() === "") return undefined;
@@ -108,7 +108,7 @@ function superscript(element: PageElement, document: PageDocument) {
   return signs.includes(undefined) ? undefined : [document.createTextNode(signs.join(""))];
 }
 
-/** Pictures that a program would load have their address elsewhere. */
+/** Restores the URL of an image that a script would load later. */
 function restoreImage(image: PageElement): void {
   const src = image.getAttribute("src") ?? "";
   if (src !== "" && !/^\s*data:/i.test(src)) return;
@@ -118,7 +118,7 @@ function restoreImage(image: PageElement): void {
   else image.replaceWith(image.getAttribute("alt") ?? "");
 }
 
-/** Cells that a wide or high one covers, at most; markdown has none, so that empty ones keep the others in their columns. */
+/** The widest and highest cell. Markdown has no spans: empty cells keep the others in their columns. */
 const MAX_SPAN = 30;
 
 function spread(cell: PageElement, document: PageDocument): void {
@@ -135,7 +135,7 @@ function spread(cell: PageElement, document: PageDocument): void {
   cell.removeAttribute("rowspan");
 }
 
-/** Tables that place things instead of saying which belong together: markdown has none. */
+/** Whether a table is used for layout instead of data. */
 function isLayout(table: PageElement): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
@@ -159,7 +159,7 @@ function unwrapTable(table: PageElement, renamed: (element: PageElement, name: s
   renamed(table, "div");
 }
 
-/** A card that is a link as a whole: its heading becomes the link. */
+/** If a whole card is a link, its heading becomes the link instead. */
 function linkHeading(
   heading: PageElement,
   renamed: (element: PageElement, name: string) => PageElement,

@@ -4,7 +4,7 @@ import type { Page, Snapshot } from "./snapshot.ts";
 
 /** A part of a page's text as answers show it. */
 export interface Piece {
-  /** The page's words. */
+  /** The page's text. */
   readonly text: string;
   /** Our line about the page, before it. */
   readonly head: string;
@@ -39,7 +39,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, most: num
   return { text, head: headOf(snapshot, page), foot: `[${shown}.${next} Kept as ${snapshot.uri}]` };
 }
 
-/** What a page is, on one line; its own words in quotes. */
+/** Describes a page on one line, with its own text in quotes. */
 function headOf(snapshot: Snapshot, page: Page): string {
   const { answer, body, rendering } = snapshot;
   const facts = [
@@ -69,7 +69,7 @@ function headOf(snapshot: Snapshot, page: Page): string {
 /** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;
 
-/** All that is known of a page, without its text; as many headings as fit into `budget` characters. */
+/** Everything about a page but its text; as many headings as fit into `budget` characters. */
 export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
   const { answer, body, uri, isText, rendering } = snapshot;
   const headings = page === undefined ? [] : outlineOf(page.text);

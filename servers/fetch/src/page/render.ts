@@ -17,24 +17,24 @@ export interface RendererOptions {
   readonly load?: () => Promise<Playwright>;
 }
 
-/** A page as a browser has it. */
+/** A page as rendered by a browser. */
 export interface Rendered {
-  /** Where the page is in the end. */
+  /** The URL that the page ends up at. */
   readonly url: URL;
   readonly html: string;
   readonly isCut: boolean;
 }
 
 const PAGES_AT_ONCE = 2;
-/** Milliseconds that a page may go on loading after its document is there. */
+/** Milliseconds that a page may continue loading after its document has arrived. */
 const QUIET_MS = 5_000;
 const START_MS = 30_000;
-/** A browser that nobody uses for this long is closed. */
+/** A browser that is idle for this long is closed. */
 const IDLE_MS = 60_000;
 
 /**
- * Opens pages in a browser of this machine that can reach nothing but a proxy in this process, whose connections the gate
- * opens. Each page has its own context and proxy.
+ * Opens pages in a browser on this machine that can reach only a proxy in this process, which connects through the gate. Each
+ * page has its own context and proxy.
  */
 export class Renderer {
   readonly #options: RendererOptions;
@@ -66,7 +66,7 @@ export class Renderer {
       } finally {
         deadline.abort();
         ended.catch(() => undefined);
-        // A page that hangs is not waited for.
+        // Don't wait for a page that hangs.
         opened.then((context) => context.close()).catch(() => undefined);
         await proxy.close();
         this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();

@@ -9,12 +9,12 @@ interface Known {
   readonly until: number;
 }
 
-/** RFC 9309, 2.4: not used for more than a day. What could not be read is asked for again soon. */
+/** RFC 9309, 2.4: not used for more than a day. A failed request is repeated sooner. */
 const DAY_MS = 86_400_000;
 const SOON_MS = 60_000;
 const MAX_SITES = 500;
 
-/** Asks each site's robots.txt, once a day, whether a page may be fetched by a program. */
+/** Checks each site's robots.txt, requested once a day, before a program fetches a page. */
 export class RobotsGate {
   readonly #client: HttpClient;
   readonly #sites = new Map<string, Known>();
@@ -24,8 +24,8 @@ export class RobotsGate {
   }
 
   /**
-   * @throws ToolError `denied` where robots.txt closes the page, or its server fails to say (RFC 9309, 2.3.1.4: a
-   * robots.txt that answers 5xx closes everything); what the client throws.
+   * @throws ToolError `denied` if robots.txt disallows the page, or fails (RFC 9309, 2.3.1.4: status 5xx disallows
+   * everything); what the client throws.
    */
   async check(url: URL, userAgent: string, signal: AbortSignal): Promise<void> {
     const { rules, status } = await this.#site(url.origin, userAgent, signal);

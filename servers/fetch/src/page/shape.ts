@@ -1,11 +1,11 @@
 import { Parser } from "htmlparser2";
 
-/** What a DOM can be made of without hanging or overflowing the stack. */
+/** The limits of a DOM that neither hangs nor overflows the stack. */
 const DEPTH = 400;
 const NODES = 300_000;
 const ATTRIBUTES = 2_000;
 
-/** Elements that have no end tag and no depth. */
+/** Elements without an end tag. */
 const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
 
 /**

@@ -1,8 +1,9 @@
+import { ToolError } from "@refmcp/core/answer";
 import { metadataOf, type Piece, pieceOf } from "./piece.ts";
 import type { Page, Snapshot, View } from "./snapshot.ts";
 import type { Web } from "./web.ts";
 
-/** What a page is asked for. */
+/** Which part of a page is requested, and how. */
 export interface Asked {
   readonly url: string;
   readonly format: View["format"] | "metadata";
@@ -15,7 +16,7 @@ export interface Asked {
   readonly max_age: number;
 }
 
-/** What an answer may take. */
+/** The limits of an answer. */
 export interface CallBudget {
   readonly signal: AbortSignal;
   /** Characters. */
@@ -28,7 +29,7 @@ export type Shown =
   | { readonly kind: "facts"; readonly facts: object }
   | { readonly kind: "file"; readonly snapshot: Snapshot };
 
-/** Characters of an answer that are ours. */
+/** Characters reserved for our own lines. */
 const FRAME_CHARS = 800;
 
 /**
@@ -37,7 +38,7 @@ const FRAME_CHARS = 800;
  * @throws ToolError as `Web.get`, `Snapshot.page` and `pieceOf`.
  */
 export async function fetchPage(web: Web, asked: Asked, { signal, budget }: CallBudget): Promise<Shown> {
-  // A later piece belongs to the download of the first, however old that is.
+  // A later piece comes from the same download as the first, however old.
   const age = asked.start_index > 0 ? {} : { maxAgeMs: asked.max_age * 1_000 };
   const snapshot = await web.get(asked.url, { signal, ...age });
   const { format, include_links: includeLinks, selector, section } = asked;
@@ -62,4 +63,36 @@ function fragmentOf(url: string): string | undefined {
   } catch {
     return hash;
   }
+}
+
+/** A page of several: what was fetched, or why it was not. */
+export type Outcome = Shown | { readonly kind: "failed"; readonly text: string };
+
+/**
+ * Fetches several pages, each host's at most two at a time, and shows the beginning of each in the order of the URLs.
+ *
+ * @param call its `progress` gets how many are done, of how many, and the last URL.
+ */
+export async function fetchPages(
+  web: Web,
+  urls: readonly string[],
+  asked: Pick<Asked, "format" | "include_links" | "max_length" | "max_age">,
+  call: CallBudget & { progress(done: number, total: number, url: string): void },
+): Promise<Outcome[]> {
+  const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
+  let done = 0;
+  return await Promise.all(
+    urls.map(async (url): Promise<Outcome> => {
+      try {
+        return await fetchPage(web, { ...asked, url, start_index: 0 }, part);
+      } catch (error) {
+        if (!(error instanceof ToolError)) throw error;
+        const { message, hint = "" } = error;
+        return { kind: "failed", text: `Failed to fetch ${url.slice(0, 500)}: ${message} ${hint}`.trim() };
+      } finally {
+        done += 1;
+        call.progress(done, urls.length, url.slice(0, 200));
+      }
+    }),
+  );
 }

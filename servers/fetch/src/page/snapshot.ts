@@ -8,14 +8,14 @@ import { type Body, kindOf } from "./kind.ts";
 import { outlineOf, sectionOf } from "./outline.ts";
 import { cleanText, decodeText } from "./text.ts";
 
-/** How a page is looked at. */
+/** How a page is presented. */
 export interface View {
   /** auto: HTML as Markdown, anything else unchanged; links: only the links of HTML. */
   readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links";
   readonly selector?: string | undefined;
   /** A heading: only the content under it. */
   readonly section?: string | undefined;
-  /** What follows the # of the URL: its section, if it leads to one and no section is named. */
+  /** The URL's fragment: chooses the section that it leads to, unless `section` is given. */
   readonly fragment?: string | undefined;
   readonly includeLinks: boolean;
 }
@@ -23,25 +23,25 @@ export interface View {
 /** A page as text. */
 export interface Page extends Facts {
   readonly text: string;
-  /** How the text was made of the download. */
+  /** How the text was extracted. */
   readonly extractor: string;
   readonly needsJavascript: boolean;
   readonly hasHidden?: boolean;
-  /** Why it is not converted as it should be. */
+  /** Why the conversion failed. */
   readonly reason?: string | undefined;
   /** Pages of a PDF. */
   readonly pages?: number | undefined;
   readonly anchors?: ReadonlyMap<string, Anchor> | undefined;
-  /** The heading of the section that this is, where the URL's fragment chose it. */
+  /** The heading of the section that the URL's fragment chose. */
   readonly section?: string | undefined;
 }
 
-/** A page that was to be opened in a browser, and why it could not be, if it could not. */
+/** Of a page that was opened in a browser: why that failed, if it did. */
 export interface Rendering {
   readonly failed?: string;
 }
 
-/** How the conversions are called in answers. */
+/** The names of the conversions in answers. */
 const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
   frameless: "page without navigation",
@@ -52,13 +52,13 @@ const EXTRACTORS: Readonly<Record<string, string>> = {
   "tags removed": "tags removed",
 };
 
-/** One download: what came, and the texts that were made of it. */
+/** One download, and the texts extracted from it. */
 export class Snapshot {
-  /** Of its address and content: the same content has the same id. */
+  /** A hash of its URL and content: the same content has the same id. */
   readonly id: string;
   readonly answer: HttpAnswer;
   readonly body: Body;
-  /** Where the answer is what a browser made of it, or should have. */
+  /** Set if the page was, or should have been, rendered in a browser. */
   readonly rendering: Rendering | undefined;
   #fetchedAt: number;
   readonly #converter: Converter;
@@ -79,7 +79,7 @@ export class Snapshot {
     return new Snapshot(answer, body, converter, rendering);
   }
 
-  /** When it was downloaded last, in milliseconds since 1970. */
+  /** When it was last downloaded, in milliseconds since 1970. */
   get fetchedAt(): number {
     return this.#fetchedAt;
   }
@@ -93,7 +93,7 @@ export class Snapshot {
     return `fetch://snapshot/${this.id}`;
   }
 
-  /** Bytes that it holds, about. */
+  /** Approximate size in memory, in bytes. */
   get size(): number {
     let chars = 0;
     for (const { text } of this.#pages.values()) chars += text.length;
@@ -109,7 +109,7 @@ export class Snapshot {
     return this.body.kind === "html" || this.body.kind === "json" || this.body.kind === "text";
   }
 
-  /** The body as the server sent it, decoded, without what hides. */
+  /** The body as the server sent it, decoded, without hidden characters. */
   source(): { text: string; charset: string } {
     const { body, headers } = this.answer;
     const { text, charset } = decodeText(body, headers["content-type"] ?? "", this.body.kind === "html");
@@ -117,10 +117,10 @@ export class Snapshot {
   }
 
   /**
-   * The text of a view; a view is made once.
+   * The text of a view, which is extracted once.
    *
-   * @throws ToolError `invalid` for a view that this body does not have; `not_found` for a selector or section that finds
-   * nothing; the signal's reason.
+   * @throws ToolError `invalid` for a view that this body does not have; `not_found` for a selector or section without a
+   * match; the signal's reason.
    */
   async page(view: View, signal: AbortSignal): Promise<Page> {
     const whole = { ...view, section: undefined, fragment: undefined };

@@ -6,7 +6,7 @@ const KEPT_BYTES = 50_000_000;
 
 /** The downloads of the last 15 minutes, so that all pieces of a page are pieces of the same page. */
 export class Snapshots {
-  /** By id, the one that was used last at the end. */
+  /** By id, the least recently used first. */
   readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
   readonly #byUrl = new Map<string, string>();
   readonly #changed: () => void;
@@ -30,7 +30,7 @@ export class Snapshots {
     return found.snapshot;
   }
 
-  /** Keeps a download; one with the same content stays, with the texts that were made of it. */
+  /** Keeps a download. An existing one with the same content stays, with the texts extracted from it. */
   keep(url: string, downloaded: Snapshot): Snapshot {
     const known = this.byId(downloaded.id);
     known?.cameAgain(downloaded.fetchedAt);
@@ -46,6 +46,11 @@ export class Snapshots {
   all(): Snapshot[] {
     this.#sweep();
     return [...this.#kept.values()].map(({ snapshot }) => snapshot).reverse();
+  }
+
+  /** The ids that begin with `start`, newest first. */
+  ids(start: string): string[] {
+    return this.all().flatMap(({ id }) => (id.startsWith(start) ? [id] : []));
   }
 
   #sweep(): void {

@@ -14,7 +14,7 @@ const META_BYTES = 4_096;
 /**
  * The text of a page: by its byte order mark, the header's charset, what the page declares, else UTF-8 where it is valid
  * UTF-8, else windows-1252, the standard's default for Western languages (the HTML standard, "determining the character
- * encoding"). Labels that no browser takes (UTF-7) count as none.
+ * encoding"). Labels that no browser supports (UTF-7) are ignored.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -75,20 +75,20 @@ function decoderFor(label: string) {
 }
 
 /**
- * Characters that do something instead of being read: controls but for tab and line feed (so also the escapes of
- * terminals), bidirectional controls (CVE-2021-42574), zero-width ones that hide text, and the tag block, which models
- * read and people do not see.
+ * Characters that are not visible text: controls except tab and line feed (including terminal escapes), bidirectional
+ * controls (CVE-2021-42574), zero-width characters that hide text, and the tag block, which models read and people do not
+ * see.
  */
 const HIDDEN =
   /(?![\t\n])\p{Cc}|[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-/** A terminal's escape sequences: CSI and OSC (ECMA-48); from text, because a linter takes an escape in a literal for a slip. */
+/** A terminal's escape sequences, CSI and OSC (ECMA-48). Built from strings because Biome rejects controls in a literal. */
 const TERMINAL = new RegExp(
   ["\\u001b(?:", "\\[[0-?]*[ -/]*[@-~]", "|", "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?", ")"].join(""),
   "g",
 );
 
-/** Text of a page as a model may read it: well formed, one kind of line end, nothing that hides. */
+/** Makes text safe for a model: well formed, with `\n` line ends, without hidden characters. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(TERMINAL, "").replace(HIDDEN, "");
 }

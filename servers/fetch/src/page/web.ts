@@ -9,13 +9,13 @@ import { Snapshot } from "./snapshot.ts";
 import { KEPT_MS, Snapshots } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 
-/** The user agents of the official server: for what a model asks, and for what the user asks. */
+/** The user agents of the official server, for requests of the model and of the user. */
 const AGENTS = {
   model: "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)",
   user: "ModelContextProtocol/1.0 (User-Specified; +https://github.com/modelcontextprotocol/servers)",
 } as const;
 
-/** Markdown first: sites that write it for models save everybody the conversion. */
+/** Markdown first: a site that offers it saves the conversion. */
 const ACCEPT =
   "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, application/json;q=0.8, */*;q=0.5";
 const CONVERSION = { budgetMs: 15_000, heapMb: 512 };
@@ -30,7 +30,7 @@ export interface Get {
   readonly signal: AbortSignal;
 }
 
-/** The web behind its boundary. */
+/** Guarded access to the web. */
 export class Web {
   readonly snapshots: Snapshots;
   readonly #options: WebOptions;
@@ -98,7 +98,7 @@ export class Web {
     });
   }
 
-  /** One download for all who ask for the same page at the same time; it ends when nobody waits any more. */
+  /** One download for all concurrent callers that want the same page; it is cancelled when none is left. */
   #load(key: string, address: string, asker: "model" | "user"): Loading {
     const loading = new Loading(async (signal) => {
       return this.snapshots.keep(key, await this.#download(address, asker, signal));
@@ -127,8 +127,7 @@ export class Web {
   }
 
   /**
-   * A page that is empty without JavaScript, as rendered by a browser; if that fails, unrendered, with the
-   * reason.
+   * Renders a page that is empty without JavaScript in a browser; if that fails, returns it unrendered, with the reason.
    */
   async #rendered(snapshot: Snapshot, userAgent: string, signal: AbortSignal): Promise<Snapshot> {
     const { answer } = snapshot;
@@ -170,7 +169,7 @@ export class Web {
 class Loading {
   readonly #abort = new AbortController();
   readonly #result: Promise<Snapshot>;
-  /** Resolves when it is over, one way or the other. */
+  /** Resolves when it has ended, in success or failure. */
   readonly ended: Promise<void>;
   #waiting = 0;
 

@@ -13,10 +13,6 @@ export default resource({
       : { blob: snapshot.answer.body, mimeType };
   },
   complete: {
-    id: (value, web) =>
-      web.snapshots
-        .all()
-        .map(({ id }) => id)
-        .filter((id) => id.startsWith(value)),
+    id: (value, web) => web.snapshots.ids(value),
   },
 });

@@ -24,10 +24,6 @@ export default resource({
       })),
   }),
   complete: {
-    id: (value, web) =>
-      web.snapshots
-        .all()
-        .map(({ id }) => id)
-        .filter((id) => id.startsWith(value)),
+    id: (value, web) => web.snapshots.ids(value),
   },
 });

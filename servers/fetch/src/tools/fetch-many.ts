@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { contentOf, maxAge, tool } from "../context.ts";
-import { fetchPages } from "../page/show-many.ts";
+import { fetchPages } from "../page/show.ts";
 
 export default tool({
   name: "fetch_many",

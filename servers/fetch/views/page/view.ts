@@ -1,5 +1,5 @@
-// A fetched page to read: its text, its pieces one after the other, and links that the host opens. Everything is text of somebody
-// else's: it becomes paragraphs and headings, never markup.
+// A fetched page to read: its text piece by piece, and links that the host opens. The text is untrusted: it becomes paragraphs
+// and headings, never markup.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
 import { button, plain } from "../../../../packages/core/views/controls.ts";
@@ -7,7 +7,7 @@ import { element, Host, type ToolResult, textOf } from "../../../../packages/cor
 import { blocksOf } from "../../../../packages/core/views/markdown.ts";
 import "./view.css";
 
-/** A piece of a page: its address, what is known of it, its text, and where the next piece begins. */
+/** A piece of a page: its URL, the facts about it, its text, and where the next piece begins. */
 interface Piece {
   readonly address: string;
   readonly about: readonly string[];
@@ -19,7 +19,7 @@ interface Piece {
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** The text is one block, what the server says of the piece the next; undefined if the answer is not text. */
+/** Parses an answer: the text is one block, the server's line about it the next; undefined if the answer is not text. */
 function pieceOf({ content = [] }: ToolResult): Piece | undefined {
   const [text = "", foot] = content.map((block) => block.text ?? "");
   const head = /^Contents of (\S+):\n(?:\[([^\n]*)\]\n\n)?/.exec(text);
@@ -47,7 +47,7 @@ function link(base: string) {
   return (text: (Node | string)[], address: string): Node => {
     if (!URL.canParse(address, base)) return element("span", {}, ...text);
     const { href, protocol } = new URL(address, base);
-    // Only what a browser shows as a page or hands to a mail program; a script is neither.
+    // Only URLs that a browser opens as a page or passes to a mail program, and no scripts.
     if (!["http:", "https:", "mailto:"].includes(protocol)) return element("span", {}, ...text);
     const made = element("a", { href, title: href }, ...text);
     made.addEventListener("click", (event) => {
@@ -100,7 +100,7 @@ function pageOf(first: Piece): HTMLElement {
   return element("main", {}, header, article, element("div", { class: "bar" }, status, original, more));
 }
 
-/** A picture, or what there is to say instead of a page. */
+/** An image, or a message instead of a page. */
 function otherOf(result: ToolResult): HTMLElement {
   const picture = result.content?.find(({ type }) => type === "image");
   const isShown = picture?.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(picture.mimeType ?? "");

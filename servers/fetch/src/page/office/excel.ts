@@ -5,12 +5,12 @@ import { escaped, type Parts, tableOf } from "./parts.ts";
 type Cell = Awaited<ReturnType<typeof readSheets>>[number]["data"][number][number];
 
 /**
- * A workbook as HTML: a heading for each sheet and a table for each block of rows, by read-excel-file, which reads an
- * archive that is ours.
+ * A workbook as HTML: a heading for each sheet and a table for each block of rows. read-excel-file gets an archive that we
+ * made of the checked parts.
  */
 export async function excelHtml(parts: Parts): Promise<string> {
   const sheets = await readSheets(new Blob([Buffer.from(zipSync(parts, { level: 0 }))]));
-  // A sheet that is a chart has no data, whatever the types say.
+  // A chart sheet has no data, despite the types.
   return sheets
     .map(
       ({ sheet, data }) =>
@@ -21,7 +21,7 @@ export async function excelHtml(parts: Parts): Promise<string> {
     .join("");
 }
 
-/** The rows between empty rows, as wide as their cells. */
+/** The blocks between empty rows, without empty columns at their sides. */
 function blocksOf(rows: readonly (readonly Cell[])[]): string[][][] {
   const blocks: string[][][] = [];
   for (let at = 0; at < rows.length; at++) {

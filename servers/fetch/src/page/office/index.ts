@@ -7,14 +7,14 @@ export interface OfficeDocument {
 }
 
 /**
- * A Word, Excel or PowerPoint document (ECMA-376) as HTML, and what it says of itself.
+ * A Word, Excel or PowerPoint document (ECMA-376) as HTML, and its metadata.
  *
  * @throws Error for a file that is damaged, or has too many or too large parts.
  */
 export async function officeDocument(bytes: Uint8Array): Promise<OfficeDocument> {
   const parts = partsOf(bytes);
   const has = (folder: string): boolean => Object.keys(parts).some((name) => name.startsWith(folder));
-  // Each on its first use.
+  // Each is loaded on first use.
   const html = has("word/")
     ? (await import("./word.ts")).wordHtml(parts)
     : has("xl/")

@@ -7,7 +7,7 @@ export type XmlDocument = ReturnType<typeof parseDocument>;
 export type XmlElement = ReturnType<typeof DomUtils.getElementsByTagName>[number];
 type XmlNode = XmlDocument | XmlElement;
 
-/** More than any document has: what has more is a zip bomb. */
+/** More than any real document has: an archive beyond this is a zip bomb. */
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 100_000_000;
 
@@ -43,7 +43,7 @@ export const all = (node: XmlNode, name: string): XmlElement[] =>
 
 export const first = (node: XmlNode, name: string): XmlElement | undefined => all(node, name)[0];
 
-/** Where a part's relationships lead, by their id (ECMA-376, part 2, 8.3); only those inside the archive. */
+/** The targets of a part's relationships by id (ECMA-376, part 2, 8.3). */
 export function relationsOf(parts: Parts, name: string): Map<string, { type: string; target: string }> {
   const relations = xmlOf(parts, name.replace(/([^/]*)$/, "_rels/$1.rels"));
   return new Map(

@@ -1,6 +1,6 @@
 import { all, escaped, first, type Parts, relationsOf, tableOf, type XmlElement, xmlOf } from "./parts.ts";
 
-/** Placeholders that every slide repeats: date, footer, number. */
+/** Placeholders repeated on every slide: date, footer, number. */
 const REPEATED = ["dt", "ftr", "sldNum", "hdr", "sldImg"];
 const TITLES = ["title", "ctrTitle"];
 

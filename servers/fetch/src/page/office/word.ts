@@ -2,7 +2,7 @@ import { strFromU8, strToU8, zipSync } from "fflate";
 import mammoth from "mammoth";
 import type { Parts } from "./parts.ts";
 
-/** A text document as HTML, by mammoth, which reads the parts from an archive that is ours. */
+/** A text document as HTML. mammoth gets an archive that we made of the checked parts. */
 export async function wordHtml(parts: Parts): Promise<string> {
   const fixed = Object.entries(parts).map(([name, part]) => {
     return [name, name.startsWith("word/") ? strToU8(withFormulas(strFromU8(part))) : part];
@@ -20,7 +20,7 @@ export async function wordHtml(parts: Parts): Promise<string> {
     .replace(/<input type="checkbox"( checked="checked")? \/>/g, (_, checked) => (checked ? "☒ " : "☐ "));
 }
 
-/** Signs around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
+/** Characters around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
 const FORMULA_SIGNS: Readonly<Record<string, string>> = {
   "<m:num>": "(",
   "</m:num>": ")/",
@@ -34,7 +34,7 @@ const FORMULA_SIGNS: Readonly<Record<string, string>> = {
   "</m:deg>": ")",
 };
 
-/** Formulas as runs of text: mammoth leaves them out otherwise. */
+/** Turns formulas into runs of text: mammoth omits formulas. */
 function withFormulas(xml: string): string {
   if (!xml.includes("<m:oMath")) return xml;
   const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);
