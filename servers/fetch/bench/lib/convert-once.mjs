@@ -14,8 +14,8 @@ async function here() {
   return {
     convert: () =>
       new Promise((resolve, reject) => {
-        worker.once("message", ({ conversion, failed }) =>
-          conversion === undefined ? reject(new Error(failed)) : resolve(conversion.text),
+        worker.once("message", ({ done, failed }) =>
+          done === undefined ? reject(new Error(failed)) : resolve(done.text),
         );
         worker.postMessage({ html: { html, url, format: "markdown", includeLinks: true } });
       }),
