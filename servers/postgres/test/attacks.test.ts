@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Database } from "../src/database/connection/database.ts";
 import { GRANT_SQL } from "../src/database/connection/role.ts";
-import { opening } from "../src/database/connection/transaction.ts";
+import { begin, settings } from "../src/database/connection/transaction.ts";
 import { passReading } from "../src/database/gate/gate.ts";
 import { PortalQuery } from "../src/database/reading/portal.ts";
+import { readAhead } from "../src/database/reading/reading.ts";
 import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
@@ -195,9 +197,8 @@ describe("each layer alone", () => {
     "read-only transaction, as a superuser over the simple protocol: %s",
     async (sql) => {
       const refused = connected(world.adminUrl, async (client) => {
-        await client.query(
-          opening("READ ONLY", { statementMs: 60_000, lockMs: 60_000, idleMs: 60_000 }).join("; "),
-        );
+        const limits = { statementMs: 60_000, lockMs: 60_000, idleMs: 60_000 };
+        await client.query([begin("READ ONLY"), ...settings("LOCAL", limits)].join("; "));
         await client.query(sql);
       });
       await expect(refused).rejects.toMatchObject({
@@ -307,23 +308,85 @@ describe("each layer alone", () => {
     await world.admin(`ALTER ROLE ${world.role} NOCREATEROLE`);
   });
 
-  it("cleaning: no setting, lock or temporary table reaches the next call", async () => {
-    const database = databaseOn(world.url, { maxConnections: 1 });
+  describe("cleaning: nothing of a call reaches the next one on the same connection", () => {
     const signal = new AbortController().signal;
-    const traces = `SELECT current_setting('work_mem') AS setting, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
-      to_regclass('pg_temp.leak') IS NOT NULL AS temporary, (SELECT count(*)::int FROM pg_prepared_statements) AS prepared, pg_backend_pid() AS pid`;
-    const look = () => database.work({ signal }, async ({ link }) => (await link.rows(traces))[0]);
-    const before = await look();
-    await database.work({ signal }, async ({ link }) => {
-      await link.run("SELECT pg_advisory_lock(42); SET work_mem = '7MB'; PREPARE p AS SELECT 1");
+    const settled = [
+      "statement_timeout",
+      "lock_timeout",
+      "idle_in_transaction_session_timeout",
+      "client_encoding",
+    ];
+    const text = [
+      "standard_conforming_strings",
+      "backslash_quote",
+      "DateStyle",
+      "bytea_output",
+      "extra_float_digits",
+    ];
+    const traces = `SELECT pg_backend_pid() AS pid, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
+      to_regclass('pg_temp.leak') IS NOT NULL AS temporary, (SELECT count(*)::int FROM pg_prepared_statements) AS prepared,
+      (SELECT count(*)::int FROM pg_cursors WHERE is_holdable) AS cursors, ARRAY(SELECT pg_listening_channels()) AS channels, current_user AS role,
+      ARRAY(SELECT current_setting(name) FROM unnest('{work_mem,synchronize_seqscans,${[...settled, ...text].join(",")}}'::text[]) name) AS settings`;
+    const look = (database: Database, timeoutMs?: number) =>
+      database.work({ signal, timeoutMs }, async ({ link }) => (await link.rows(traces))[0]);
+    const leaving = `pg_advisory_lock(42); SET work_mem = '7MB'; SET standard_conforming_strings = off; SET statement_timeout = 0;
+      SET synchronize_seqscans = on; SET DateStyle = 'German'; SET ROLE pg_monitor`;
+    const works: Readonly<Record<string, (database: Database) => Promise<unknown>>> = {
+      "a read": (database) =>
+        database.work({ signal }, ({ link }) => link.run("SELECT count(*) FROM victims")),
+      "a read that fails": (database) =>
+        database.work({ signal }, ({ link }) => link.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
+      "a read with a limit of its own": (database) => look(database, 7_000),
+      "a read that leaves what it can": (database) =>
+        database.work({ signal }, ({ link }) =>
+          link.run(
+            `SELECT ${leaving}; PREPARE p AS SELECT 1; LISTEN leak; DECLARE c CURSOR WITH HOLD FOR SELECT 1`,
+          ),
+        ),
+      "a function that a view calls": (database) =>
+        readAhead(
+          database,
+          { sql: "SELECT * FROM trap", params: [], format: "rows", cellBytes: 100, signal },
+          { skip: 0, chars: 1_000, rows: 10, ms: 1_000 },
+        ),
+      "a change that is committed": (database) =>
+        database.work({ signal, mode: "READ WRITE" }, ({ link }) =>
+          link.run(`CREATE TEMP TABLE leak (x int); PREPARE p AS SELECT 1; LISTEN leak;
+            DECLARE c CURSOR WITH HOLD FOR SELECT 1; SELECT ${leaving}; COMMIT`),
+        ),
+    };
+    beforeAll(async () => {
+      await world.admin(`
+        GRANT pg_monitor TO ${world.role}; GRANT SELECT ON victims TO PUBLIC;
+        CREATE FUNCTION trap() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN
+          PERFORM pg_advisory_lock(7); PERFORM set_config('work_mem', '7MB', false); PERFORM set_config('statement_timeout', '0', false);
+          PERFORM set_config('role', 'pg_monitor', false); EXECUTE 'PREPARE p AS SELECT 1'; RETURN 1;
+        END $$;
+        CREATE VIEW trap AS SELECT trap(); GRANT SELECT ON trap TO PUBLIC`);
     });
-    await database.work({ signal, mode: "READ WRITE" }, async ({ link }) => {
-      await link.run(
-        "CREATE TEMP TABLE leak (x int); SELECT pg_advisory_lock(42); SET work_mem = '7MB'; COMMIT",
-      );
+    afterAll(() => world.admin(`DROP VIEW trap; DROP FUNCTION trap(); REVOKE pg_monitor FROM ${world.role}`));
+
+    it.each(Object.keys(works))("%s", async (name) => {
+      const database = databaseOn(world.url, { maxConnections: 1 });
+      onTestFinished(() => database.close());
+      const before = await look(database);
+      const work = async () => works[name]?.(database).catch(() => undefined);
+      // In the packet of the next call, which waits for the connection …
+      const [, next, limited] = await Promise.all([work(), look(database), look(database, 7_000)]);
+      expect(next).toEqual(before);
+      expect(limited).not.toEqual(before);
+      expect(await look(database)).toEqual(before);
+      // … and by itself.
+      await work();
+      const [{ pid } = {}] = [before];
+      const idle = async () =>
+        (await world.admin(`SELECT state, query FROM pg_stat_activity WHERE pid = ${pid}`))[0];
+      await expect
+        .poll(idle)
+        .toMatchObject({ state: "idle", query: expect.stringMatching(/unlock_all|DISCARD|SET /) });
+      expect(await world.admin(`SELECT FROM pg_locks WHERE pid = ${pid}`)).toEqual([]);
+      expect(await look(database)).toEqual(before);
     });
-    expect(await look()).toEqual(before);
-    await database.close();
   });
 
   it("literals mean the same to the gate and to a server whose role has standard_conforming_strings off", async () => {

@@ -4,10 +4,10 @@ import { FunctionGate } from "../gate/functions.ts";
 import type { Opening } from "../reading/portal.ts";
 import { TypeCatalog } from "../reading/types.ts";
 import { codeOf, explained, isLost } from "./failures.ts";
-import { CLEANING, type Link } from "./link.ts";
+import type { Link } from "./link.ts";
 import { Pool } from "./pool.ts";
 import { demandHarmless } from "./role.ts";
-import { opening } from "./transaction.ts";
+import { limiting, type Mode, settings, type TransactionLimits } from "./transaction.ts";
 
 /** What bounds the work on every database. */
 export interface WorkLimits {
@@ -27,7 +27,7 @@ export interface Work {
   readonly timeoutMs?: number | undefined;
   /** The user's statement, for errors that point into it. */
   readonly sql?: string;
-  readonly mode?: "READ ONLY" | "READ WRITE";
+  readonly mode?: Mode;
 }
 
 /** How much longer than the server's own limit is waited before the statement is cancelled from here. */
@@ -43,23 +43,40 @@ export class Session {
   readonly signal: AbortSignal;
   /** Whether the server said that the transaction is open. */
   isOpen = false;
-  #opening: readonly string[] | undefined;
+  readonly #mode: Mode;
+  readonly #limits: TransactionLimits;
+  readonly #hasSessionLimits: boolean;
+  #isTaken = false;
 
-  constructor(link: Link, signal: AbortSignal, opening: readonly string[]) {
+  /** @param hasSessionLimits whether `limits` are those that `Link.settle` made for the session */
+  constructor(
+    link: Link,
+    signal: AbortSignal,
+    mode: Mode,
+    limits: TransactionLimits,
+    hasSessionLimits: boolean,
+  ) {
     this.link = link;
     this.signal = signal;
-    this.#opening = opening;
+    this.#mode = mode;
+    this.#limits = limits;
+    this.#hasSessionLimits = hasSessionLimits;
   }
 
   /** What opens the transaction, for whoever sends it with the first statement; undefined where it was taken. */
   takeOpening(): Opening | undefined {
-    const statements = this.#opening;
-    this.#opening = undefined;
-    if (statements === undefined) return undefined;
+    if (this.#isTaken) return undefined;
+    this.#isTaken = true;
+    const { link } = this;
+    const missing = link.isSettled
+      ? this.#hasSessionLimits
+        ? []
+        : limiting("LOCAL", this.#limits)
+      : settings("LOCAL", this.#limits);
     return {
-      statements: this.link.isDirty ? [...CLEANING, ...statements] : statements,
+      statements: [...link.beginning(this.#mode), ...missing],
       opened: () => {
-        this.link.cleaned();
+        link.cleaned();
         this.isOpen = true;
       },
     };
@@ -75,9 +92,9 @@ export class Session {
 
   /** Applies a transaction's settings to the session, until it is cleaned, and opens no transaction. */
   async openNone(): Promise<void> {
-    if (this.link.isDirty) await this.link.clean();
-    const [, ...settings] = this.takeOpening()?.statements ?? [];
-    await this.link.runAll(settings.map((setting) => setting.replace("SET LOCAL", "SET")));
+    await this.link.clean();
+    this.#isTaken = true;
+    await this.link.runAll(settings("SESSION", this.#limits));
     this.isOpen = true;
   }
 }
@@ -124,6 +141,7 @@ export class Database {
     const link = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) demandHarmless(link.role);
+      await link.settle(settings("SESSION", limitsOf(this.limits.timeoutMs)));
       return link;
     } catch (error) {
       await link.close();
@@ -152,7 +170,7 @@ export class Database {
   /** The same, where `run` opens the transaction with its first statement; that may run again on another connection. */
   async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
-    const statements = opening(options.mode ?? "READ ONLY", limitsOf(timeoutMs));
+    const { mode = "READ ONLY" } = options;
     let deadline: Deadline | undefined;
     let link: Link | undefined;
     try {
@@ -161,7 +179,8 @@ export class Database {
       const { signal } = deadline;
       for (let attempt = 0; ; attempt++) {
         link = await this.pool.acquire(signal);
-        const session = new Session(link, signal, statements);
+        const hasSessionLimits = timeoutMs === this.limits.timeoutMs;
+        const session = new Session(link, signal, mode, limitsOf(timeoutMs), hasSessionLimits);
         try {
           return await link.stoppable(run(session), signal);
         } catch (error) {
@@ -184,8 +203,8 @@ export class Database {
       });
     } finally {
       deadline?.end();
-      // Cleaning up takes a round trip that the answer need not wait for.
-      if (link !== undefined) void this.pool.release(link);
+      link?.leave(mode);
+      if (link !== undefined) this.pool.release(link);
     }
   }
 

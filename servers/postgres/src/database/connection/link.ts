@@ -7,13 +7,21 @@ import { ROLE_QUERY, type RoleFacts } from "./role.ts";
 import { Statements } from "./statements.ts";
 import type { Address, Target, TargetAttribute } from "./target.ts";
 import type { Attempt } from "./tls.ts";
+import { begin, type Mode } from "./transaction.ts";
 import type { Tunnel } from "./tunnel.ts";
 
 /** How long a cancelled statement may take to end before its connection is cut. */
 const CANCEL_PATIENCE_MS = 3_000;
 const MAX_NOTICES = 20;
-/** Ends a transaction, in whatever state it is, and resets the session. */
-export const CLEANING = ["ROLLBACK", "DISCARD ALL"];
+/**
+ * What a read-only transaction that was rolled back can leave in its session, through a function that a view or a policy
+ * calls: prepared statements and session-level advisory locks. Its settings are rolled back, and it can't commit, hold a
+ * cursor, listen, create a temporary table or move a sequence.
+ */
+const RESET_AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
+
+/** What earlier calls may have left in a session: nothing, an open read-only transaction and its traces, or anything. */
+type Remains = "nothing" | "reading" | "anything";
 
 /** One session of a server. */
 export class Link {
@@ -21,8 +29,10 @@ export class Link {
   readonly role: RoleFacts;
   /** What it must be asked for to be cancelled; undefined where it cannot be. */
   readonly #session: Session | undefined;
-  /** Whether an earlier call's transaction and session are still there: `CLEANING` comes before anything else then. */
-  isDirty = false;
+  #remains: Remains = "nothing";
+  /** Statements that make the session's settings, and whether they hold. */
+  #settings: readonly string[] = [];
+  #isSettled = false;
   #notices: string[] = [];
   #spoiled = false;
 
@@ -62,15 +72,59 @@ export class Link {
     await this.client.query(new Statements(statements)).done;
   }
 
-  /** Ends the transaction and forgets everything of the session. */
-  async clean(): Promise<void> {
-    await this.runAll(CLEANING);
-    this.cleaned();
+  /**
+   * Makes settings for the whole session, so that transactions need none. Only where the session is a PostgreSQL backend of
+   * our own: a pooler may lend another one to each transaction.
+   */
+  async settle(settings: readonly string[]): Promise<void> {
+    if (!this.#isOwn) return;
+    await this.runAll(settings);
+    this.#settings = settings;
+    this.#isSettled = true;
   }
 
-  /** Notes that `CLEANING` has run. */
+  /** Whether the session's cancel key is the backend's: a pooler gives its clients keys of its own. */
+  get #isOwn(): boolean {
+    return this.role.resettable && this.#session?.processId === this.role.pid;
+  }
+
+  /** Whether a transaction that begins now has the session's settings. */
+  get isSettled(): boolean {
+    return this.#isSettled && this.#remains !== "anything";
+  }
+
+  /** Notes that a transaction of this mode may still be open. */
+  leave(mode: Mode): void {
+    if (mode === "READ WRITE" || !this.#isOwn) this.#remains = "anything";
+    else if (this.#remains === "nothing") this.#remains = "reading";
+  }
+
+  /** Statements that begin a transaction in a session without remains; `cleaned` is called when they have run. */
+  beginning(mode: Mode): string[] {
+    switch (this.#remains) {
+      case "nothing":
+        return [begin(mode)];
+      case "reading":
+        // Within the transaction, whose isolation level must come before anything that takes a snapshot.
+        return ["ROLLBACK", begin(mode), ...RESET_AFTER_READING];
+      case "anything":
+        return ["ROLLBACK", "DISCARD ALL", begin(mode)];
+    }
+  }
+
+  /** Ends the transaction, removes what it left in the session and restores the session's settings. */
+  async clean(): Promise<void> {
+    if (this.#remains === "nothing") return;
+    const reset = this.#remains === "reading" ? RESET_AFTER_READING : ["DISCARD ALL"];
+    await this.runAll(["ROLLBACK", ...reset, ...(this.isSettled ? [] : this.#settings)]);
+    this.cleaned();
+    this.#isSettled = this.#settings.length > 0;
+  }
+
+  /** Notes that nothing remains of earlier calls. */
   cleaned(): void {
-    this.isDirty = false;
+    this.#isSettled = this.isSettled;
+    this.#remains = "nothing";
     this.#notices = [];
   }
 

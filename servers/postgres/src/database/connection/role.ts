@@ -16,6 +16,7 @@ export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
 
 /** Asked right after connecting; one row. */
 export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.current_setting('server_version_num')::int AS version,
+  pg_catalog.pg_backend_pid() AS pid, pg_catalog.has_function_privilege('pg_catalog.pg_advisory_unlock_all()', 'EXECUTE') AS resettable,
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
   EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolsuper) AS superuser,
   ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r
@@ -31,6 +32,10 @@ export interface RoleFacts {
   readonly user: string;
   /** 150003 for 15.3. */
   readonly version: number;
+  /** Of the backend. */
+  readonly pid: number;
+  /** Whether it may release its session-level advisory locks. */
+  readonly resettable: boolean;
   /** Whether the server follows another one. */
   readonly standby: boolean;
   /** Whether transactions are read-only unless they say otherwise. */

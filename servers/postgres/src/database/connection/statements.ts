@@ -22,7 +22,7 @@ export function messagesOf(statements: readonly string[]): Buffer {
   return messages;
 }
 
-/** Runs our own statements in one round trip; none of them returns rows. */
+/** Runs our own statements in one round trip; rows that they return are ignored. */
 export class Statements implements Submittable {
   readonly done: Promise<void>;
   readonly #statements: readonly string[];
@@ -51,4 +51,5 @@ export class Statements implements Submittable {
   }
 
   handleCommandComplete(): void {}
+  handleDataRow(): void {}
 }

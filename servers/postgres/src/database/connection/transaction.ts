@@ -6,30 +6,40 @@ export interface TransactionLimits {
   readonly idleMs: number;
 }
 
+export type Mode = "READ ONLY" | "READ WRITE";
+
 /**
- * The statements that open a transaction, in order. Every limit and every setting that decides how text is read or written
- * is local to it: nothing rests on start-up options, which poolers refuse, and nothing is left for the next user of the
- * connection.
+ * Settings that decide how text is read and written.
  *
  * - `standard_conforming_strings`: the server must read literals as the gate did; a role may have it turned off.
- * - `DateStyle` ISO, `bytea_output` hex, `extra_float_digits`: so that values come back exactly and in one form.
+ * - `DateStyle` ISO, `bytea_output` hex, `extra_float_digits`: values come back exactly and in one form.
  */
-export function opening(mode: "READ ONLY" | "READ WRITE", limits: TransactionLimits): readonly string[] {
-  const settings: Readonly<Record<string, string>> = {
-    statement_timeout: String(Math.round(limits.statementMs)),
-    lock_timeout: String(Math.round(limits.lockMs)),
-    idle_in_transaction_session_timeout: String(Math.round(limits.idleMs)),
-    standard_conforming_strings: "on",
-    backslash_quote: "safe_encoding",
-    client_encoding: "UTF8",
-    DateStyle: "ISO",
-    bytea_output: "hex",
-    extra_float_digits: "1",
-    // A statement that is run again for its next page must read the table from its beginning.
-    synchronize_seqscans: "off",
-  };
+const TEXT_SETTINGS: Readonly<Record<string, string>> = {
+  standard_conforming_strings: "on",
+  backslash_quote: "safe_encoding",
+  client_encoding: "UTF8",
+  DateStyle: "ISO",
+  bytea_output: "hex",
+  extra_float_digits: "1",
+  // A statement that runs again for its next page must read the table from its beginning.
+  synchronize_seqscans: "off",
+};
+
+/** Statements that make every setting and limit for a session, or for its transaction only. */
+export function settings(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
   return [
-    `BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`,
-    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
+    ...limiting(scope, limits),
+    ...Object.entries(TEXT_SETTINGS).map(([name, value]) => `SET ${scope} ${name} = '${value}'`),
   ];
 }
+
+/** Statements that set the limits only. */
+export function limiting(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
+  return [
+    `SET ${scope} statement_timeout = ${Math.round(limits.statementMs)}`,
+    `SET ${scope} lock_timeout = ${Math.round(limits.lockMs)}`,
+    `SET ${scope} idle_in_transaction_session_timeout = ${Math.round(limits.idleMs)}`,
+  ];
+}
+
+export const begin = (mode: Mode) => `BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`;
