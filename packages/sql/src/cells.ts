@@ -51,6 +51,9 @@ export function encodeCell(value: unknown, most: number, cut: CutCells): unknown
   }
 }
 
+/** Text that JSON leaves unchanged: no quotes, backslashes, control characters or lone surrogates. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
 /** `encodeCell` as JSON text, without the detour for the plain values that most cells hold. */
 export function cellText(value: unknown, most: number, cut: CutCells): string {
   switch (typeof value) {
@@ -62,7 +65,7 @@ export function cellText(value: unknown, most: number, cut: CutCells): string {
       if (Number.isFinite(value) && value !== 0) return String(value);
       break;
     case "string":
-      if (value.length * 3 <= most) return JSON.stringify(value);
+      if (value.length * 3 <= most) return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
       break;
     case "boolean":
       return value ? "true" : "false";

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, realpathSync, statSync } from "node:fs";
-import { oneLine, ToolError } from "@refmcp/core/answer";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
 import { type Limits, limitsOf, ResultStore, withNear } from "@refmcp/sql";
 import { Insights } from "../writing/insights.ts";
@@ -68,7 +68,10 @@ export class Databases {
   async place(database: string | undefined, make = false): Promise<Place> {
     const [first] = this.options.files;
     const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
-    if (named !== undefined) return this.#named(named.value, make);
+    if (named !== undefined) {
+      if (make && this.options.allowDdl && !existsSync(named.value)) closeSync(openSync(named.value, "a"));
+      return { file: named.value };
+    }
     if (database === undefined)
       throw new ToolError("invalid", "No database is specified.", {
         hint: "Pass database: a path inside the allowed directories; or ask the user to start the server with --db-path FILE.",
@@ -84,23 +87,6 @@ export class Databases {
     const file = await this.options.guard.openFile(database);
     await file.handle.close();
     return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
-  }
-
-  /** Synchronous: three short looks at a file cost less than one trip to Node's thread pool. */
-  #named(path: string, make: boolean): Place {
-    try {
-      if (make && this.options.allowDdl && !existsSync(path)) closeSync(openSync(path, "a"));
-      const there = statSync(path);
-      if (there.isFile()) return { file: realpathSync.native(path), device: there.dev, inode: there.ino };
-    } catch (cause) {
-      throw new ToolError("not_found", `The database file ${oneLine(path)} does not exist.`, {
-        hint: "Check --db-path; with --allow-ddl, create_table creates it.",
-        cause,
-      });
-    }
-    throw new ToolError("invalid", `${oneLine(path)} is not a regular file, so it can't be a database.`, {
-      hint: "Check --db-path and --db.",
-    });
   }
 
   close(): void {

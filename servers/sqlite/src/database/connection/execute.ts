@@ -5,7 +5,7 @@ import { tried } from "../advice/trial.ts";
 import { read } from "../reading/read.ts";
 import { RowsIn, RowsOut } from "../transfer/transfer-jobs.ts";
 import { change } from "../writing/change.ts";
-import { openReading, openWriting, type Place } from "./handle.ts";
+import { fileAt, openReading, openWriting, type Place } from "./handle.ts";
 import { KeptReading } from "./kept-reading.ts";
 import type { Job, Progress, TransferJob } from "./protocol.ts";
 
@@ -58,7 +58,7 @@ export class Executor {
 
   /** Another text after each commit of others; the number means something only on one handle. */
   #version(place: Place): string {
-    const id = `${place.file}:${place.device}:${place.inode}`;
+    const { id } = fileAt(place);
     if (this.#watched?.id !== id) {
       this.#watched?.database.close();
       this.#watched = undefined;

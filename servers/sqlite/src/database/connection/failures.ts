@@ -2,7 +2,8 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { Failure } from "./protocol.ts";
 
 /** What SQLite said, as what the agent can do about it. */
-export function explained({ message, code = "", at, line }: Failure, file: string): ToolError {
+export function explained({ message, code = "", at, line }: Failure, path: string): ToolError {
+  const file = oneLine(path);
   const said = oneLine(message.slice(0, 500));
   const place = line !== undefined ? `Line ${line}: ` : at > 0 ? `Statement ${at + 1}: ` : "";
   const make = (kind: ConstructorParameters<typeof ToolError>[0], text: string, hint: string) =>
@@ -12,6 +13,18 @@ export function explained({ message, code = "", at, line }: Failure, file: strin
       "denied",
       "SQLite reports that this statement is not read-only.",
       "Use write_query, if this server offers it.",
+    );
+  if (code === "ENOENT" || code === "ENOTDIR")
+    return make(
+      "not_found",
+      `The database file ${file} does not exist.`,
+      "Check --db-path; with --allow-ddl, create_table creates it.",
+    );
+  if (code === "REFMCP_IRREGULAR")
+    return make(
+      "invalid",
+      `${file} is not a regular file, so it can't be a database.`,
+      "Check --db-path and --db.",
     );
   if (code === "REFMCP_SWAPPED")
     return make("conflict", `${file} was replaced while it was opened.`, "Repeat the call.");

@@ -2,12 +2,28 @@ import { lstatSync, realpathSync, statSync } from "node:fs";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 
-/** A database file that passed the boundary: where it is and which file it was then. */
+/** A database file: one that the user named, or one that passed the boundary and which file it was then. */
 export interface Place {
   readonly file: string;
-  readonly device: number;
-  readonly inode: number;
+  readonly device?: number;
+  readonly inode?: number;
 }
+
+/**
+ * Which file is at a place now, and when it was changed last.
+ *
+ * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` for a file that did not pass the boundary
+ */
+export function fileAt({ file, device, inode }: Place): { readonly id: string; readonly state: string } {
+  const there = statSync(file);
+  if (!there.isFile()) throw failure("REFMCP_IRREGULAR", "not a regular file");
+  const { dev, ino, size, mtimeMs, ctimeMs } = there;
+  if (device !== undefined && (dev !== device || ino !== inode)) throw failure("REFMCP_SWAPPED", "swapped");
+  const id = `${file}:${dev}:${ino}`;
+  return { id, state: `${id}:${size}:${mtimeMs}:${ctimeMs}` };
+}
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 /**
  * What is set on every handle: a schema or a damaged file cannot run or map anything, and what a sort needs counts as memory
@@ -32,28 +48,30 @@ export function openWriting(sqlite: Sqlite, place: Place): Database.Database {
 export const COMPANIONS = ["-journal", "-wal", "-shm"];
 
 function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Database {
+  const { id } = fileAt(place);
+  const file = realpathSync.native(place.file);
+  if (place.device !== undefined && file !== place.file) throw failure("REFMCP_SWAPPED", "swapped");
   // SQLite follows links there, and would write where the link leads.
   for (const companion of COMPANIONS)
-    if (lstatSync(place.file + companion, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-      throw Object.assign(new Error(`${companion} is a link`), { code: "REFMCP_LINKED" });
-  const database = new sqlite(place.file, { readonly, fileMustExist: true, timeout: 2_000 });
-  // Between the boundary's look at the path and this one somebody may have swapped it.
-  const now = statSync(place.file);
-  if (now.dev !== place.device || now.ino !== place.inode || realpathSync(place.file) !== place.file) {
+    if (lstatSync(file + companion, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw failure("REFMCP_LINKED", `${companion} is a link`);
+  const database = new sqlite(file, { readonly, fileMustExist: true, timeout: 2_000 });
+  // Somebody may have swapped it while it was opened.
+  if (fileAt(place).id !== id || realpathSync.native(place.file) !== file) {
     database.close();
-    throw Object.assign(new Error("swapped"), { code: "REFMCP_SWAPPED" });
+    throw failure("REFMCP_SWAPPED", "swapped");
   }
   for (const pragma of DEFENCES) database.pragma(pragma);
   database.defaultSafeIntegers(true);
   return database;
 }
 
-/** Whether SQLite itself says that a prepared statement reads. True for ATTACH of some versions, so never alone. */
-export function isReading(statement: Database.Statement): boolean {
-  return statement.reader && statement.readonly;
+/** Whether SQLite itself reports a statement as read-only. Some versions say so of ATTACH: never the only check. */
+export function isReading({ reader, readonly }: Database.Statement): boolean {
+  return reader && readonly;
 }
 
-/** @throws an error with the code `REFMCP_WRITES` where it does not. */
+/** @throws an error with the code `REFMCP_WRITES` if the statement is not read-only */
 export function demandReading(statement: Database.Statement): void {
-  if (!isReading(statement)) throw Object.assign(new Error("not reading"), { code: "REFMCP_WRITES" });
+  if (!isReading(statement)) throw failure("REFMCP_WRITES", "not read-only");
 }

@@ -1,7 +1,6 @@
-import { realpathSync, statSync } from "node:fs";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
-import { openReading, type Place } from "./handle.ts";
+import { fileAt, openReading, type Place } from "./handle.ts";
 
 /** Without a job for so long the handle is closed, so that it holds no file of others. */
 const KEPT_MS = 1_000;
@@ -10,7 +9,6 @@ interface Kept {
   readonly database: Database.Database;
   /** Running it makes SQLite compare its schema with the file's, which preparing alone does not. */
   readonly freshen: Database.Statement;
-  readonly file: string;
   readonly state: string;
 }
 
@@ -28,15 +26,15 @@ export class KeptReading {
   }
 
   open(place: Place): Database.Database {
+    // Looked at before it is opened: what changes after it counts as a change.
+    const { state } = fileAt(place);
     const kept = this.#kept;
-    if (kept?.file === place.file && kept.state === stateOf(place)) {
+    if (kept?.state === state) {
       this.#timer?.refresh();
       kept.freshen.all();
       return kept.database;
     }
     this.close();
-    // Looked at before: what changes after it counts as a change.
-    const state = stateOf(place);
     const database = openReading(this.#sqlite, place);
     let freshen: Database.Statement;
     try {
@@ -45,7 +43,7 @@ export class KeptReading {
       database.close();
       throw error;
     }
-    this.#kept = { database, freshen, file: place.file, state };
+    this.#kept = { database, freshen, state };
     this.#timer = setTimeout(() => this.close(), KEPT_MS).unref();
     return database;
   }
@@ -55,11 +53,4 @@ export class KeptReading {
     this.#kept?.database.close();
     this.#kept = undefined;
   }
-}
-
-/** Which file it is and when it was changed last; another text where it is not the one that passed the boundary. */
-function stateOf({ file, device, inode }: Place): string {
-  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-  const isSame = Number(dev) === device && Number(ino) === inode && realpathSync.native(file) === file;
-  return isSame ? [dev, ino, size, mtimeNs, ctimeNs].join(":") : "";
 }

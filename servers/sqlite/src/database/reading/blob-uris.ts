@@ -1,22 +1,12 @@
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 
-/** Blobs up to this size, in bytes, are in the answer itself. */
+/** Blobs up to this size, in bytes, are included in the answer. */
 const SMALL = 1_024;
-/** Bytes of blobs that are held for the comparison. */
-const MAX_HELD = 33_554_432;
 
-/** Whether a value is a blob that an answer does not hold whole. */
+/** Whether an answer has only the size of a value. */
 export const isLarge = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length > SMALL;
-
-interface Large {
-  readonly table: string;
-  readonly column: string;
-  readonly rowId: bigint;
-  readonly bytes: Uint8Array;
-  readonly shown: object;
-}
 
 /**
  * Adds to large blobs of an answer the URI under which they can be read. A result says which column a value comes from, but
@@ -27,11 +17,10 @@ export class BlobUris {
   readonly #database: Database.Database;
   readonly #columns: readonly Database.ColumnDefinition[];
   readonly #base: string | undefined;
-  readonly #large: Large[] = [];
-  readonly #keys = new Map<string, number | undefined>();
-  #held = 0;
+  /** By table, which column of the result is its rowid. */
+  readonly #keys = new Map<string, number>();
 
-  /** @param base `blob://` and the database; undefined where none is wanted */
+  /** @param base `blob://` and the database; undefined to add none */
   constructor(
     database: Database.Database,
     columns: readonly Database.ColumnDefinition[],
@@ -40,46 +29,31 @@ export class BlobUris {
     this.#database = database;
     this.#columns = columns;
     this.#base = base;
-    if (base === undefined) return;
-    // Before the rows are read: while they are, the handle takes no other statement.
-    for (const { table } of columns)
-      if (table !== null && !this.#keys.has(table)) this.#keys.set(table, this.#keyOf(table));
   }
 
   /**
-   * @param shown the row as it is answered, whose large blobs are objects
-   * @returns characters that URIs may add to it
+   * @param shown the row as it is answered, in which large blobs are objects
+   * @returns the same, with URIs
    */
-  note(row: readonly unknown[], shown: readonly unknown[]): number {
-    if (this.#base === undefined) return 0;
-    let added = 0;
-    for (const [index, value] of row.entries()) {
-      if (!isLarge(value)) continue;
+  add(row: readonly unknown[], shown: readonly unknown[]): readonly unknown[] {
+    if (this.#base === undefined) return shown;
+    return shown.map((cell, index) => {
+      const value = row[index];
       const { table = null, column = null } = this.#columns[index] ?? {};
-      const key = table === null ? undefined : this.#keys.get(table);
-      const rowId = key === undefined ? undefined : row[key];
-      const cell = shown[index];
-      if (table === null || column === null || typeof rowId !== "bigint" || typeof cell !== "object")
-        continue;
-      if (cell === null || this.#held + value.length > MAX_HELD) continue;
-      this.#held += value.length;
-      this.#large.push({ table, column, rowId, bytes: value, shown: cell });
-      added += this.#base.length + pathOf(table, column, rowId).length + 10;
-    }
-    return added;
-  }
-
-  /** Adds `uri` to the cells, once all rows are read. */
-  find(): void {
-    for (const { table, column, rowId, bytes, shown } of this.#large) {
+      if (!isLarge(value) || table === null || column === null) return cell;
+      const rowId = row[this.#keyOf(table)];
       const sql = `SELECT 1 FROM ${quoteIdentifier(table)} WHERE rowid = ? AND ${quoteIdentifier(column)} IS ?`;
-      if (this.#database.prepare(sql).get(rowId, bytes) === undefined) continue;
-      Object.assign(shown, { uri: `${this.#base}/${pathOf(table, column, rowId)}` });
-    }
+      if (typeof rowId !== "bigint" || this.#database.prepare(sql).get(rowId, value) === undefined)
+        return cell;
+      const path = [table, column, String(rowId)].map(encodeURIComponent).join("/");
+      return Object.assign(Object(cell), { uri: `${this.#base}/${path}` });
+    });
   }
 
-  /** Which column of the result is the table's rowid. */
-  #keyOf(table: string): number | undefined {
+  /** Which column of the result is the table's rowid; -1 for none. */
+  #keyOf(table: string): number {
+    const known = this.#keys.get(table);
+    if (known !== undefined) return known;
     const [alias, ...more] = this.#database
       .prepare<unknown[], { name: string; type: string }>(
         "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0",
@@ -88,13 +62,13 @@ export class BlobUris {
     const isRowId = more.length === 0 && alias?.type.toUpperCase() === "INTEGER";
     const isKey = (name: string | null) =>
       (isRowId && name === alias?.name) || name?.toLowerCase() === "rowid";
-    const at = this.#columns.findIndex((column) => column.table === table && isKey(column.column));
-    if (at < 0) return undefined;
     const flags =
       "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type = 'table' AND wr = 0";
-    return this.#database.prepare(flags).get(table) === undefined ? undefined : at;
+    const hasRowId = this.#database.prepare(flags).get(table) !== undefined;
+    const at = hasRowId
+      ? this.#columns.findIndex((column) => column.table === table && isKey(column.column))
+      : -1;
+    this.#keys.set(table, at);
+    return at;
   }
 }
-
-const pathOf = (table: string, column: string, rowId: bigint) =>
-  [table, column, String(rowId)].map(encodeURIComponent).join("/");

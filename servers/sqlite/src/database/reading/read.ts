@@ -7,6 +7,8 @@ import { BlobUris, isLarge } from "./blob-uris.ts";
 
 /** How often the clock is looked at, in rows. */
 const CLOCK_EVERY = 16;
+/** Rows that become one text at a time: many short ones that live long keep the garbage collector busy. */
+const ROWS_AT_ONCE = 256;
 
 /** The rows of a reading statement after `skip`, written for an answer, until `chars` are read. */
 export function read(database: Database.Database, job: Extract<Job, { op: "read" }>): ReadAnswer {
@@ -22,8 +24,9 @@ export function read(database: Database.Database, job: Extract<Job, { op: "read"
   );
   const types: string[] = declared.map(({ type }) => type ?? "");
   let untyped = types.includes("");
-  const pieces: string[] = [];
-  const withBlobs = new Map<number, unknown[]>();
+  const texts: string[] = [];
+  let pieces: string[] = [];
+  let rows = 0;
   const cuts: number[] = [];
   const cut = { count: 0 };
   let before: string | undefined;
@@ -39,31 +42,31 @@ export function read(database: Database.Database, job: Extract<Job, { op: "read"
       until = performance.now() + job.ms;
       continue;
     }
-    const isLate =
-      pieces.length >= job.rows && pieces.length % CLOCK_EVERY === 0 && performance.now() > until;
+    const isLate = rows >= job.rows && rows % CLOCK_EVERY === 0 && performance.now() > until;
     if (chars <= 0 || isLate) {
       more = true;
       break;
     }
     cut.count = 0;
-    if (row.some(isLarge)) {
-      const shown = encodeRow(row, job.cellBytes, cut);
-      chars -= blobs.note(row, shown);
-      withBlobs.set(pieces.length, shown);
-      pieces.push(writer.writeEncoded(shown));
-    } else pieces.push(writer.write(row, cut));
-    if (cut.count > 0) cuts.push(pieces.length - 1);
-    chars -= (pieces.at(-1)?.length ?? 0) + ROW_COST;
+    const piece = row.some(isLarge)
+      ? writer.writeEncoded(blobs.add(row, encodeRow(row, job.cellBytes, cut)))
+      : writer.write(row, cut);
+    if (cut.count > 0) cuts.push(rows);
+    chars -= piece.length + ROW_COST;
+    rows += 1;
+    pieces.push(piece);
+    if (pieces.length === ROWS_AT_ONCE) {
+      texts.push(pieces.join("\n"));
+      pieces = [];
+    }
     if (untyped) {
       for (const [at, type] of types.entries()) if (type === "") types[at] = typeOf(row[at]);
       untyped = types.includes("");
     }
   }
-  blobs.find();
-  for (const [at, shown] of withBlobs) pieces[at] = writer.writeEncoded(shown);
   const columns = declared.map(({ name }, at) => ({ name, type: types[at] ?? "" }));
   // One text crosses to the server much faster than an array of many; none of them has a line break.
-  return { columns, text: pieces.join("\n"), rows: pieces.length, cuts, before, more };
+  return { columns, text: texts.concat(pieces).join("\n"), rows, cuts, before, more };
 }
 
 /** SQLite's storage class of a value; empty for NULL. */
