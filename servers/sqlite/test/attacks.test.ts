@@ -105,8 +105,7 @@ describe("names", () => {
   it("with quotes, semicolons and line breaks are names only; near ones are offered", async () => {
     const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
     const { signal } = new AbortController();
-    const describe = (name: string) =>
-      describeTable(here.databases, { database: undefined, name, budget: 20_000, signal });
+    const describe = (name: string) => describeTable({ databases: here.databases, signal }, name, 20_000);
     const odd = await describe('a"b; DROP TABLE users\n--');
     expect(odd.columns).toMatchObject([{ name: "x" }]);
     await expect(describe("user")).rejects.toThrow("Did you mean users?");

@@ -142,7 +142,7 @@ describe("a damaged file", () => {
       kind: "unavailable",
       code: "SQLITE_CORRUPT",
     });
-    const info = await databaseInfo(here.databases, undefined, signal);
+    const info = await databaseInfo({ databases: here.databases, signal });
     expect(info.integrity ?? info.notices).not.toEqual(["ok"]);
     expect(await digest(here.file)).toBe(before);
     await truncate(here.file, 10_000);
@@ -166,10 +166,9 @@ describe("a damaged file", () => {
       "INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING nomodule(x)')",
     );
     maker.close();
-    const names = (await listTables(here.databases, undefined, signal)).map(({ name }) => name);
+    const names = (await listTables({ databases: here.databases, signal })).map(({ name }) => name);
     expect(names).toEqual(["loop", "lost", "odd", "orders", "users"]);
-    const of = (name: string) =>
-      describeTable(here.databases, { database: undefined, name, budget: 20_000, signal });
+    const of = (name: string) => describeTable({ databases: here.databases, signal }, name, 20_000);
     expect(await of("lost")).toMatchObject({
       ddl: expect.stringContaining("CREATE VIEW lost"),
       notices: expect.anything(),

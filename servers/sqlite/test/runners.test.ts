@@ -36,7 +36,7 @@ describe.runIf(process.platform === "linux")("a burst of calls", () => {
     const { signal } = new AbortController();
     await Promise.all(
       Array.from({ length: 64 }, (_, at) =>
-        at % 8 === 0 ? listTables(here.databases, undefined, signal) : ask(here, `SELECT ${at}`),
+        at % 8 === 0 ? listTables({ databases: here.databases, signal }) : ask(here, `SELECT ${at}`),
       ),
     );
     isOver = true;
@@ -76,7 +76,7 @@ describe("endless queries", () => {
       kind: "unavailable",
       message: "2 other statements have been running for 0.3 s.",
     });
-    expect(await listTables(here.databases, undefined, signal)).toHaveLength(2);
+    expect(await listTables({ databases: here.databases, signal })).toHaveLength(2);
     const waiting = run("SELECT 2", other.signal);
     controller.abort(new Error("stop"));
     expect(await waiting).toMatchObject({ text: "[2]" });

@@ -12,7 +12,7 @@ export default prompt({
     topic: z.string().optional().describe("What is of interest: orders, customers. Left out: all."),
   }),
   async run({ topic }, databases, { signal }) {
-    const tables = await listTables(databases, undefined, signal);
+    const tables = await listTables({ databases, signal });
     const about =
       topic === undefined
         ? "what is in this database"

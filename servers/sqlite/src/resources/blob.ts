@@ -9,7 +9,7 @@ export default resource({
   description:
     "A blob or a long text of up to 8 MiB, by the row's INTEGER PRIMARY KEY or rowid; read_query returns the URI with a large blob if the key is selected too.",
   read: ({ database, table, column, rowid }, databases, { signal }) =>
-    readCell(databases, { database, table, column, rowId: rowid }, signal),
+    readCell({ databases, database, signal }, { table, column, rowId: rowid }),
   complete: { ...complete, column: completeColumn },
   watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
 });

@@ -11,14 +11,12 @@ export default resource({
   description: "The first 200 rows of one table or view, as read_query answers them.",
   mimeType: "application/json",
   async read({ database, table }, databases, { budget, signal }) {
-    const { name } = await tableFound(databases, database, table, signal);
+    const { name } = await tableFound({ databases, database, signal }, table);
     return await query(databases, {
       sql: `SELECT * FROM ${quoteIdentifier(name)}`,
       params: [],
       database,
       maxRows: 200,
-      timeoutMs: undefined,
-      cursor: undefined,
       format: "rows",
       budget,
       signal,

@@ -14,7 +14,7 @@ export default resource({
   description: "The result of describe_table for one table.",
   mimeType: "application/json",
   read: async ({ database, table }, databases, { budget, signal }) =>
-    JSON.stringify(await describeTable(databases, { database, name: table, budget, signal }), undefined, 2),
+    JSON.stringify(await describeTable({ databases, database, signal }, table, budget), undefined, 2),
   /** Tables of one database after the other, those with a name. */
   async list(databases, cursor) {
     const names = databases.names();
@@ -22,7 +22,8 @@ export default resource({
     const [at, after] = cursors.decode(cursor) ?? [0, ""];
     const database = names[at];
     if (database === undefined) return { resources: [] };
-    const tables = await listTables(databases, database, new AbortController().signal).catch(() => []);
+    const { signal } = new AbortController();
+    const tables = await listTables({ databases, database, signal }).catch(() => []);
     const rest = tables.filter(({ name }) => name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = rest.slice(0, LISTED);
     const last = rest.length > LISTED ? page.at(-1) : undefined;

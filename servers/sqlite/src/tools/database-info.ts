@@ -22,5 +22,5 @@ export default tool({
     sqlite_version: z.string(),
     notices: z.array(z.string()).optional(),
   }),
-  run: ({ database }, databases, { signal }) => databaseInfo(databases, database, signal),
+  run: ({ database }, databases, { signal }) => databaseInfo({ databases, database, signal }),
 });

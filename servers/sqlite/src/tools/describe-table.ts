@@ -54,5 +54,5 @@ export default tool({
     notices: z.array(z.string()).optional(),
   }),
   run: ({ table_name, database }, databases, { budget, signal }) =>
-    describeTable(databases, { database, name: table_name, budget, signal }),
+    describeTable({ databases, database, signal }, table_name, budget),
 });

@@ -20,5 +20,5 @@ export default tool({
     database,
   }),
   output: outlineOutput,
-  run: (input, databases, { budget, signal }) => outline(databases, { ...input, budget, signal }),
+  run: (input, databases, { budget, signal }) => outline({ ...input, databases, budget, signal }),
 });

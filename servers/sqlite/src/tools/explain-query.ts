@@ -21,11 +21,7 @@ export default tool({
   }),
   run({ sql, params, database }, databases, { signal }) {
     passReading(sql);
-    return explain(databases, {
-      database,
-      sql,
-      params: paramsOf(sql, params.length === 0 ? nullsFor(sql) : params),
-      signal,
-    });
+    const bound = paramsOf(sql, params.length === 0 ? nullsFor(sql) : params);
+    return explain({ databases, database, signal }, { sql, params: bound });
   },
 });

@@ -18,7 +18,7 @@ export default tool({
   async run({ database, limit, cursor }, databases, { signal, budget }) {
     const cursors = cursorsOf("list_tables", database, z.string());
     const after = cursors.decode(cursor);
-    const tables = await listTables(databases, database, signal);
+    const tables = await listTables({ databases, database, signal });
     const rest = after === undefined ? tables : tables.filter(({ name }) => name > after);
     const page = rest.slice(0, Math.min(limit, fitting(rest, budget - 300)));
     const last = page.at(-1);

@@ -34,7 +34,7 @@ export default tool({
     ),
   }),
   async run(input, databases, { signal, budget }) {
-    const all = await suggestIndexes(databases, { ...input, signal });
+    const all = await suggestIndexes({ ...input, databases, signal });
     return { suggestions: all.slice(0, fitting(all, budget - 300)) };
   },
 });

@@ -1,23 +1,9 @@
-import type { Databases } from "../connection/databases.ts";
-import type { Explained } from "../connection/protocol.ts";
-import { type Row, text } from "../reading/look.ts";
+import type { Bound, Explained } from "../connection/protocol.ts";
+import { type Row, type Source, text } from "../reading/look.ts";
 import { runStatement } from "../reading/near-names.ts";
 
 /** Where a plan reads a whole table, and which index would help. */
-export async function explain(
-  databases: Databases,
-  {
-    database,
-    sql,
-    params,
-    signal,
-  }: {
-    database: string | undefined;
-    sql: string;
-    params: readonly unknown[];
-    signal: AbortSignal;
-  },
-) {
+export async function explain({ databases, database, signal }: Source, { sql, params }: Bound) {
   const place = await databases.place(database);
   const job = { op: "explain" as const, place, sql, params };
   const { plan, indexes } = await runStatement<Explained>(databases, job, { sql, signal });

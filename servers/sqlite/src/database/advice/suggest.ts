@@ -1,11 +1,10 @@
 import { clip } from "@refmcp/core/answer";
 import { quoteIdentifier } from "@refmcp/sql";
-import type { Databases } from "../connection/databases.ts";
 import type { TriedIndex } from "../connection/protocol.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
 import { nullsFor } from "../gate/places.ts";
-import { look, text } from "../reading/look.ts";
+import { look, type Source, text } from "../reading/look.ts";
 import { runStatement } from "../reading/near-names.ts";
 
 /** Columns of foreign keys, with the indexes of their tables. */
@@ -25,15 +24,8 @@ const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_uni
  * @param queries reading statements; their parameters need no values
  * @throws ToolError what the gate and SQLite say of a statement
  */
-export async function suggestIndexes(
-  databases: Databases,
-  {
-    database,
-    queries,
-    limit,
-    signal,
-  }: { database?: string | undefined; queries: readonly string[]; limit: number; signal: AbortSignal },
-) {
+export async function suggestIndexes(source: Source & { queries: readonly string[]; limit: number }) {
+  const { databases, database, signal, queries, limit } = source;
   const statements = queries.map((sql) => {
     passReading(sql);
     return { sql, params: paramsOf(sql, nullsFor(sql)) };
@@ -41,7 +33,7 @@ export async function suggestIndexes(
   const place = await databases.place(database);
   const job = { op: "advise" as const, place, statements, limit };
   const tried = await runStatement<TriedIndex[]>(databases, job, { sql: queries.join(";\n"), signal });
-  const [keys = [], redundant = []] = await look(databases, database, signal, [[KEYS], [REDUNDANT]]);
+  const [keys = [], redundant = []] = await look(source, [[KEYS], [REDUNDANT]]);
   const created = new Set(tried.map(({ create }) => create));
   const forKeys = keys.flatMap((row) => {
     const indexes: unknown[] = JSON.parse(text(row.indexes));

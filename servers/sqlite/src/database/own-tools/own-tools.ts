@@ -50,7 +50,6 @@ export async function ownTools(given: Given, taken: readonly string[]) {
         params: paramsFor(tool, values),
         database: tool.source,
         maxRows: tool.maxRows,
-        timeoutMs: undefined,
         cursor,
         format: "rows",
         budget,

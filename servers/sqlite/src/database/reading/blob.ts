@@ -1,8 +1,7 @@
 import { grouped, ToolError } from "@refmcp/core/answer";
 import { quoteIdentifier, withNear } from "@refmcp/sql";
-import type { Databases } from "../connection/databases.ts";
-import { look, text } from "./look.ts";
-import { tableFound } from "./tables.ts";
+import { look, type Source, text } from "./look.ts";
+import { tableColumns, tableFound } from "./tables.ts";
 
 /** Bytes of one value; base64 makes it a third longer. */
 const MAX_BYTES = 8_388_608;
@@ -19,7 +18,6 @@ const BEGINNINGS: readonly (readonly [type: string, pattern: RegExp])[] = [
 ];
 
 export interface Cell {
-  readonly database: string;
   readonly table: string;
   readonly column: string;
   readonly rowId: string;
@@ -30,16 +28,9 @@ export interface Cell {
  *
  * @throws ToolError `not_found` for a table, column or row; `too_large` beyond 8 MiB; `invalid` for other values
  */
-export async function readCell(
-  databases: Databases,
-  { database, table, column, rowId }: Cell,
-  signal: AbortSignal,
-) {
-  const { name } = await tableFound(databases, database, table, signal);
-  const [columns = []] = await look(databases, database, signal, [
-    ["SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", name],
-  ]);
-  const names = columns.map((one) => text(one.name));
+export async function readCell(source: Source, { table, column, rowId }: Cell) {
+  const { name } = await tableFound(source, table);
+  const names = await tableColumns(source, name);
   const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
   if (found === undefined)
     throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`);
@@ -50,7 +41,7 @@ export async function readCell(
   const cell = quoteIdentifier(found);
   const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
     CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quoteIdentifier(name)} WHERE rowid = ?`;
-  const [[row] = []] = await look(databases, database, signal, [[sql, BigInt(rowId)]]);
+  const [[row] = []] = await look(source, [[sql, BigInt(rowId)]]);
   if (row === undefined)
     throw new ToolError("not_found", `${name} has no row ${rowId}.`, { hint: "read_query shows its rows." });
   if (Number(row.size) > MAX_BYTES)

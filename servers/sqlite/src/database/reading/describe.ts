@@ -1,8 +1,7 @@
 import { clip, fitting, grouped, ToolError } from "@refmcp/core/answer";
 import { quoteIdentifier } from "@refmcp/sql";
-import type { Databases } from "../connection/databases.ts";
 import type { ReadAnswer } from "../connection/protocol.ts";
-import { type LookedAt, look, type Row, text } from "./look.ts";
+import { type LookedAt, look, type Row, type Source, text } from "./look.ts";
 import { type Table, tableFound } from "./tables.ts";
 
 /** Rows are counted up to here, and no longer than this; a view may have no end. */
@@ -25,16 +24,8 @@ const PARTS = [
 ];
 
 /** All about one table: columns, keys both ways, indexes, triggers, DDL, how many rows and the first of them. */
-export async function describeTable(
-  databases: Databases,
-  {
-    database,
-    name,
-    budget,
-    signal,
-  }: { database: string | undefined; name: string; budget: number; signal: AbortSignal },
-) {
-  const found = await tableFound(databases, database, name, signal);
+export async function describeTable(source: Source, name: string, budget: number) {
+  const found = await tableFound(source, name);
   const notices: string[] = [];
   /** What fails for a broken or endless view becomes a notice. */
   const attempt = async <Answer>(what: string, work: () => Promise<Answer>): Promise<Answer | undefined> => {
@@ -51,13 +42,11 @@ export async function describeTable(
     }
   };
   const at = (sql: string): LookedAt => [sql, found.name];
-  const columns = await attempt("Columns", () => look(databases, database, signal, [at(COLUMNS)]));
-  const parts = await look(databases, database, signal, PARTS.map(at));
-  const sample = await attempt("Sample", () => firstRows(databases, database, found, signal));
+  const columns = await attempt("Columns", () => look(source, [at(COLUMNS)]));
+  const parts = await look(source, PARTS.map(at));
+  const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
-  const counted = await attempt("Number of rows", () =>
-    look(databases, database, signal, [[count]], { timeoutMs: COUNTING_MS }),
-  );
+  const counted = await attempt("Number of rows", () => look(source, [[count]], { timeoutMs: COUNTING_MS }));
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(
     {
@@ -73,12 +62,7 @@ export async function describeTable(
   );
 }
 
-async function firstRows(
-  databases: Databases,
-  database: string | undefined,
-  { name }: Table,
-  signal: AbortSignal,
-): Promise<unknown[][]> {
+async function firstRows({ databases, database, signal }: Source, { name }: Table): Promise<unknown[][]> {
   const job = {
     op: "read" as const,
     place: await databases.place(database),

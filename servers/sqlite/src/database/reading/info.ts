@@ -1,32 +1,22 @@
 import { ToolError } from "@refmcp/core/answer";
-import type { Databases } from "../connection/databases.ts";
-import { look, text } from "./look.ts";
+import { look, type Source, text } from "./look.ts";
 
-/** Both read the whole file, so they get so long and no longer. */
+/** The time limit of statements that read the whole file. */
 const THOROUGH_MS = 5_000;
+const FACTS = `SELECT * FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_journal_mode,
+  pragma_encoding, (SELECT sqlite_version() AS version)`;
+const CHECK = "SELECT quick_check FROM pragma_quick_check LIMIT 10";
 const LARGEST = `SELECT coalesce(s.tbl_name, d.name) AS name, sum(d.pgsize) AS bytes
   FROM dbstat d LEFT JOIN sqlite_schema s ON s.name = d.name
   WHERE d.aggregate = TRUE GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`;
 
 /** Size, pages, journal mode, a quick check of the file and its largest tables. */
-export async function databaseInfo(databases: Databases, database: string | undefined, signal: AbortSignal) {
-  const [pages = [], size = [], free = [], journal = [], encoding = [], version = []] = await look(
-    databases,
-    database,
-    signal,
-    [
-      ["SELECT page_count AS value FROM pragma_page_count"],
-      ["SELECT page_size AS value FROM pragma_page_size"],
-      ["SELECT freelist_count AS value FROM pragma_freelist_count"],
-      ["SELECT journal_mode AS value FROM pragma_journal_mode"],
-      ["SELECT encoding AS value FROM pragma_encoding"],
-      ["SELECT sqlite_version() AS value"],
-    ],
-  );
+export async function databaseInfo(source: Source) {
+  const [[facts = {}] = []] = await look(source, [[FACTS]]);
   const notices: string[] = [];
   const thorough = async (what: string, sql: string) => {
     try {
-      return (await look(databases, database, signal, [[sql]], { timeoutMs: THOROUGH_MS }))[0] ?? [];
+      return (await look(source, [[sql]], { timeoutMs: THOROUGH_MS }))[0] ?? [];
     } catch (error) {
       if (!(error instanceof ToolError) || error.kind === "cancelled") throw error;
       const why = error.kind === "timeout" ? `not done within ${THOROUGH_MS / 1_000} s` : error.message;
@@ -34,21 +24,20 @@ export async function databaseInfo(databases: Databases, database: string | unde
       return undefined;
     }
   };
-  const check = await thorough("Integrity", "SELECT quick_check AS value FROM pragma_quick_check LIMIT 10");
+  const check = await thorough("Integrity", CHECK);
   const largest = await thorough("Largest tables", LARGEST);
-  const page = Number(size[0]?.value);
   return {
-    size_bytes: Number(pages[0]?.value) * page,
-    page_size: page,
-    page_count: Number(pages[0]?.value),
-    free_pages: Number(free[0]?.value),
-    journal_mode: text(journal[0]?.value),
-    encoding: text(encoding[0]?.value),
-    ...(check === undefined ? {} : { integrity: check.map(({ value }) => text(value)) }),
-    ...(largest === undefined
-      ? {}
-      : { largest_tables: largest.map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })) }),
-    sqlite_version: text(version[0]?.value),
-    ...(notices.length === 0 ? {} : { notices }),
+    size_bytes: Number(facts.page_count) * Number(facts.page_size),
+    page_size: Number(facts.page_size),
+    page_count: Number(facts.page_count),
+    free_pages: Number(facts.freelist_count),
+    journal_mode: text(facts.journal_mode),
+    encoding: text(facts.encoding),
+    ...(check && { integrity: check.map(({ quick_check }) => text(quick_check)) }),
+    ...(largest && {
+      largest_tables: largest.map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
+    }),
+    sqlite_version: text(facts.version),
+    ...(notices.length > 0 && { notices }),
   };
 }

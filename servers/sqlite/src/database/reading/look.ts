@@ -1,10 +1,17 @@
 import type { Databases } from "../connection/databases.ts";
 
+/** The database of a call, and the signal that ends the call. */
+export interface Source {
+  readonly databases: Databases;
+  readonly database?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 export type Row = Readonly<Record<string, unknown>>;
 export type LookedAt = readonly [sql: string, ...params: unknown[]];
 
 export interface LookOptions {
-  /** For what may take long, since it reads rows or runs a view: it takes its turn among the queries. */
+  /** For statements that may take long, because they read rows or run a view: they take turns with queries. */
   readonly timeoutMs?: number;
   /** A statement that fails has no rows. */
   readonly isTolerant?: boolean;
@@ -12,21 +19,17 @@ export interface LookOptions {
 
 /** Runs our own statements and returns the rows of each. */
 export async function look(
-  databases: Databases,
-  database: string | undefined,
-  signal: AbortSignal,
+  { databases, database, signal }: Source,
   statements: readonly LookedAt[],
   { timeoutMs, isTolerant = false }: LookOptions = {},
 ): Promise<Row[][]> {
   const place = await databases.place(database);
-  const job = {
-    op: "look" as const,
-    place,
-    isTolerant,
-    statements: statements.map(([sql, ...params]) => ({ sql, params })),
-  };
+  const bound = statements.map(([sql, ...params]) => ({ sql, params }));
   const runners = timeoutMs === undefined ? databases.catalogue : databases.runners;
-  return await runners.run<Row[][]>(job, { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs });
+  return await runners.run<Row[][]>(
+    { op: "look", place, isTolerant, statements: bound },
+    { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs },
+  );
 }
 
 export const text = (value: unknown) => (typeof value === "string" ? value : String(value ?? ""));

@@ -8,8 +8,7 @@ import {
   outlineFits,
 } from "@refmcp/sql";
 import * as z from "zod";
-import type { Databases } from "../connection/databases.ts";
-import { look, type Row, text } from "./look.ts";
+import { look, type Row, type Source, text } from "./look.ts";
 import { listTables, type Table } from "./tables.ts";
 
 /** Tables that are looked at in one go. */
@@ -21,22 +20,20 @@ const KEYS = 'SELECT "table" AS other, "from", "to" FROM pragma_foreign_key_list
 const INDEXES = `SELECT i.name, i."unique", i.partial, group_concat(coalesce(c.name, '(expression)'), ', ') AS columns
   FROM pragma_index_list(?) i JOIN pragma_index_info(i.name) c WHERE i.origin <> 'pk' GROUP BY i.name ORDER BY i.name`;
 
-export interface Outlining extends OutlineOptions {
-  readonly database?: string | undefined;
+export interface Outlining extends OutlineOptions, Source {
   /** Part of a table's name. */
   readonly query?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly budget: number;
-  readonly signal: AbortSignal;
 }
 
 /** Tables with their columns and keys, whose names match, as many as fit into the answer. */
-export async function outline(databases: Databases, outlining: Outlining) {
-  const { database, query, column, detail, limit, cursor, budget, signal } = outlining;
+export async function outline(outlining: Outlining) {
+  const { database, query, column, detail, limit, cursor, budget } = outlining;
   const cursors = cursorsOf("describe_tables", [database, query, column, detail], z.string());
   const after = cursors.decode(cursor);
-  const all = await listTables(databases, database, signal);
+  const all = await listTables(outlining);
   const wanted = all.filter(
     ({ name }) => (after === undefined || name > after) && (query === undefined || isPart(query, name)),
   );
@@ -44,23 +41,15 @@ export async function outline(databases: Databases, outlining: Outlining) {
   let at = 0;
   for (; at < wanted.length && shown.length <= limit; at += TABLES_AT_ONCE) {
     const some = wanted.slice(at, at + TABLES_AT_ONCE);
-    for (const [index, table] of (await described(databases, database, some, signal)).entries()) {
+    for (const [index, table] of (await described(outlining, some)).entries()) {
       const one = outlined(table, { column, detail });
       if (column === undefined || one.columns.length > 0)
         shown.push({ name: some[index]?.name ?? "", table: one });
     }
     if (outlineFits(shown, budget) < shown.length) break;
   }
-  const page = shown.slice(
-    0,
-    Math.min(
-      limit,
-      outlineFits(
-        shown.map(({ table }) => table),
-        budget,
-      ),
-    ),
-  );
+  const tables = shown.map(({ table }) => table);
+  const page = shown.slice(0, Math.min(limit, outlineFits(tables, budget)));
   const isMore = page.length < shown.length || at + TABLES_AT_ONCE < wanted.length;
   const last = page.at(-1);
   return {
@@ -70,14 +59,9 @@ export async function outline(databases: Databases, outlining: Outlining) {
 }
 
 /** A view that is broken has no columns. */
-async function described(
-  databases: Databases,
-  database: string | undefined,
-  tables: readonly Table[],
-  signal: AbortSignal,
-): Promise<OutlineTable[]> {
+async function described(source: Source, tables: readonly Table[]): Promise<OutlineTable[]> {
   const asked = tables.flatMap(({ name }) => [COLUMNS, KEYS, INDEXES].map((sql) => [sql, name] as const));
-  const rows = await look(databases, database, signal, asked, { isTolerant: true });
+  const rows = await look(source, asked, { isTolerant: true });
   return tables.map(({ name, type }, index) => {
     const [columns = [], keys = [], indexes = []] = rows.slice(index * 3, index * 3 + 3);
     return {

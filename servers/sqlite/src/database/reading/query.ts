@@ -8,10 +8,10 @@ import { runStatement } from "./near-names.ts";
 export interface Question {
   readonly sql: string;
   readonly params: readonly unknown[];
-  readonly database: string | undefined;
-  readonly maxRows: number | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly cursor: string | undefined;
+  readonly database?: string | undefined;
+  readonly maxRows?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly cursor?: string | undefined;
   readonly format: Format;
   readonly budget: number;
   readonly signal: AbortSignal;

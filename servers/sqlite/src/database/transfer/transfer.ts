@@ -6,8 +6,9 @@ import type { CsvRecord, ExportFormat, RowsText } from "../connection/protocol.t
 import { recover } from "../connection/recover.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "../gate/params.ts";
+import type { Source } from "../reading/look.ts";
 import { nearNames } from "../reading/near-names.ts";
-import { listTables, tableColumns } from "../reading/tables.ts";
+import { tableColumns, tableFound } from "../reading/tables.ts";
 
 /** Characters of one piece of an export, bytes of one piece of an import. */
 const PIECE = 262_144;
@@ -91,7 +92,7 @@ export async function importCsv(
   { database, path, table, delimiter, dryRun, signal, progress }: Import,
 ): Promise<Imported> {
   const place = await databases.place(database);
-  const target = await tableOf(databases, database, table, signal);
+  const target = await targetOf({ databases, database, signal }, table);
   const file = await databases.options.guard.openFile(path);
   try {
     const { size } = file.stat;
@@ -140,32 +141,18 @@ async function* batches(records: AsyncIterable<CsvRecord>): AsyncGenerator<CsvRe
   if (batch.length > 0) yield batch;
 }
 
-interface Target {
-  readonly name: string;
-  readonly columns: readonly string[];
-}
-
-async function tableOf(
-  databases: Databases,
-  database: string | undefined,
-  table: string,
-  signal: AbortSignal,
-): Promise<Target> {
-  const tables = (await listTables(databases, database, signal)).filter(({ type }) => type !== "view");
-  const names = tables.map(({ name }) => name);
-  const name = names.find((known) => known.toLowerCase() === table.toLowerCase());
-  if (name === undefined)
-    throw withNear(
-      "table",
-      table,
-      names,
-      "Create it first with create_table, or call list_tables for the names.",
-    );
-  return { name, columns: await tableColumns(databases, database, name, signal) };
+async function targetOf(source: Source, table: string) {
+  const hint = "Create it first with create_table, or call list_tables for the names.";
+  const { name } = await tableFound(source, table, { types: ["table", "virtual"], hint });
+  return { name, columns: await tableColumns(source, name, true) };
 }
 
 /** The table's columns in the order of the file's first record. */
-function headerOf(fields: readonly (string | null)[], { name, columns }: Target, path: string): string[] {
+function headerOf(
+  fields: readonly (string | null)[],
+  { name, columns }: Awaited<ReturnType<typeof targetOf>>,
+  path: string,
+): string[] {
   const hint = `The first line names columns of ${name}: ${columns.slice(0, 40).join(", ")}. Set delimiter for ; or tabs.`;
   if (fields.length === 0)
     throw new ToolError("invalid", `${JSON.stringify(path)} is empty; it has no line of column names.`, {
