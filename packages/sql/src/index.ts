@@ -1,12 +1,13 @@
-export { type AnswerParts, answerText, queryOutput, roomForRows } from "./answer.ts";
-export { type Column, type CutCells, encodeCell, encodeRow } from "./cells.ts";
+// Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/cells`): this one brings zod.
+export { answerText, queryOutput } from "./answer.ts";
+export { type Column, encodeCell, encodeRow } from "./cells.ts";
 export { changeOutput, statementsInput, withValues } from "./changes.ts";
-export { type Removal, removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
-export { type AskingOptions, agreed } from "./confirm.ts";
+export { removalOf, type Statement, statementOf, targetOf } from "./classify.ts";
+export { agreed } from "./confirm.ts";
 export { csvHeader, csvLine, csvLines, csvRecords } from "./csv.ts";
-export { distinctNames, FORMATS, type Format, ROW_COST, type RowWriter, rowWriter } from "./formats.ts";
+export { distinctNames, type Format, ROW_COST, rowWriter } from "./formats.ts";
 export { type Limits, limitOptions, limitsOf, STANDARD_ROWS } from "./limits.ts";
-export { counted, EVERY_ROW, LossTally, type RowLoss } from "./loss.ts";
+export { counted, EVERY_ROW, LossTally } from "./loss.ts";
 export { didYouMean, quoteIdentifier, suggesting, withNear } from "./names.ts";
 export { type NewFile, writeNewFile } from "./new-file.ts";
 export {
@@ -19,4 +20,4 @@ export {
   outlineOutput,
 } from "./outline.ts";
 export { type Ahead, type PageRequest, ResultStore, type ResultWindow } from "./results.ts";
-export { type Token, tokenize } from "./tokens.ts";
+export { tokenize } from "./tokens.ts";

@@ -160,7 +160,7 @@ describe("--tools-file", () => {
       ],
       [
         tool("    statement: SELECT ?\n"),
-        /line 5, statement: one: the statement takes 1 values, and there are 0 parameters/,
+        /line 5, statement: one: The statement takes 1 value, but 0 were given/,
       ],
       [
         tool("    statement: SELECT 1\n    source: other\n"),

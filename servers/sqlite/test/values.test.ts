@@ -123,8 +123,8 @@ describe("values", () => {
   });
 
   it.each<readonly [sql: string, params: unknown[], message: string]>([
-    ["SELECT ?, ?", [1], "The statement takes 2 values, but params has 1."],
-    ["SELECT ?3", [1], "The statement takes 3 values, but params has 1."],
+    ["SELECT ?, ?", [1], "The statement takes 2 values, but 1 was given."],
+    ["SELECT ?3", [1], "The statement takes 3 values, but 1 was given."],
     ["SELECT :a, :b", [{ a: 1, c: 2 }], "No value for b. The statement has no parameter c."],
     ["SELECT :a, ?", [1, 2], "mixes ? with named parameters"],
     ["SELECT :a", [{ a: [1] }], "parameter a is a list"],

@@ -95,7 +95,7 @@ export function nullsFor(sql: string): null[] {
 function mismatch(wanted: string, given: number, how: string): ToolError {
   return new ToolError(
     "invalid",
-    `The statement takes ${wanted} ${wanted === "1" ? "value" : "values"}, but params has ${given}.`,
+    `The statement takes ${wanted} ${wanted === "1" ? "value" : "values"}, but ${given} ${given === 1 ? "was" : "were"} given.`,
     {
       hint: `Pass ${how}.`,
     },

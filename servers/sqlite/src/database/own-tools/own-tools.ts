@@ -3,7 +3,7 @@ import { offered } from "@refmcp/sql/file-tools";
 import { type FileTool, readToolsFile } from "@refmcp/sql/tools-file";
 import type { Databases } from "../connection/databases.ts";
 import { passReading, passWriting } from "../gate/gate.ts";
-import { placesOf } from "../gate/places.ts";
+import { arranged, placesOf } from "../gate/places.ts";
 import { query } from "../reading/query.ts";
 import { runChanges } from "../writing/write.ts";
 
@@ -39,7 +39,7 @@ export async function ownTools(given: Given, taken: readonly string[]) {
           );
         passWriting(tool.statement, allowDdl);
       }
-      demandPlaces(tool);
+      arranged(tool.statement, paramsFor(tool, tool.names));
     },
   });
   return offered<Databases>(tools, {
@@ -69,23 +69,6 @@ function isReading({ statement }: FileTool): boolean {
   } catch {
     return false;
   }
-}
-
-function demandPlaces({ statement, names }: FileTool): void {
-  const { anonymous, named } = placesOf(statement);
-  const numbers = named.filter((name) => /^\d+$/.test(name)).map(Number);
-  const wanted = named.length === 0 ? anonymous : numbers.length > 0 ? Math.max(...numbers) : undefined;
-  if (wanted !== undefined && wanted !== names.length)
-    throw new ToolError(
-      "invalid",
-      `the statement takes ${wanted} values, and there are ${names.length} parameters.`,
-    );
-  const missing = wanted === undefined ? named.filter((name) => !names.includes(name)) : [];
-  const unused = wanted === undefined ? names.filter((name) => !named.includes(name)) : [];
-  if (missing.length > 0)
-    throw new ToolError("invalid", `the statement takes :${missing[0]}, and no parameter has that name.`);
-  if (unused.length > 0)
-    throw new ToolError("invalid", `the statement does not take the parameter ${unused[0]}.`);
 }
 
 /** SQLite has no arrays: json_each reads one from its text. */
