@@ -9,8 +9,6 @@ export interface TestContext {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
-  /** Makes a context for the next run, at a time when this one waits. */
-  prepareNext(): void;
   /** Ends it; one that takes more than two seconds is not waited for, and its browser gets no further run. */
   close(): Promise<void>;
 }
@@ -113,7 +111,6 @@ export class ContextPool {
       ready.proxy.guard = guard;
       return {
         ...ready,
-        prepareNext: () => this.#refill(lease.launched),
         close: () => this.#close(ready, lease),
       };
     } catch (error) {

@@ -28,6 +28,13 @@ const PATCHED = `
   window.Promise = class { constructor(begin) { begin(() => {}, () => {}); } };
   Object.defineProperty(document, "title", { get: () => "Patched" });`;
 
+/** Is idle after its load event, but for what comes late: from a timer, or from a worker, which no page clock shows. */
+const LATE = `addEventListener("load", () => setTimeout(() => { console.error("too late"); throw new Error("late"); }, 95));`;
+const WORKER = `
+  const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => setTimeout(() => postMessage(0), 60)"])));
+  worker.onmessage = () => { console.error("too late"); throw new Error("late"); };
+  addEventListener("load", () => worker.postMessage(0));`;
+
 const script = (text: string) => page(`<h1>Good</h1><script>${text}</script>`);
 
 let lab: TestTester;
@@ -52,6 +59,8 @@ describe("a page whose thread is busy after it has loaded", () => {
   ];
 
   it.each([
+    ["that is idle until a timer throws", script(LATE)],
+    ["that is idle until a worker's message", script(WORKER)],
     ["that throws from a timer", script(BUSY)],
     ["that sets the timer when it is free again", script(BUSY_FIRST)],
     ["that replaced the functions to wait with", script(BUSY + PATCHED)],

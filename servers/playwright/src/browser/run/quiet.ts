@@ -3,14 +3,24 @@ import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
 import type { Deadline } from "./deadline.ts";
 import type { PageRecord } from "./record.ts";
 
-/** How long nothing may happen before a page counts as settled, and how long it gets to come to that. */
-const SETTLED = { quietMs: 100, atMostMs: 3_000 };
+/**
+ * How long nothing may happen before a page counts as settled, also counted from its load event on, and how long it gets to
+ * come to that.
+ */
+const SETTLED = { quietMs: 80, afterLoadMs: 100, atMostMs: 3_000 };
 /** A quiet time is this many ticks in a row, and one more because a blocked thread can swallow one. */
-const TICKS = 5;
+const TICKS = 8;
+/**
+ * From half of a quiet time on, the browser is asked for how long nothing is scheduled: Chromium ends an idle period, at
+ * most 50 ms ahead, where the next timer is due. What it rules out is not waited for.
+ */
+const ASK_FROM = 0.5;
+const IDLE_PERIOD_MS = 50;
 const WORLD = "refmcp-quiet";
 
 export interface QuietTime {
   readonly quietMs: number;
+  readonly afterLoadMs?: number;
   /** Page time after which the wait is given up. */
   readonly atMostMs: number;
 }
@@ -38,14 +48,14 @@ export class Quiet {
    *
    * @returns false where the page was still active when the time was over.
    */
-  async settled({ quietMs, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
+  async settled({ quietMs, afterLoadMs = 0, atMostMs }: QuietTime = SETTLED): Promise<boolean> {
     const tickMs = quietMs / TICKS;
     let past = 0;
     while (past < atMostMs) {
       const { activity } = this.#record;
       const isCalm = () => this.#record.inFlight === 0 && this.#record.activity === activity;
       const began = performance.now();
-      const pageMs = await this.deadline.race(this.#pass(tickMs, isCalm));
+      const pageMs = await this.deadline.race(this.#pass(tickMs, afterLoadMs, isCalm));
       if (pageMs !== undefined && isCalm()) return true;
       // There is no document, for example during a navigation, and so no page clock.
       if (pageMs === undefined) await this.deadline.sleep(tickMs);
@@ -59,11 +69,14 @@ export class Quiet {
    *
    * @returns how much of the documents' time passed at most; undefined where they were not there all the time.
    */
-  async #pass(tickMs: number, isCalm: () => boolean): Promise<number | undefined> {
+  async #pass(tickMs: number, afterLoadMs: number, isCalm: () => boolean): Promise<number | undefined> {
     try {
       await this.#clock.find();
+      const canEndEarly = this.#clock.isAlone && !this.#record.hasSockets;
       const began = performance.now();
-      const whole = this.#clock.tick(tickMs, TICKS + 1).then(() => this.#clock.catchUp());
+      const whole = this.#clock
+        .tick(tickMs, TICKS + 1, afterLoadMs, canEndEarly)
+        .then(() => this.#clock.catchUp());
       let isOver = false;
       whole.then(
         () => {
@@ -71,7 +84,7 @@ export class Quiet {
         },
         () => undefined,
       );
-      while (!isOver && isCalm()) await Promise.race([whole, sleep(tickMs)]);
+      while (!isOver && isCalm()) await Promise.race([whole, sleep(2 * tickMs)]);
       const wholeMs = tickMs * (TICKS + 1);
       if (isOver) return wholeMs;
       const beforeMs = Math.min(performance.now() - began, wholeMs);
@@ -144,11 +157,30 @@ class PageClock {
     return attaching;
   }
 
-  /** Lets each document's own timers run for this long, `times` times in a row. */
-  async tick(milliseconds: number, times: number): Promise<void> {
+  /** Whether only timers and requests can wake the documents: no worker or socket that may send a message. */
+  get isAlone(): boolean {
+    const pages = this.#context.pages();
+    return pages.every((page) => page.workers().length === 0) && this.#context.serviceWorkers().length === 0;
+  }
+
+  /** Lets each document's own timers run for this long, `times` times in a row, or until nothing is due in that time. */
+  async tick(milliseconds: number, times: number, afterLoadMs = 0, canEndEarly = false): Promise<void> {
     // Where scripts are off (a sandboxed document) no timer fires, and trying to run one is logged as an error.
     const expression = `matchMedia("(scripting: none)").matches || (async () => {
-      for (let n = 0; n < ${times}; n++) await new Promise((done) => setTimeout(done, ${milliseconds}));
+      const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
+      const wholeMs = ${milliseconds * (times - 1)};
+      let asks = ${canEndEarly};
+      let pastMs = 0;
+      for (let n = 0; n < ${times} || performance.now() < loadEventEnd + ${afterLoadMs}; n++) {
+        const began = performance.now();
+        await new Promise((done) => setTimeout(done, ${milliseconds}));
+        pastMs += Math.min(performance.now() - began, ${2 * milliseconds});
+        if (!asks || pastMs < wholeMs * ${ASK_FROM}) continue;
+        const idle = await new Promise((done) => requestIdleCallback(done, { timeout: ${IDLE_PERIOD_MS} }));
+        const freeMs = idle.timeRemaining();
+        if (pastMs + freeMs >= wholeMs && performance.now() + freeMs >= loadEventEnd + ${afterLoadMs}) return;
+        asks = !idle.didTimeout;
+      }
     })()`;
     await Promise.all(
       this.#roots.map(({ session, world }) =>

@@ -54,6 +54,8 @@ export class PageRecord {
   readonly crashed: Promise<void>;
   readonly #inFlight = new Set<Request>();
   readonly #finished: Request[] = [];
+  /** A WebSocket was opened, by which a message can come at any time. */
+  hasSockets = false;
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
@@ -139,6 +141,9 @@ export class PageRecord {
   }
 
   #watch(page: Page): void {
+    page.on("websocket", () => {
+      this.hasSockets = true;
+    });
     page.on("frameattached", () => {
       this.#activity += 1;
     });

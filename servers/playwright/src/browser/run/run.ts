@@ -135,10 +135,9 @@ async function play(state: State): Promise<DeviceRun> {
   refusalOf(record, opened);
   state.progress(`judging ${wanted.length} assertions`);
   if (failedStep === undefined)
-    await judgeAll(wanted, judgingOf(state), state.outcomes, () => {
-      evidence.photographEarly({ page: record.page, deadline, secretFields });
-      opened.prepareNext();
-    });
+    await judgeAll(wanted, judgingOf(state), state.outcomes, () =>
+      evidence.photographEarly({ page: record.page, deadline, secretFields }),
+    );
   refusalOf(record, opened);
   const { look } = state;
   if (look !== undefined) await quiet.settled();
@@ -147,13 +146,14 @@ async function play(state: State): Promise<DeviceRun> {
   const assertions = resultsOf(state, "not checked: a step failed");
   const passed = failedStep === undefined && assertions.every((one) => one.passed);
   const { page } = record;
+  const naming = deadline.within(1_000, page.title()).catch(() => undefined);
   await evidence.collect({ page, record, deadline, passed, secretFields }).catch((error: unknown) => {
     // A verdict that is there is not lost with its picture.
     const isDecided = failedStep !== undefined || assertions.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;
     evidence.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
-  const title = await deadline.within(1_000, page.title()).catch(() => undefined);
+  const title = await naming;
   const status = record.place.response?.status();
   const notes = [...consoleLines(record, passed), ...notesOf(state)];
   return {

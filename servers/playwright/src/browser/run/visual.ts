@@ -19,17 +19,19 @@ export interface Shot {
   readonly fullPage?: boolean;
   readonly of?: Locator | undefined;
   readonly masks?: readonly Locator[];
+  /** With animations at their end, to be compared. */
+  readonly still?: boolean;
 }
 
-/** A picture of the page or of an element, with nothing moving in it; `cut` where the page is higher than fits. */
+/** A picture of the page or of an element; `cut` where the page is higher than fits. */
 export async function photograph(
   page: Page,
-  { fullPage = false, of, masks = [] }: Shot,
+  { fullPage = false, of, masks = [], still = false }: Shot,
   deadline: Deadline,
 ): Promise<{ png: Buffer; cut: boolean }> {
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
-  const still = { animations: "disabled", caret: "hide", scale: "css" } as const;
-  const options = { ...still, mask: [...masks], timeout };
+  const animations = still ? ("disabled" as const) : ("allow" as const);
+  const options = { animations, scale: "css" as const, mask: [...masks], timeout };
   if (of !== undefined) {
     const box = await deadline.race(of.boundingBox({ timeout }));
     const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);
@@ -86,13 +88,14 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
       passed: false,
       actual: `${count === 0 ? "nothing matches" : `${count} elements match`} what is to be photographed`,
     };
-  const shot = async () => (await photograph(page, { of, masks, fullPage: of === undefined }, deadline)).png;
+  const shot = async () =>
+    (await photograph(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
   const { PNG } = (await import("pngjs")).default;
   let actual = await shot();
-  let still = false;
-  for (let i = 1; i < MAX_FRAMES && !still; i++) {
+  let alike = false;
+  for (let i = 1; i < MAX_FRAMES && !alike; i++) {
     const next = await shot();
-    still =
+    alike =
       next.equals(actual) || (await comparison(PNG.sync.read(next), PNG.sync.read(actual)))?.different === 0;
     actual = next;
   }
@@ -104,7 +107,7 @@ export async function visualOutcome(check: ScreenshotCheck, scope: Comparing): P
       passed: false,
       actual: `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
     };
-  if (!still)
+  if (!alike)
     return {
       passed: false,
       actual: "the page does not come to rest: no two frames are alike; mask what moves",

@@ -31,6 +31,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** A run that was touched this short ago may still be written by another process, or is left of one that was ended. */
 const YOUNG_MS = 2 * 3_600_000;
 const REPORT = "report.json";
+/** How long after a run old ones are swept. */
+const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -58,6 +60,7 @@ export class RunStore {
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
   #sweeping: Promise<unknown> = Promise.resolve();
+  #sweepSoon: NodeJS.Timeout | undefined;
 
   constructor(folder: string, retention: Retention = RETENTION, links: LinkScheme = "file") {
     this.folder = folder;
@@ -90,8 +93,11 @@ export class RunStore {
       mode: 0o600,
     });
     this.#live.delete(id);
-    // The answer does not wait for it; what cannot be deleted now is tried again after the next run.
-    this.sweep().catch(() => undefined);
+    // Once for several runs. What cannot be deleted now is tried again after the next run.
+    this.#sweepSoon ??= setTimeout(() => {
+      this.#sweepSoon = undefined;
+      this.sweep().catch(() => undefined);
+    }, SWEEP_MS).unref();
   }
 
   /** A run that came to nothing leaves nothing. */
