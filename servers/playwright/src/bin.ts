@@ -1,4 +1,11 @@
 import { run } from "@refmcp/core";
+import { startAhead } from "./browser/driver/process.ts";
 import { server } from "./server.ts";
 
-await run(server);
+await run({
+  ...server,
+  open(opening) {
+    startAhead();
+    return server.open(opening);
+  },
+});

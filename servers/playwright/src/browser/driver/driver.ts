@@ -1,12 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import module from "node:module";
 import { sized, ToolError } from "@refmcp/core/answer";
-import { workerFile } from "@refmcp/core/worker-file";
 import type { Upload } from "../run/acting.ts";
 import type { Calling } from "../run/tester.ts";
 import { familyOf } from "./memory.ts";
 import type { Method, Methods } from "./methods.ts";
+import { driverProcess, HEAP_MB } from "./process.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 export interface DriverHost {
@@ -14,8 +13,7 @@ export interface DriverHost {
   readonly log: (sentence: string) => void;
 }
 
-/** Memory of a driver: of its JavaScript and of the whole process. */
-const HEAP_MB = 512;
+/** Memory of a driver's process. */
 const MAX_BYTES = 1e9;
 /** A driver that has grown to this serves no further run. */
 const WORN_BYTES = 5e8;
@@ -53,13 +51,7 @@ export class Driver {
 
   constructor(options: DriverOptions, host: DriverHost) {
     this.#host = host;
-    this.#child = fork(workerFile("driver", import.meta.url), [], {
-      serialization: "advanced",
-      // Node.js 22 and newer keep compiled code between starts: Playwright then loads in half the time.
-      env: { ...process.env, ...compileCache() },
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
-    });
+    this.#child = driverProcess();
     this.#child.stderr?.on("data", (chunk) => {
       this.#said = (this.#said + String(chunk)).slice(-SAID_CHARS);
     });
@@ -209,11 +201,6 @@ export class Driver {
     if (largest !== undefined && (largest.bytes > MAX_PAGE_BYTES || all > MAX_BROWSER_BYTES))
       killed(largest.pid);
   }
-}
-
-function compileCache(): NodeJS.ProcessEnv {
-  const folder: unknown = Reflect.get(module, "getCompileCacheDir")?.();
-  return typeof folder === "string" ? { NODE_COMPILE_CACHE: folder } : {};
 }
 
 const tooLarge = (most: number) =>

@@ -1,12 +1,6 @@
-import { join } from "node:path";
-import { NetworkPolicy } from "../network/policy.ts";
+import { launch, spawned } from "../launch/launch.ts";
+import { playwright } from "../launch/library.ts";
 import type { Upload } from "../run/acting.ts";
-import { Secrets } from "../run/secrets.ts";
-import { Tester } from "../run/tester.ts";
-import { BaselineStore } from "../store/baselines.ts";
-import { RETENTION, RunStore } from "../store/runs.ts";
-import { StateStore } from "../store/states.ts";
-import { methodsOf } from "./methods.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 // Playwright and what it keeps of pages is in this process, which the server ends where it takes too much memory or time.
@@ -15,7 +9,7 @@ const send = (reply: Reply<unknown>) => process.send?.(reply);
 const calls = new Map<number, AbortController>();
 const uploads = new Map<number, { resolve(upload: Upload): void; reject(error: Error): void }>();
 let asked = 0;
-let methods: ReturnType<typeof methodsOf> | undefined;
+let methods: Promise<object> | undefined;
 
 /** A file that only the server may open. */
 const readUpload = (path: string) =>
@@ -25,28 +19,20 @@ const readUpload = (path: string) =>
     send({ ask: asked, path });
   });
 
-function open({ launch, rules, runsFolder, baselinesFolder, links, ...rest }: DriverOptions): void {
-  const tester = new Tester({
-    ...rest,
-    launch: { ...launch, env: process.env },
-    policy: new NetworkPolicy(rules),
-    runs: new RunStore(runsFolder, RETENTION, links),
-    baselines: new BaselineStore(baselinesFolder),
-    states: new StateStore(join(runsFolder, ".states")),
-    secrets: Secrets.from(process.env),
-    readUpload,
-    log: (log) => send({ log }),
-  });
-  methods = methodsOf(tester);
-  tester.prewarm();
+/** Starts the browser first, and loads what works with it meanwhile. */
+async function open(options: DriverOptions): Promise<object> {
+  const launching = launch({ ...options.launch, env: process.env });
+  await spawned(launching);
+  const { methodsFor } = await import("./methods.ts");
+  return methodsFor(options, { launching, readUpload, log: (log) => send({ log }) });
 }
 
 async function answer({ id, method, given, timeoutMs }: Extract<Order, { method: string }>): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
-  const run = Reflect.get(Object(methods), method);
   try {
+    const run = Reflect.get(Object(await methods), method);
     const value = await run(given, { signal: abort.signal, timeoutMs, progress });
     send({ id, value, rss: process.memoryUsage.rss() });
   } catch (error) {
@@ -57,7 +43,7 @@ async function answer({ id, method, given, timeoutMs }: Extract<Order, { method:
 }
 
 process.on("message", (order: Order) => {
-  if ("open" in order) open(order.open);
+  if ("open" in order) methods = open(order.open);
   else if ("method" in order) void answer(order);
   else if ("abort" in order) calls.get(order.id)?.abort(unpacked(order.abort));
   else {
@@ -70,3 +56,5 @@ process.on("message", (order: Order) => {
 // Ends with the server, and not by a signal that is meant for it; Playwright ends the browser with this process.
 process.on("disconnect", () => process.exit());
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
+// Before the first order is there.
+playwright();

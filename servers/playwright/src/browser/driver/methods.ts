@@ -1,10 +1,31 @@
+import { join } from "node:path";
 import { type BrowseRequest, BrowseSession, type Evaluation } from "../browse/session.ts";
 import { type InspectRequest, inspectPage } from "../look/inspect.ts";
+import { NetworkPolicy } from "../network/policy.ts";
 import { devicesOf } from "../run/devices.ts";
-import type { Calling, RunRequest, Tester } from "../run/tester.ts";
+import { Secrets } from "../run/secrets.ts";
+import { type Calling, type RunRequest, Tester, type TesterOptions } from "../run/tester.ts";
+import { BaselineStore } from "../store/baselines.ts";
+import { RETENTION, RunStore } from "../store/runs.ts";
+import { StateStore } from "../store/states.ts";
+import type { DriverOptions } from "./protocol.ts";
 
 /** What a driver does for the server. */
-export function methodsOf(tester: Tester) {
+export function methodsFor(
+  { launch, rules, runsFolder, baselinesFolder, links, ...rest }: DriverOptions,
+  host: Pick<TesterOptions, "launching" | "readUpload" | "log">,
+) {
+  const tester = new Tester({
+    ...rest,
+    ...host,
+    launch: { ...launch, env: process.env },
+    policy: new NetworkPolicy(rules),
+    runs: new RunStore(runsFolder, RETENTION, links),
+    baselines: new BaselineStore(baselinesFolder),
+    states: new StateStore(join(runsFolder, ".states")),
+    secrets: Secrets.from(process.env),
+  });
+  tester.prewarm();
   let session: BrowseSession | undefined;
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
@@ -26,5 +47,5 @@ export function methodsOf(tester: Tester) {
   };
 }
 
-export type Methods = ReturnType<typeof methodsOf>;
+export type Methods = ReturnType<typeof methodsFor>;
 export type Method = keyof Methods;

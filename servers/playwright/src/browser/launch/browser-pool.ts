@@ -143,8 +143,7 @@ export class BrowserPool {
     })().catch(() => undefined);
     const late = Symbol("late");
     const timeout = new Promise((resolve) => setTimeout(resolve, CLOSE_MS, late).unref());
-    if ((await Promise.race([orderly, timeout])) === late && held.launched.pid !== undefined)
-      killed(held.launched.pid);
+    if ((await Promise.race([orderly, timeout])) === late) killed(await held.launched.pid);
     this.#all.delete(held);
   }
 
@@ -159,7 +158,8 @@ export class BrowserPool {
 }
 
 /** Ends a browser that does not end itself, with its group of processes (Playwright starts it as a group's leader). */
-function killed(pid: number): void {
+function killed(pid: number | undefined): void {
+  if (pid === undefined) return;
   for (const id of process.platform === "win32" ? [pid] : [-pid, pid]) {
     try {
       process.kill(id, "SIGKILL");

@@ -25,8 +25,8 @@ export interface Launched {
   readonly sandboxed: boolean;
   /** On this machine, so that it can use a proxy of ours. */
   readonly local: boolean;
-  /** The browser's process, where it is ours. */
-  readonly pid: number | undefined;
+  /** The id of the browser's process, where it is ours. */
+  readonly pid: Promise<number | undefined>;
 }
 
 /** A start that takes longer has failed. */
@@ -67,7 +67,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
         from: candidate.place,
         sandboxed,
         local: true,
-        pid: await pidOf(outcome),
+        pid: pidOf(outcome),
       };
     if (candidate.demanded) {
       throw new ToolError("unavailable", `No browser starts from ${candidate.place}: ${outcome}.`, {
@@ -105,14 +105,23 @@ async function start(
       chromiumSandbox: sandboxed,
       timeout: START_MS,
     });
-    // Once its process is started there is time to load what judges.
-    starting.catch(() => undefined);
-    await new Promise(setImmediate);
+    await spawned(starting);
     expectation();
     return await starting;
   } catch (error) {
     return reasonOf(error);
   }
+}
+
+/** Waits until this process has started the browser, or does not start it: from then on there is time to load code. */
+export async function spawned(starting: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  starting.then(end, end);
+  while (!isOver && !process.getActiveResourcesInfo().includes("ProcessWrap"))
+    await new Promise(setImmediate);
 }
 
 async function connect(
@@ -123,7 +132,7 @@ async function connect(
   try {
     const browser = await open(endpoint);
     const local = /^\[?(?:localhost|127\.|::1)/.test(new URL(endpoint).hostname);
-    return { browser, from: option, sandboxed: true, local, pid: undefined };
+    return { browser, from: option, sandboxed: true, local, pid: Promise.resolve(undefined) };
   } catch (error) {
     // The endpoint may hold a token: it is not repeated.
     throw new ToolError("unavailable", `No browser answers at the address of ${option}.`, {

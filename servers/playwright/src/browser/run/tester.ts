@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/core/answer";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
 import { parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";
 import { BrowserPool } from "../launch/browser-pool.ts";
-import { type LaunchOptions, launch } from "../launch/launch.ts";
+import { type Launched, type LaunchOptions, launch } from "../launch/launch.ts";
 import { parseTargetUrl } from "../network/address.ts";
 import type { NetworkPolicy } from "../network/policy.ts";
 import { refusedUrl } from "../network/refusal.ts";
@@ -19,6 +19,8 @@ import type { Secrets } from "./secrets.ts";
 
 export interface TesterOptions {
   readonly launch: LaunchOptions;
+  /** The first browser, where it is being started already. */
+  readonly launching?: Promise<Launched>;
   readonly policy: Pick<NetworkPolicy, "guardFor">;
   readonly runs: RunStore;
   readonly baselines: BaselineStore;
@@ -76,8 +78,13 @@ export class Tester {
   constructor(options: TesterOptions) {
     this.options = options;
     const { idleMs, recycleAfter } = options;
+    let { launching } = options;
     this.browserPool = new BrowserPool({
-      launch: () => launch(options.launch),
+      launch: () => {
+        const first = launching;
+        launching = undefined;
+        return first ?? launch(options.launch);
+      },
       log: options.log,
       ...(idleMs === undefined ? {} : { idleMs }),
       ...(recycleAfter === undefined ? {} : { recycleAfter }),
