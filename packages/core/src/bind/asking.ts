@@ -64,6 +64,15 @@ const AGREEMENT = {
 
 type Answers = Readonly<Record<string, unknown>>;
 
+interface AskingOptions {
+  readonly confirm: "ask" | "never";
+  readonly seal: Seal;
+  /** The server's name. */
+  readonly server: string;
+  /** The questions that a card was answered for, if the host can show one. */
+  readonly approved?: ReadonlySet<string> | undefined;
+}
+
 /**
  * Questions to the client within one call. Each question has a key derived from its content, so that a
  * changed question (another loss than the one the user agreed to) is asked again, unless the tool names it.
@@ -72,10 +81,7 @@ type Answers = Readonly<Record<string, unknown>>;
 export class Asking {
   readonly #request: ClientRequest;
   readonly #subject: () => string;
-  readonly #confirm: "ask" | "never";
-  readonly #seal: Seal;
-  readonly #server: string;
-  readonly #approved: ReadonlySet<string> | undefined;
+  readonly #options: AskingOptions;
   #answers: Answers | undefined;
   #rounds = 0;
   /** The open questions by key: those that were asked before the first of them ended the run. */
@@ -83,25 +89,12 @@ export class Asking {
 
   /**
    * @param subject the call that the answers belong to: an approval of one call must not serve another.
-   * @param options `approved`: the questions that a card was answered for, if the host can show one.
    * @throws ProtocolError -32602 for a `requestState` that is not from here.
    */
-  constructor(
-    request: ClientRequest,
-    subject: () => string,
-    options: {
-      confirm: "ask" | "never";
-      seal: Seal;
-      server: string;
-      approved?: ReadonlySet<string> | undefined;
-    },
-  ) {
+  constructor(request: ClientRequest, subject: () => string, options: AskingOptions) {
     this.#request = request;
     this.#subject = subject;
-    this.#confirm = options.confirm;
-    this.#seal = options.seal;
-    this.#server = options.server;
-    this.#approved = options.approved;
+    this.#options = options;
     if (request.params.requestState !== undefined) this.#given();
   }
 
@@ -111,7 +104,7 @@ export class Asking {
     const { requestState, inputResponses } = this.#request.params;
     let earlier: unknown;
     if (typeof requestState === "string" && this.#request.revision.era === "modern") {
-      const state = this.#seal.open(requestState, this.#owner);
+      const state = this.#options.seal.open(requestState, this.#owner);
       if (!isObject(state))
         throw new ProtocolError(
           invalidParams("The requestState is invalid or has expired. Send the request again without it.", {
@@ -129,7 +122,7 @@ export class Asking {
 
   get #owner(): string {
     const { method, client } = this.#request;
-    return JSON.stringify([this.#server, method, client.principal?.key]);
+    return JSON.stringify([this.#options.server, method, client.principal?.key]);
   }
 
   get #digest(): string {
@@ -144,7 +137,10 @@ export class Asking {
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
     const state = { subject: this.#digest, answers: this.#given() };
-    return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#seal.seal(state, this.#owner));
+    return new InputRequired(
+      Object.fromEntries(this.#needed ?? []),
+      this.#options.seal.seal(state, this.#owner),
+    );
   }
 
   /**
@@ -189,11 +185,12 @@ export class Asking {
   }
 
   async confirm(message: string): Promise<void> {
-    if (this.#confirm === "never") return;
-    if (this.#approved !== undefined) {
+    const { confirm, approved } = this.#options;
+    if (confirm === "never") return;
+    if (approved !== undefined) {
       const key = digest(message);
-      if (this.#approved.has(key)) return;
-      throw new CardNeeded(message, new Set([...this.#approved, key]));
+      if (approved.has(key)) return;
+      throw new CardNeeded(message, new Set([...approved, key]));
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
     const answer = this.#elicit(message, AGREEMENT, hint);

@@ -1,6 +1,7 @@
 import { annotationsOf } from "../define/effect.ts";
 import { toolIcons } from "../define/icon.ts";
 import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
+import type { LazyResource, Resource, ResourceOutline } from "../define/resource.ts";
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
 import type { ListedTool } from "../protocol/wire.ts";
 
@@ -52,5 +53,21 @@ export function listedPrompt(prompt: Prompt<never> | LazyPrompt<never>): ListedP
       ...(schema.description === undefined ? {} : { description: schema.description }),
       required: !schema.safeParse(undefined).success,
     })),
+  };
+}
+
+/** What a resource shows, and which handlers it has; it survives JSON. */
+export function resourceOutline(resource: Resource<never> | LazyResource<never>): ResourceOutline {
+  if ("load" in resource) return resource;
+  return {
+    ...("uri" in resource ? { uri: resource.uri } : { uriTemplate: resource.uriTemplate }),
+    name: resource.name,
+    title: resource.title,
+    description: resource.description,
+    ...(resource.mimeType === undefined ? {} : { mimeType: resource.mimeType }),
+    ...(resource.annotations === undefined ? {} : { annotations: resource.annotations }),
+    watches: resource.watch !== undefined,
+    lists: "list" in resource && resource.list !== undefined,
+    completes: "complete" in resource ? Object.keys(resource.complete ?? {}) : [],
   };
 }

@@ -1,7 +1,7 @@
 import type { AnyServer } from "../define/server.ts";
 import type { ToolFacts } from "../define/tool.ts";
-import type { Outline, ResourceOutline } from "./lazy.ts";
-import { listedPrompt } from "./listing.ts";
+import type { Outline } from "./lazy.ts";
+import { listedPrompt, resourceOutline } from "./listing.ts";
 import { readSkills } from "./read-skills.ts";
 import { schemasOf } from "./schema.ts";
 
@@ -28,18 +28,6 @@ export function outlineOf(server: AnyServer): Outline<never> {
       schemas: schemasOf({ input, output }),
     })),
     prompts: prompts.map(listedPrompt),
-    resources: resources.map(
-      (resource): ResourceOutline => ({
-        ...("uri" in resource ? { uri: resource.uri } : { uriTemplate: resource.uriTemplate }),
-        name: resource.name,
-        title: resource.title,
-        description: resource.description,
-        ...(resource.mimeType === undefined ? {} : { mimeType: resource.mimeType }),
-        ...(resource.annotations === undefined ? {} : { annotations: resource.annotations }),
-        watches: resource.watch !== undefined,
-        lists: "list" in resource && resource.list !== undefined,
-        completes: "complete" in resource ? Object.keys(resource.complete ?? {}) : [],
-      }),
-    ),
+    resources: resources.map(resourceOutline),
   };
 }

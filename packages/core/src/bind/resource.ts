@@ -4,13 +4,13 @@ import type { ResourceContents } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
 import type {
   Completer,
-  FixedResource,
+  LazyResource,
   ListedResource,
   Resource,
   ResourceBody,
+  ResourceOutline,
   ResourcePage,
   ResourcePart,
-  TemplateResource,
   Unwatch,
 } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
@@ -20,13 +20,15 @@ import type { ClientRequest } from "../protocol/request.ts";
 import type { ReadResourceResult } from "../protocol/wire.ts";
 import { InputRequired } from "./asking.ts";
 import { runHandler } from "./call.ts";
+import { resourceOutline } from "./listing.ts";
 import type { Runtime } from "./runtime.ts";
 import { compileTemplate, type UriMatcher } from "./uri.ts";
 
-/** A template without the types of its variables, as the dispatcher treats it. */
-interface Family<Context> {
-  readonly definition: TemplateResource<Context>;
-  readonly matcher: UriMatcher;
+interface Entry<Context> {
+  readonly facts: ResourceOutline;
+  /** Of a template. */
+  readonly matcher: UriMatcher | undefined;
+  load(): Awaitable<Resource<Context>>;
 }
 
 /** A URI's resource, ready to be read or watched. */
@@ -38,62 +40,62 @@ interface Found<Context> {
 
 /** All resources of a server: finds one by its URI, lists them in pages, completes template variables. */
 export class Resources<Context> {
-  readonly #fixed: readonly FixedResource<Context>[];
-  readonly #families: readonly Family<Context>[];
+  readonly #fixed: readonly Entry<Context>[];
+  readonly #families: readonly Entry<Context>[];
 
-  constructor(resources: readonly Resource<Context>[]) {
-    this.#fixed = resources.filter((resource): resource is FixedResource<Context> => "uri" in resource);
-    this.#families = resources
-      .filter((resource): resource is TemplateResource<Context> => "uriTemplate" in resource)
-      .map((definition) => ({ definition, matcher: compileTemplate(definition.uriTemplate) }));
+  constructor(resources: readonly (Resource<Context> | LazyResource<Context>)[]) {
+    const entries = resources.map((resource): Entry<Context> => {
+      const facts = resourceOutline(resource);
+      const matcher = facts.uriTemplate === undefined ? undefined : compileTemplate(facts.uriTemplate);
+      return { facts, matcher, load: () => ("load" in resource ? resource.load() : resource) };
+    });
+    this.#fixed = entries.filter(({ matcher }) => matcher === undefined);
+    this.#families = entries.filter(({ matcher }) => matcher !== undefined);
   }
 
   get canWatch(): boolean {
-    return [...this.#fixed, ...this.#families.map((family) => family.definition)].some(
-      (resource) => resource.watch !== undefined,
-    );
+    return [...this.#fixed, ...this.#families].some(({ facts }) => facts.watches);
   }
 
-  /** The resource behind a URI, or undefined if no definition fits. */
-  find(uri: string): Found<Context> | undefined {
-    const fixed = this.#fixed.find((resource) => resource.uri === uri);
-    if (fixed !== undefined) {
-      return {
-        mimeType: fixed.mimeType,
-        read: (context, call) => fixed.read(context, call),
-        watch: (context, changed, call) => fixed.watch?.(context, changed, call),
-      };
-    }
-    for (const { definition, matcher } of this.#families) {
-      const variables = matcher.match(uri);
+  /** The resource behind a URI. @throws ProtocolError -32602 if no definition fits. */
+  async find(uri: string): Promise<Found<Context>> {
+    for (const { facts, matcher, load } of [...this.#fixed, ...this.#families]) {
+      const variables = facts.uri === uri ? {} : matcher?.match(uri);
       if (variables === undefined) continue;
+      const { mimeType } = facts;
+      const resource = await load();
+      if ("uri" in resource)
+        return {
+          mimeType,
+          read: (context, call) => resource.read(context, call),
+          watch: (context, changed, call) => resource.watch?.(context, changed, call),
+        };
       return {
-        mimeType: definition.mimeType,
-        read: (context, call) => definition.read(variables, context, call),
-        watch: (context, changed, call) => definition.watch?.(variables, context, changed, call),
+        mimeType,
+        read: (context, call) => resource.read(variables, context, call),
+        watch: (context, changed, call) => resource.watch?.(variables, context, changed, call),
       };
     }
-    return undefined;
+    throw resourceNotFound(uri);
   }
 
   templates(): object[] {
-    return this.#families.map(({ definition }) => ({
-      uriTemplate: definition.uriTemplate,
-      name: definition.name,
-      title: definition.title,
-      description: definition.description,
-      ...(definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }),
-      ...(definition.annotations === undefined ? {} : { annotations: definition.annotations }),
-    }));
+    return this.#families.map(
+      ({ facts: { uriTemplate, name, title, description, mimeType, annotations } }) => {
+        return { uriTemplate, name, title, description, mimeType, annotations };
+      },
+    );
   }
 
-  completer(uriTemplate: string, variable: string): Completer<Context> | undefined {
-    const family = this.#families.find((candidate) => candidate.definition.uriTemplate === uriTemplate);
+  async completer(uriTemplate: string, variable: string): Promise<Completer<Context> | undefined> {
+    const family = this.#families.find(({ facts }) => facts.uriTemplate === uriTemplate);
     if (family === undefined)
       throw new ProtocolError(invalidParams(`Unknown resource template ${show(uriTemplate)}`));
+    if (!family.facts.completes.includes(variable)) return undefined;
+    const resource = await family.load();
     const complete: Readonly<Record<string, Completer<Context> | undefined>> =
-      family.definition.complete ?? {};
-    return Object.hasOwn(complete, variable) ? complete[variable] : undefined;
+      ("complete" in resource ? resource.complete : undefined) ?? {};
+    return complete[variable];
   }
 
   /** One page of the list: the fixed ones first, then those that each template lists. */
@@ -102,17 +104,19 @@ export class Resources<Context> {
     ask: (list: (context: Context, call: Call) => Awaitable<ResourcePage>) => Promise<ResourcePage>,
   ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const cursors = cursorsOf("resources/list", [], pageState);
-    const lists = this.#families.flatMap(({ definition }) =>
-      definition.list === undefined ? [] : [definition],
-    );
+    const lists = this.#families.filter(({ facts }) => facts.lists);
     const start = cursors.decode(cursor);
     const [at, inner] = start ?? [0, undefined];
-    const resources: ListedResource[] = start === undefined ? this.#fixed.map(listedFixed) : [];
+    const resources: ListedResource[] =
+      start === undefined ? this.#fixed.map(({ facts }) => listedFixed(facts)) : [];
     const family = lists[at];
     const page =
       family === undefined
         ? undefined
-        : await ask((context, call) => family.list?.(context, inner, call) ?? { resources: [] });
+        : await ask(async (context, call) => {
+            const resource = await family.load();
+            return ("list" in resource && (await resource.list?.(context, inner, call))) || { resources: [] };
+          });
     resources.push(...(page?.resources ?? []));
     const next: [number, string | undefined] | undefined =
       page?.nextCursor !== undefined
@@ -135,15 +139,15 @@ const pageState: StateCheck<[number, string | undefined]> = {
   },
 };
 
-function listedFixed(resource: FixedResource<never>): ListedResource {
-  return {
-    uri: resource.uri,
-    name: resource.name,
-    title: resource.title,
-    description: resource.description,
-    ...(resource.mimeType === undefined ? {} : { mimeType: resource.mimeType }),
-    ...(resource.annotations === undefined ? {} : { annotations: resource.annotations }),
-  };
+function listedFixed({
+  uri = "",
+  name,
+  title,
+  description,
+  mimeType,
+  annotations,
+}: ResourceOutline): ListedResource {
+  return { uri, name, title, description, mimeType, annotations };
 }
 
 /** Answers one `resources/read`. */
@@ -153,8 +157,7 @@ export async function readResource<Context>(
   request: ClientRequest,
 ): Promise<ReadResourceResult | InputRequired> {
   const uri = asUri(String(request.params.uri));
-  const found = resources.find(uri);
-  if (found === undefined) throw resourceNotFound(uri);
+  const found = await resources.find(uri);
   const body = await runHandler(
     runtime,
     request,
@@ -177,8 +180,7 @@ export async function watchResource<Context>(
   changed: () => void,
   request: ClientRequest,
 ): Promise<Unwatch | undefined> {
-  const found = resources.find(uri);
-  if (found === undefined) throw resourceNotFound(uri);
+  const found = await resources.find(uri);
   let begun: Awaitable<Unwatch> | undefined;
   try {
     return await runAlone(runtime, request, (context, call) => {

@@ -5,7 +5,7 @@ import type { CommonOptionValues } from "../define/common-options.ts";
 import { isReading } from "../define/effect.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyPrompt, Prompt } from "../define/prompt.ts";
-import type { Resource } from "../define/resource.ts";
+import type { LazyResource, Resource } from "../define/resource.ts";
 import type { AnyServable, Servable } from "../define/server.ts";
 import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
 import type { Log } from "../log.ts";
@@ -30,7 +30,7 @@ export class Runtime<Context, Table extends OptionTable> {
   /** Of each call: the characters that its answer should keep to, and its time limit. */
   readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
-  readonly resources: readonly Resource<Context>[];
+  readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
   readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
   readonly #listeners = new Set<Listener>();
   readonly #closing = new AbortController();

@@ -2,19 +2,12 @@ import { largeAnswers, MAX_SHOWN_CHARS } from "../answer/budget.ts";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Completer } from "../define/resource.ts";
-import type { AnyServer } from "../define/server.ts";
 import { invalidParams, ProtocolError } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { Revision } from "../protocol/revisions.ts";
 import type { Handler, Service } from "../protocol/service.ts";
-import type {
-  ClientCapabilities,
-  Implementation,
-  ListedTool,
-  Params,
-  ServerCapabilities,
-} from "../protocol/wire.ts";
+import type { ClientCapabilities, ListedTool, Params, ServerCapabilities } from "../protocol/wire.ts";
 import type { Apps } from "./apps.ts";
 import { APPS_EXTENSION, addApps, hasApps, showsApps, showsCards } from "./apps-extension.ts";
 import { listedPrompt, listedTools } from "./listing.ts";
@@ -30,6 +23,7 @@ const MAX_COMPLETIONS = 100;
 /** Binds a running server to the protocol: its definitions become the methods that clients call. */
 export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
+  const { name, title, version, websiteUrl } = definition;
   const tools = new ToolIndex(runtime.tools);
   const resources = new Resources(runtime.resources);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
@@ -57,14 +51,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     return toolLists === undefined ? listed().then(listOf) : listOf(toolLists);
   });
   const call = (request: ClientRequest, apps?: Apps<Context>) => {
-    const name = String(request.params.name);
-    const tool = tools.find(name);
-    if (tool === undefined)
-      throw unknownName(
-        "tool",
-        name,
-        runtime.tools.map((one) => one.name),
-      );
+    const asked = String(request.params.name);
+    const tool = tools.find(asked);
+    const known = () => runtime.tools.map((one) => one.name);
+    if (tool === undefined) throw unknownName("tool", asked, known());
     if (tool instanceof Promise) return tool.then((loaded) => callTool(runtime, loaded, request, apps));
     return callTool(runtime, tool, request, apps);
   };
@@ -94,7 +84,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
   return {
-    identity: identityOf(definition),
+    identity: { name: `refmcp-${name}`, title, version, websiteUrl },
     icons: [asIcon(serverIconSvg(definition.icon))],
     instructions: definition.instructions,
     log,
@@ -140,21 +130,6 @@ function capabilitiesOf<Context>(
   return {
     ...(era === "legacy" || logsToClient === true ? { logging: {} } : {}),
     ...(Object.keys(all).length === 0 ? {} : { extensions: all }),
-  };
-}
-
-/** How the server introduces itself (MCP `Implementation`). */
-function identityOf({
-  name,
-  title,
-  version,
-  websiteUrl,
-}: Omit<AnyServer, "tools" | "prompts">): Implementation {
-  return {
-    name: `refmcp-${name}`,
-    title,
-    version,
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
   };
 }
 

@@ -1,5 +1,4 @@
 import { crypto } from "../crypto.ts";
-import type { ResourceContents } from "../define/content.ts";
 import type { Skill } from "../define/server.ts";
 import { invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
 import { asUri, show } from "../protocol/messages.ts";
@@ -24,7 +23,7 @@ const MAIN_FILE = "SKILL.md";
  * @param source the skills, or a module of the package that has them.
  */
 export function addSkills(methods: Map<string, Handler>, source: string | readonly Skill[]): void {
-  let loading: Promise<Skills> | undefined;
+  let loading: Promise<readonly Skill[]> | undefined;
   const loaded = () => {
     loading ??= loadSkills(source);
     return loading;
@@ -33,66 +32,41 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
   methods.set("skills/list", async ({ params }) => {
     if (params.cursor !== undefined && params.cursor !== null)
       throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
-    return (await loaded()).list();
+    return { skills: (await loaded()).map(entryOf) };
   });
-  methods.set("skills/get", async ({ params }) => (await loaded()).get(String(params.uri)));
+  methods.set("skills/get", async ({ params }) => {
+    const skills = (await loaded()).map(entryOf);
+    const skill = skills.find(({ uri }) => uri === params.uri);
+    if (skill !== undefined) return { skill };
+    const available = skills.map(({ uri }) => uri).join(", ");
+    throw new ProtocolError(
+      invalidParams(`There is no skill at ${show(params.uri)}. Available: ${available}.`),
+    );
+  });
   methods.set("resources/read", async (request) => {
     const uri = asUri(String(request.params.uri));
     if (!uri.startsWith("skill://") && readOthers !== undefined) return readOthers(request);
-    const file = (await loaded()).read(uri);
-    if (file === undefined) throw resourceNotFound(uri);
-    return { contents: [file] };
+    for (const { name, files } of await loaded()) {
+      const file = files.find(({ path }) => uriOf(name, path) === uri);
+      if (file !== undefined) return { contents: [{ uri, mimeType: "text/markdown", text: file.text }] };
+    }
+    throw resourceNotFound(uri);
   });
 }
 
 /** Reads them where the package has to be looked at. */
-export async function loadSkills(source: string | readonly Skill[]): Promise<Skills> {
-  if (typeof source !== "string") return new Skills(source);
+export async function loadSkills(source: string | readonly Skill[]): Promise<readonly Skill[]> {
+  if (typeof source !== "string") return source;
   const { readSkills } = await import("./read-skills.ts");
-  return new Skills(readSkills(source));
-}
-
-/** The skills that a server serves, with their files as resources `skill://NAME/FILE`. */
-export class Skills {
-  readonly #skills: readonly Skill[];
-  #entries: readonly SkillEntry[] | undefined;
-
-  constructor(skills: readonly Skill[]) {
-    this.#skills = skills;
-  }
-
-  list(): { skills: readonly SkillEntry[] } {
-    this.#entries ??= this.#skills.map(entryOf);
-    return { skills: this.#entries };
-  }
-
-  /** @throws ProtocolError -32602 for a URI without a skill. */
-  get(uri: string): { skill: SkillEntry } {
-    const { skills } = this.list();
-    const skill = skills.find((entry) => entry.uri === uri);
-    if (skill !== undefined) return { skill };
-    throw new ProtocolError(
-      invalidParams(
-        `There is no skill at ${show(uri)}. Available: ${skills.map((entry) => entry.uri).join(", ")}.`,
-      ),
-    );
-  }
-
-  /** The content of a skill's file; undefined for any other URI. */
-  read(uri: string): ResourceContents | undefined {
-    for (const { name, files } of this.#skills) {
-      const file = files.find(({ path }) => uriOf(name, path) === uri);
-      if (file !== undefined) return { uri, mimeType: "text/markdown", text: file.text };
-    }
-    return undefined;
-  }
+  return readSkills(source);
 }
 
 function uriOf(name: string, path: string): string {
   return `skill://${name}/${encodeURI(path)}`;
 }
 
-function entryOf({ name, files }: Skill): SkillEntry {
+/** A skill as clients that list skills see it. */
+export function entryOf({ name, files }: Skill): SkillEntry {
   const main = files.find(({ path }) => path === MAIN_FILE);
   if (main === undefined) throw new TypeError(`The skill ${name} has no ${MAIN_FILE}.`);
   return {

@@ -36,10 +36,10 @@ export interface ListedResource {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  readonly mimeType?: string;
+  readonly mimeType?: string | undefined;
   /** Bytes. */
   readonly size?: number;
-  readonly annotations?: Annotations;
+  readonly annotations?: Annotations | undefined;
 }
 
 export interface ResourcePage {
@@ -93,6 +93,21 @@ export type Completer<Context> = (
 ) => Awaitable<readonly string[]>;
 
 export type Resource<Context> = FixedResource<Context> | TemplateResource<Context>;
+
+/** What a resource shows, and which handlers it has. */
+export interface ResourceOutline extends ResourceFacts {
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly watches: boolean;
+  readonly lists: boolean;
+  /** The variables with suggestions. */
+  readonly completes: readonly string[];
+}
+
+/** A resource of a bundled server: listed by what was written down at build, and loaded with its first call. */
+export interface LazyResource<Context> extends ResourceOutline {
+  load(): Promise<Resource<Context>>;
+}
 
 /** The `resource` function of a server: a `uri` makes a fixed resource, a `uriTemplate` a family. */
 export function resourceFor<Context>() {

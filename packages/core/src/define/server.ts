@@ -4,7 +4,7 @@ import type { CommonOptionValues } from "./common-options.ts";
 import type { ServerIcon } from "./icon.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 import type { LazyPrompt, Prompt } from "./prompt.ts";
-import type { Resource } from "./resource.ts";
+import type { LazyResource, Resource } from "./resource.ts";
 import type { Awaitable, LazyTool, Tool } from "./tool.ts";
 
 /** What `open` gets to build the server's context from. */
@@ -99,10 +99,12 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
 }
 
 /** A bundled server, whose tools, resources and prompts are loaded with the first call that needs them. */
-export type LazyServer<Context, Table extends OptionTable = OptionTable> = Omit<
-  ServerDefinition<Context, Table>,
-  "tools" | "prompts"
-> & { readonly tools: readonly LazyTool<Context>[]; readonly prompts?: readonly LazyPrompt<Context>[] };
+export interface LazyServer<Context, Table extends OptionTable = OptionTable>
+  extends Omit<ServerDefinition<Context, Table>, "tools" | "prompts" | "resources"> {
+  readonly tools: readonly LazyTool<Context>[];
+  readonly resources?: readonly LazyResource<Context>[];
+  readonly prompts?: readonly LazyPrompt<Context>[];
+}
 
 /** What can be run. */
 export type Servable<Context, Table extends OptionTable = OptionTable> =

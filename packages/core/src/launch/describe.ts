@@ -1,5 +1,5 @@
-import { listedPrompt, listedTools } from "../bind/listing.ts";
-import { loadSkills } from "../bind/skills.ts";
+import { listedPrompt, listedTools, resourceOutline } from "../bind/listing.ts";
+import { entryOf, loadSkills } from "../bind/skills.ts";
 import { commonOptions } from "../define/common-options.ts";
 import { serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
@@ -18,7 +18,7 @@ export async function describeServer<Context, Table extends OptionTable>(
   table: OptionTable,
 ) {
   const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
-  const skills = definition.skills === undefined ? undefined : await loadSkills(definition.skills);
+  const skills = await loadSkills(definition.skills ?? []);
   const own = Object.fromEntries(Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)));
   const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
@@ -31,7 +31,7 @@ export async function describeServer<Context, Table extends OptionTable>(
     toolsets,
     slim,
     icon: serverIconSvg(definition.icon),
-    skills: skills?.list().skills.map(({ frontmatter }) => frontmatter) ?? [],
+    skills: skills.map((skill) => entryOf(skill).frontmatter),
     optionTable: renderOptionTable(name, own),
     commonOptionTable: renderOptionTable("name", commonOptions),
     options: optionEntries(name, table)
@@ -56,13 +56,10 @@ export async function describeServer<Context, Table extends OptionTable>(
       needs: facts.get(tool.name)?.needs,
       aliases: facts.get(tool.name)?.aliases ?? [],
     })),
-    resources: (definition.resources ?? []).map((resource) => ({
-      uri: "uri" in resource ? resource.uri : resource.uriTemplate,
-      name: resource.name,
-      title: resource.title,
-      description: resource.description,
-      subscribable: resource.watch !== undefined,
-    })),
+    resources: (definition.resources ?? []).map((resource) => {
+      const { uri, uriTemplate, name, title, description, watches } = resourceOutline(resource);
+      return { uri: uri ?? uriTemplate, name, title, description, subscribable: watches };
+    }),
     prompts: (definition.prompts ?? []).map(listedPrompt),
   };
 }

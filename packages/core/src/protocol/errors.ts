@@ -78,9 +78,9 @@ export function parseError(message: string): RpcError {
 }
 
 /** @param error what `JSON.parse` threw. */
-export function notJson(error: unknown): RpcError {
+export function notJson(error: unknown, what = "message"): RpcError {
   return parseError(
-    `The message is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : "?"}.`,
+    `The ${what} is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : "?"}.`,
   );
 }
 

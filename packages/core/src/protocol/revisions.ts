@@ -1,4 +1,4 @@
-/** What one revision of the protocol has and the others have not. A new revision is a row here and what its row names. */
+/** What one revision of the protocol has and the others have not. A new one is based on the one before. */
 export interface Revision {
   readonly version: string;
   /**
@@ -25,57 +25,52 @@ export interface Revision {
   readonly primingEvents: boolean;
 }
 
-const ROWS = [
-  // version       era       batches unknownId audio  links  structured elicitation samplingTools icons primingEvents
-  ["2024-10-07", "legacy", false, "null", false, false, false, "none", false, false, false],
-  ["2024-11-05", "legacy", false, "null", false, false, false, "none", false, false, false],
-  ["2025-03-26", "legacy", true, "null", true, false, false, "none", false, false, false],
-  ["2025-06-18", "legacy", false, "null", true, true, true, "forms", false, false, false],
-  ["2025-11-25", "legacy", false, "absent", true, true, true, "modes", true, true, true],
-  ["2026-07-28", "modern", false, "absent", true, true, true, "modes", true, true, false],
-] as const;
+const FIRST: Revision = {
+  version: "2024-10-07",
+  era: "legacy",
+  batches: false,
+  unknownId: "null",
+  audio: false,
+  links: false,
+  structuredContent: false,
+  elicitation: "none",
+  samplingTools: false,
+  icons: false,
+  primingEvents: false,
+};
+const SECOND: Revision = { ...FIRST, version: "2024-11-05" };
+const THIRD: Revision = { ...SECOND, version: "2025-03-26", batches: true, audio: true };
+const FOURTH: Revision = {
+  ...THIRD,
+  version: "2025-06-18",
+  batches: false,
+  links: true,
+  structuredContent: true,
+  elicitation: "forms",
+};
+const FIFTH: Revision = {
+  ...FOURTH,
+  version: "2025-11-25",
+  unknownId: "absent",
+  elicitation: "modes",
+  samplingTools: true,
+  icons: true,
+  primingEvents: true,
+};
+const SIXTH: Revision = { ...FIFTH, version: "2026-07-28", era: "modern", primingEvents: false };
 
-export const REVISIONS: ReadonlyMap<string, Revision> = new Map(
-  ROWS.map(
-    ([
-      version,
-      era,
-      batches,
-      unknownId,
-      audio,
-      links,
-      structuredContent,
-      elicitation,
-      tools,
-      icons,
-      priming,
-    ]) => [
-      version,
-      {
-        version,
-        era,
-        batches,
-        unknownId,
-        audio,
-        links,
-        structuredContent,
-        elicitation,
-        samplingTools: tools,
-        icons,
-        primingEvents: priming,
-      },
-    ],
-  ),
-);
+const ALL = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
+
+export const REVISIONS: ReadonlyMap<string, Revision> = new Map(ALL.map((one) => [one.version, one]));
 
 const versionsOf = (era: Revision["era"]): readonly string[] =>
-  ROWS.filter((row) => row[1] === era).map(([version]) => version);
+  ALL.filter((one) => one.era === era).map(({ version }) => version);
 
 export const LEGACY_VERSIONS = versionsOf("legacy");
 export const MODERN_VERSIONS = versionsOf("modern");
 
 /** A connection of the legacy era on which no `initialize` agreed on a revision: the newest, but for unknown ids. */
-export const UNDECIDED: Revision = { ...revisionOf("2025-11-25"), version: "", unknownId: "null" };
+export const UNDECIDED: Revision = { ...FIFTH, version: "", unknownId: "null" };
 
 /** @throws TypeError for a version that this server does not speak. */
 export function revisionOf(version: string): Revision {

@@ -75,7 +75,7 @@ export interface Implementation {
   readonly name: string;
   readonly title?: string;
   readonly version: string;
-  readonly websiteUrl?: string;
+  readonly websiteUrl?: string | undefined;
   readonly icons?: Icon[];
 }
 

@@ -1,9 +1,5 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  type IncomingMessage,
-  request as requestHttp,
-} from "node:http";
+import { once } from "node:events";
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
@@ -178,7 +174,7 @@ export class HttpClient {
     }
   }
 
-  #request(
+  async #request(
     url: URL,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -186,49 +182,42 @@ export class HttpClient {
     const { guard, budgets, headersFor, ca, proxy } = this.#options;
     const isHttps = url.protocol === "https:";
     const port = portOf(url);
-    return new Promise((resolve, reject) => {
-      // Node asks for one address if it does not choose the family itself (--no-network-family-autoselection).
-      const lookup: LookupFunction = (host, { all }, done) => {
-        guard.place(host, port, signal).then(
-          ({ addresses }) =>
-            all === true
-              ? done(null, [...addresses])
-              : done(null, addresses[0]?.address ?? "", addresses[0]?.family),
-          (error: Error) => done(error, []),
-        );
-      };
-      const options = {
-        agent: isHttps ? this.#https : this.#http,
-        headers: {
-          "accept-encoding": "gzip, br, deflate",
-          ...headers,
-          ...headersFor?.(url),
-        },
-        lookup,
-        // An agent of a proxy makes the inner connection by the options of the request.
-        ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
-        maxHeaderSize: MAX_HEADER_BYTES,
-        insecureHTTPParser: false,
-        signal,
-      };
-      const sent: ClientRequest = isHttps ? requestHttps(url, options) : requestHttp(url, options);
-      const timer = setTimeout(
-        () =>
-          sent.destroy(
-            new ToolError("timeout", `${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`),
-          ),
-        budgets.headersMs,
+    // Node asks for one address if it does not choose the family itself (--no-network-family-autoselection).
+    const lookup: LookupFunction = (host, { all }, done) => {
+      guard.place(host, port, signal).then(
+        ({ addresses }) =>
+          all === true
+            ? done(null, [...addresses])
+            : done(null, addresses[0]?.address ?? "", addresses[0]?.family),
+        (error: Error) => done(error, []),
       );
-      sent.on("response", (response) => {
-        clearTimeout(timer);
-        resolve(response);
-      });
-      sent.on("error", (error) => {
-        clearTimeout(timer);
-        reject(error);
-      });
-      sent.end();
+    };
+    const sent = (isHttps ? requestHttps : requestHttp)(url, {
+      agent: isHttps ? this.#https : this.#http,
+      headers: { "accept-encoding": "gzip, br, deflate", ...headers, ...headersFor?.(url) },
+      lookup,
+      // An agent of a proxy makes the inner connection by the options of the request.
+      ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
+      maxHeaderSize: MAX_HEADER_BYTES,
+      insecureHTTPParser: false,
+      signal,
     });
+    const seconds = budgets.headersMs / 1000;
+    const late = () => new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
+    const deadline = startDeadline(budgets.headersMs, signal, late);
+    // It may also fail while the body is read, which the response reports.
+    sent.on("error", () => undefined).end();
+    try {
+      const [response]: IncomingMessage[] = await once(sent, "response", { signal: deadline.signal });
+      if (response === undefined) throw new TypeError("no response");
+      return response;
+    } catch (error) {
+      sent.destroy();
+      deadline.signal.throwIfAborted();
+      throw error;
+    } finally {
+      deadline.end();
+    }
   }
 }
 

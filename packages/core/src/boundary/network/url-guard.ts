@@ -1,8 +1,10 @@
 import { promises as dns, type LookupAddress } from "node:dns";
+import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { domainToASCII } from "node:url";
 import { nearest, ToolError } from "../../answer/errors.ts";
 import { oneLine } from "../../answer/untrusted.ts";
+import { startDeadline } from "../deadline.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
 
 /** Which addresses of the network may be reached. Hosts are given as in `parseHostRule`. */
@@ -247,33 +249,21 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   }
 }
 
-function open(address: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const socket = connect({ host: address, port });
-    const stop = (): void => {
-      socket.destroy();
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      socket.destroy();
-      reject(Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" }));
-    }, CONNECT_MS);
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
-    };
-    signal?.addEventListener("abort", stop, { once: true });
-    socket.once("connect", () => {
-      settle();
-      socket.removeAllListeners("error");
-      resolve(socket);
-    });
-    socket.once("error", (error) => {
-      settle();
-      reject(error);
-    });
-  });
+async function open(address: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
+  signal?.throwIfAborted();
+  const late = () => Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
+  const deadline = startDeadline(CONNECT_MS, signal, late);
+  const socket = connect({ host: address, port });
+  try {
+    await once(socket, "connect", { signal: deadline.signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    deadline.signal.throwIfAborted();
+    throw error;
+  } finally {
+    deadline.end();
+  }
 }
 
 /** A lookup cannot be stopped; the caller need not wait for it. */

@@ -13,6 +13,41 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
+type Words = readonly [kind: ToolError["kind"], message: string, hint: string];
+
+/** What errors of the operating system mean; `@` stands for the path, `#` for the code. */
+const WORDS: Readonly<Record<string, Words>> = {
+  ENOENT: ["not_found", "@ does not exist.", "List the directory to see its contents."],
+  ENOTDIR: ["invalid", "A part of @ is a file, not a directory.", "List its parent to see its contents."],
+  EISDIR: ["invalid", "@ is a directory, not a file.", "Use the path of a file in it."],
+  EEXIST: ["conflict", "@ already exists.", "Choose another name, or allow it to be replaced."],
+  ENOTEMPTY: ["conflict", "The directory @ is not empty.", "Choose another name, or empty it first."],
+  EACCES: [
+    "denied",
+    "The operating system denied access to @ (#).",
+    "Ask the user to change the permissions, or work on another file.",
+  ],
+  EROFS: ["denied", "@ is on a read-only file system.", "Write somewhere else."],
+  ELOOP: ["invalid", "@ leads through too many links, or through a loop of them.", "Name the file itself."],
+  ENAMETOOLONG: ["invalid", "@ is too long for the file system.", "Use a shorter path."],
+  EINVAL: ["invalid", "@ is not valid on this file system.", "Choose another path."],
+  ENOSPC: ["unavailable", "There is no space left for @; nothing was changed.", "Free some space first."],
+  EFBIG: ["too_large", "@ would be larger than the system allows.", "Write less."],
+  EMFILE: [
+    "unavailable",
+    "Too many files are open, so @ cannot be opened.",
+    "Wait for other calls, then retry.",
+  ],
+  EBUSY: ["conflict", "@ is in use (a mount point or a running program).", "Retry later."],
+};
+const SAME: Readonly<Record<string, string>> = {
+  EPERM: "EACCES",
+  EDQUOT: "ENOSPC",
+  ENFILE: "EMFILE",
+  ETXTBSY: "EBUSY",
+};
+const OTHER: Words = ["unavailable", "I/O error on @ (#).", "Retry; if it persists, tell the user."];
+
 /**
  * An error of the operating system in words, about the path as the caller wrote it. What is not one (a ToolError, a
  * bug) is returned unchanged.
@@ -20,69 +55,9 @@ export function isMissing(error: unknown): boolean {
 export function systemError(error: unknown, path: string): unknown {
   const code = errorCode(error);
   if (code === undefined || error instanceof ToolError || !/^E[A-Z0-9]+$/.test(code)) return error;
-  const name = quote(path);
-  const say = (kind: ToolError["kind"], message: string, hint: string): ToolError =>
-    new ToolError(kind, message, { hint, code: code.toLowerCase(), cause: error });
-  switch (code) {
-    case "ENOENT":
-      return say("not_found", `${name} does not exist.`, "List the directory to see its contents.");
-    case "ENOTDIR":
-      return say(
-        "invalid",
-        `A part of ${name} is a file, not a directory.`,
-        "List its parent to see its contents.",
-      );
-    case "EISDIR":
-      return say("invalid", `${name} is a directory, not a file.`, "Use the path of a file in it.");
-    case "EEXIST":
-      return say("conflict", `${name} already exists.`, "Choose another name, or allow it to be replaced.");
-    case "ENOTEMPTY":
-      return say(
-        "conflict",
-        `The directory ${name} is not empty.`,
-        "Choose another name, or empty it first.",
-      );
-    case "EACCES":
-    case "EPERM":
-      return say(
-        "denied",
-        `The operating system denied access to ${name} (${code}).`,
-        "Ask the user to change the permissions, or work on another file.",
-      );
-    case "EROFS":
-      return say("denied", `${name} is on a read-only file system.`, "Write somewhere else.");
-    case "ELOOP":
-      return say(
-        "invalid",
-        `${name} leads through too many links, or through a loop of them.`,
-        "Name the file itself.",
-      );
-    case "ENAMETOOLONG":
-      return say("invalid", `${name} is too long for the file system.`, "Give a shorter path.");
-    case "EINVAL":
-      return say("invalid", `${name} is not valid on this file system.`, "Choose another path.");
-    case "ENOSPC":
-    case "EDQUOT":
-      return say(
-        "unavailable",
-        `There is no space left for ${name}; nothing was changed.`,
-        "Free some space first.",
-      );
-    case "EFBIG":
-      return say("too_large", `${name} would be larger than the system allows.`, "Write less.");
-    case "EMFILE":
-    case "ENFILE":
-      return say(
-        "unavailable",
-        `Too many files are open, so ${name} cannot be opened.`,
-        "Wait for other calls, then retry.",
-      );
-    case "EBUSY":
-    case "ETXTBSY":
-      return say("conflict", `${name} is in use (a mount point or a running program).`, "Retry later.");
-    default:
-      return say("unavailable", `I/O error on ${name} (${code}).`, "Retry; if it persists, tell the user.");
-  }
+  const [kind, message, hint] = WORDS[SAME[code] ?? code] ?? OTHER;
+  const text = message.replace("#", code).replace("@", () => quote(path));
+  return new ToolError(kind, text, { hint, code: code.toLowerCase(), cause: error });
 }
 
 const longest = 300;

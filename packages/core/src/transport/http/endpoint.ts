@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { invalidRequest, parseError } from "../../protocol/errors.ts";
+import { invalidRequest, notJson, parseError } from "../../protocol/errors.ts";
 import type { Load } from "../../protocol/load.ts";
 import { isRequest, readMessage } from "../../protocol/messages.ts";
 import { requestProblem } from "../../protocol/params.ts";
@@ -7,7 +7,7 @@ import type { Principal } from "../../protocol/request.ts";
 import { MODERN_VERSIONS, REVISIONS } from "../../protocol/revisions.ts";
 import type { Service } from "../../protocol/service.ts";
 import type { Message, RequestMessage } from "../../protocol/wire.ts";
-import { type Body, BodyReader } from "./body.ts";
+import { type Body, readBody } from "./body.ts";
 import { headerOf, headerProblem, isModern } from "./headers.ts";
 import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
@@ -19,7 +19,6 @@ const MAX_BATCH = 100;
 export class Endpoint {
   readonly #stateless: StatelessEndpoint;
   readonly #sessions: Sessions;
-  readonly #bodies: BodyReader;
   readonly #load: Load;
   readonly #maxBytes: number;
   #reading = 0;
@@ -29,7 +28,6 @@ export class Endpoint {
     this.#maxBytes = maxBytes;
     this.#stateless = new StatelessEndpoint(service, load);
     this.#sessions = new Sessions(service, load, limits);
-    this.#bodies = new BodyReader(maxBytes, load);
   }
 
   /** Whether a message is being read. */
@@ -57,15 +55,8 @@ export class Endpoint {
       return refuse(405, `Protocol version ${version} has no ${method}; send messages by POST.`, {
         allow: "POST",
       });
-    return this.#sessions.serve({
-      method,
-      headers,
-      messages: [],
-      bytes: 0,
-      isBatch: false,
-      principal,
-      reply,
-    });
+    const empty = { messages: [], bytes: 0, isBatch: false };
+    return this.#sessions.serve({ method, headers, ...empty, principal, reply });
   }
 
   async close(): Promise<void> {
@@ -78,15 +69,14 @@ export class Endpoint {
     if (!/^application\/json\s*(?:;|$)/i.test(headerOf(headers, "content-type") ?? ""))
       return refuse(415, "Content-Type must be application/json.");
     this.#reading += 1;
-    const body = await this.#bodies.read(node, reply);
+    const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
     this.#reading -= 1;
     if (body.kind !== "text") return this.#unread(body);
     let value: unknown;
     try {
       value = JSON.parse(body.text);
     } catch (error) {
-      const why = error instanceof Error ? error.message.slice(0, 200) : "?";
-      return rpcAnswer(400, parseError(`The body is not JSON: ${why}.`), { revision });
+      return rpcAnswer(400, notJson(error, "body"), { revision });
     }
     const isBatch = Array.isArray(value);
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];

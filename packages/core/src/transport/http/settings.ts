@@ -34,22 +34,7 @@ export interface HttpSettings {
   readonly stateKey: Uint8Array | undefined;
 }
 
-type HttpOptions = Pick<
-  CommonOptionValues,
-  | "http"
-  | "sse"
-  | "websocket"
-  | "tlsCert"
-  | "tlsKey"
-  | "allowPlainHttp"
-  | "httpAllowHost"
-  | "httpAllowOrigin"
-  | "httpStateKeyEnv"
-  | "authTokenEnv"
-  | "oauthIssuer"
-  | "oauthAudience"
-  | "oauthScopes"
->;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIN_SECRET_CHARS = 32;
 
@@ -63,8 +48,8 @@ export class HttpOptionError extends Error {}
  * can reach without a way to tell who calls.
  */
 export function readHttpSettings(
-  options: HttpOptions & { readonly http: string },
-  env: Readonly<Record<string, string | undefined>>,
+  options: CommonOptionValues & { readonly http: string },
+  env: Environment,
 ): HttpSettings {
   const address = readAddress(options.http);
   const auth = readAuth(options, env);
@@ -102,7 +87,7 @@ export function urlText(url: URL): string {
   return url.pathname === "/" && url.search === "" ? url.origin : url.href;
 }
 
-function readTls({ tlsCert: cert, tlsKey: key }: HttpOptions): HttpSettings["tls"] {
+function readTls({ tlsCert: cert, tlsKey: key }: CommonOptionValues): HttpSettings["tls"] {
   if (cert === undefined && key === undefined) return undefined;
   if (cert !== undefined && key !== undefined) return { cert, key };
   throw new HttpOptionError(
@@ -125,7 +110,7 @@ function readAddress(text: string): ListenAddress {
   return { host, port };
 }
 
-function readAuth(options: HttpOptions, env: Readonly<Record<string, string | undefined>>): AuthSettings {
+function readAuth(options: CommonOptionValues, env: Environment): AuthSettings {
   const { oauthIssuer: issuer, oauthAudience: audience, oauthScopes: scopes } = options;
   const token = secretFrom("--auth-token-env", options.authTokenEnv, env);
   if (issuer === undefined && audience === undefined && scopes.length === 0)
@@ -146,11 +131,7 @@ function readAuth(options: HttpOptions, env: Readonly<Record<string, string | un
   return { kind: "oauth", issuer, audience, scopes };
 }
 
-function secretFrom(
-  flag: string,
-  name: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
+function secretFrom(flag: string, name: string | undefined, env: Environment): string | undefined {
   if (name === undefined) return undefined;
   const value = env[name]?.trim() ?? "";
   if (value === "")

@@ -7,7 +7,7 @@ import { outletTo, type Principal } from "../../protocol/request.ts";
 import type { Service } from "../../protocol/service.ts";
 import { CODES } from "../../protocol/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { BodyReader } from "./body.ts";
+import { readBody } from "./body.ts";
 import { type Answer, type Reply, refuse, rpcAnswer } from "./reply.ts";
 
 interface Stream {
@@ -22,7 +22,7 @@ interface Stream {
 export class SseEndpoint {
   readonly #service: Service;
   readonly #messages: string;
-  readonly #bodies: BodyReader;
+  readonly #maxBytes: number;
   readonly #load: Load;
   readonly #shares: Shares;
   readonly #streams = new Map<string, Stream>();
@@ -37,7 +37,7 @@ export class SseEndpoint {
     this.#messages = messages;
     this.#load = limits.load;
     this.#shares = new Shares(limits.connections);
-    this.#bodies = new BodyReader(limits.maxMessageBytes, limits.load);
+    this.#maxBytes = limits.maxMessageBytes;
   }
 
   get count(): number {
@@ -81,7 +81,7 @@ export class SseEndpoint {
       return refuse(503, "Too many requests are pending; retry later.", {
         "retry-after": "1",
       });
-    const body = await this.#bodies.read(node, reply);
+    const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
     if (body.kind === "gone") return undefined;
     if (body.kind !== "text")
       return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);

@@ -35,7 +35,7 @@ export class StatelessEndpoint {
     const request = new ClientRequest(message, {
       revision: revisionOf(String(message.params?._meta?.[META.version])),
       client: clientOf(message, principal),
-      outlet: new ReplyOutlet(reply),
+      outlet: outletOf(reply),
       service: this.#service,
       load: this.#load,
       bytes,
@@ -58,31 +58,22 @@ export class StatelessEndpoint {
 }
 
 /** Answers with JSON; where something is sent before the answer, with a stream of events. */
-class ReplyOutlet implements Outlet {
-  readonly #reply: Reply;
-
-  constructor(reply: Reply) {
-    this.#reply = reply;
-  }
-
-  answer(json: string | undefined, error?: RpcError): void {
-    if (json === undefined) return;
-    if (!this.#reply.isStream) {
-      this.#reply.send(textAnswer(statusOf(error), json));
-      return;
-    }
-    this.#reply.event(json);
-    this.#reply.end();
-  }
-
-  notify(method: string, params: object): void {
-    this.#reply.openStream();
-    this.#reply.event(JSON.stringify({ jsonrpc: "2.0", method, params }));
-  }
-
-  ask(): void {
-    throw new TypeError("this protocol revision has no requests from the server");
-  }
+function outletOf(reply: Reply): Outlet {
+  return {
+    answer(json, error) {
+      if (json === undefined) return;
+      if (!reply.isStream) return reply.send(textAnswer(statusOf(error), json));
+      reply.event(json);
+      reply.end();
+    },
+    notify(method, params) {
+      reply.openStream();
+      reply.event(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    },
+    ask() {
+      throw new TypeError("this protocol revision has no requests from the server");
+    },
+  };
 }
 
 /** Most errors are answers (200); these two have their own status (MCP 2026-07-28, "Streamable HTTP"). */
