@@ -68,12 +68,11 @@ const MAX_BATCH = 1_000;
  * what goes out by its `Outlet`.
  */
 export class Connection implements Client {
-  readonly principal: Principal | undefined;
+  readonly #options: ConnectionOptions;
   readonly #service: Service;
   readonly #outlet: Outlet;
   readonly #maxInFlight: number;
   readonly #load: Load;
-  readonly #dropped: (what: string) => void;
   readonly #gate: EraGate;
   readonly #requests = new Map<RequestId, ClientRequest>();
   /** How many of `#requests` count for the limit. */
@@ -96,13 +95,12 @@ export class Connection implements Client {
   #isClosed = false;
 
   constructor(options: ConnectionOptions) {
-    const { service, outlet, maxInFlight = 1_024, load = new Load(), principal, dropped } = options;
+    const { service, outlet, maxInFlight = 1_024, load = new Load() } = options;
+    this.#options = options;
     this.#service = service;
     this.#outlet = outlet;
     this.#maxInFlight = maxInFlight;
     this.#load = load;
-    this.principal = principal;
-    this.#dropped = dropped;
     this.#watches = new Watches(service, load.watches, this.#changed);
     this.#streams = new Streams(service, load.streams, this.#watches);
     this.#modern = modernMethods(service, this.#streams);
@@ -115,6 +113,10 @@ export class Connection implements Client {
         if (this.#gate.isLegacy) this.#outlet.notify("notifications/resources/list_changed", {});
       },
     });
+  }
+
+  get principal(): Principal | undefined {
+    return this.#options.principal;
   }
 
   /** The revision in force; undefined before one is settled. */
@@ -204,7 +206,7 @@ export class Connection implements Client {
         this.refuse(incoming.id, incoming.error, outlet);
         return;
       case "dropped":
-        this.#dropped(incoming.why);
+        this.#options.dropped(incoming.why);
         outlet.answer(undefined);
         return;
       default:
@@ -279,7 +281,7 @@ export class Connection implements Client {
     const named = method === "notifications/cancelled" ? params?.requestId : undefined;
     const request = isRequestId(named) ? this.#requests.get(named) : undefined;
     if (!this.#gate.admitsNotification(message, request !== undefined)) {
-      this.#dropped(`notification ${show(method)}, because no request has opened the connection`);
+      this.#options.dropped(`notification ${show(method)}, because no request has opened the connection`);
       return;
     }
     request?.cancel();
@@ -378,7 +380,7 @@ export class Connection implements Client {
   #answered(message: ResponseMessage): void {
     const question = this.#questions.get(message.id);
     if (question === undefined) {
-      this.#dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
+      this.#options.dropped(`a response with id ${show(message.id)}, because no request was sent with it`);
       return;
     }
     this.#questions.delete(message.id);

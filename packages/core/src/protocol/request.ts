@@ -73,6 +73,19 @@ const TTL_MS: Readonly<Record<string, number>> = {
   "resources/read": 0,
 };
 
+interface RequestParts {
+  readonly revision: Revision;
+  readonly client: Client;
+  readonly outlet: Outlet;
+  readonly service: Service;
+  /** Counts it until it is over and its handlers have settled. */
+  readonly load: Load;
+  /** How large its message was. */
+  readonly bytes: number;
+  /** Called once, before the answer goes out. */
+  readonly settled: (request: ClientRequest) => void;
+}
+
 /** One request of a client, from its check to its one answer. */
 export class ClientRequest {
   readonly id: RequestId;
@@ -81,10 +94,7 @@ export class ClientRequest {
   readonly revision: Revision;
   readonly client: Client;
   readonly outlet: Outlet;
-  readonly #service: Service;
-  readonly #settled: (request: ClientRequest) => void;
-  readonly #load: Load;
-  readonly #bytes: number;
+  readonly #parts: RequestParts;
   /** Answered or cancelled: nothing more is sent for it. */
   isOver = false;
   #isAborted = false;
@@ -93,31 +103,14 @@ export class ClientRequest {
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    message: RequestMessage,
-    parts: {
-      readonly revision: Revision;
-      readonly client: Client;
-      readonly outlet: Outlet;
-      readonly service: Service;
-      /** Counts it until it is over and its handlers have settled. */
-      readonly load: Load;
-      /** How large its message was. */
-      readonly bytes: number;
-      /** Called once, before the answer goes out. */
-      readonly settled: (request: ClientRequest) => void;
-    },
-  ) {
-    this.id = message.id;
-    this.method = message.method;
-    this.params = message.params ?? {};
+  constructor({ id, method, params = {} }: RequestMessage, parts: RequestParts) {
+    this.id = id;
+    this.method = method;
+    this.params = params;
     this.revision = parts.revision;
     this.client = parts.client;
     this.outlet = parts.outlet;
-    this.#service = parts.service;
-    this.#settled = parts.settled;
-    this.#load = parts.load;
-    this.#bytes = parts.bytes;
+    this.#parts = parts;
     this.#count(1);
   }
 
@@ -127,8 +120,9 @@ export class ClientRequest {
   }
 
   #count(one: 1 | -1): void {
-    if (!this.isSubscription) this.#load.requests += one;
-    this.#load.bytes += one * this.#bytes;
+    const { load, bytes } = this.#parts;
+    if (!this.isSubscription) load.requests += one;
+    load.bytes += one * bytes;
   }
 
   /** Runs the handler, which may be undefined; answers by `outlet`, now or later. The parameters were checked before. */
@@ -158,7 +152,7 @@ export class ClientRequest {
       json = responseText(this.id, this.#dressed(result));
     } catch (error) {
       // For example a value that is nested too deeply, a BigInt or a cycle.
-      this.#service.log.debug(`${this.method}: ${String(error)}`);
+      this.#parts.service.log.debug(`${this.method}: ${String(error)}`);
       this.fail(new ProtocolError(internalError("The result cannot be serialized as JSON.")));
       return;
     }
@@ -168,7 +162,7 @@ export class ClientRequest {
   /** A result as this revision wants it. */
   #dressed(result: object): object {
     if (this.revision.era === "legacy") return result;
-    const { identity, icons } = this.#service;
+    const { identity, icons } = this.#parts.service;
     const meta = "_meta" in result ? Object(result._meta) : undefined;
     const ttlMs = Object.hasOwn(TTL_MS, this.method) ? TTL_MS[this.method] : undefined;
     return {
@@ -187,7 +181,7 @@ export class ClientRequest {
     if (this.isOver) return;
     const { uri } = this.params;
     const named = typeof uri === "string" ? asUri(uri) : undefined;
-    const rpc = protocolError(error, this.method, this.#service.log, named).toRpc();
+    const rpc = protocolError(error, this.method, this.#parts.service.log, named).toRpc();
     this.#finish(errorText(this.id, rpc, this.revision), rpc);
   };
 
@@ -212,7 +206,7 @@ export class ClientRequest {
 
   #finish(json: string | undefined, error?: RpcError): void {
     this.isOver = true;
-    this.#settled(this);
+    this.#parts.settled(this);
     if (this.#running === 0) this.#count(-1);
     this.outlet.answer(json, error);
   }

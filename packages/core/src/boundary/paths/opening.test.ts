@@ -1,5 +1,8 @@
-import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { link, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { homedir } from "node:os";
+import { basename, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -126,6 +129,201 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       await refusal(linked.openFile(join(workspace.base, "above", "outside", "secret.txt"))),
     ).toMatchObject({
       code: "outside",
+    });
+  });
+
+  describe("refuses", () => {
+    describe("what is outside", () => {
+      /** The error without the path that was asked for: it must not tell whether anything is there. */
+      async function answer(path: string): Promise<unknown> {
+        const { kind, code, message, hint } = await refusal(guard.openFile(path));
+        return { kind, code, hint, message: message.replace(/^"[^"]*"/, "X") };
+      }
+
+      it("is denied the same whether it exists or not", async () => {
+        await mkdir(`${root}-evil`);
+        await writeFile(`${root}-evil/x`, "SECRET");
+        const expected = await answer("/no/such/thing");
+        expect(expected).toMatchObject({ kind: "denied", code: "outside" });
+        for (const path of [
+          workspace.secret,
+          `${workspace.outside}/nothing`,
+          `${root}/../outside/secret.txt`,
+          `${root}/../outside/nothing`,
+          "../outside/secret.txt",
+          "../../../../../../etc/passwd",
+          `${root}-evil/x`,
+          `${root}-evil/y`,
+          workspace.base,
+          "/",
+          "~",
+          `~/${relative(homedir(), workspace.secret)}`,
+          pathToFileURL(workspace.secret).href,
+          `file://${root}/%2e%2e/outside/secret.txt`,
+        ]) {
+          expect(await answer(path), path).toEqual(expected);
+        }
+      });
+
+      it("is denied through links the same whether it exists or not", async () => {
+        const links = {
+          file: workspace.secret,
+          relative: "../outside/secret.txt",
+          chain: "relative",
+          missing: "../outside/nothing",
+          missingDeep: join(workspace.outside, "no", "thing"),
+          directory: workspace.outside,
+          disk: "/",
+          loopOutside: "../outside/loop",
+          dotted: "sub/../../outside/secret.txt",
+          unreadable: "/root/nothing",
+        };
+        for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name));
+        await symlink("loop", join(workspace.outside, "loop"));
+        const expected = await answer("file");
+        expect(expected).toMatchObject({ kind: "denied", code: "outside" });
+        const through = [
+          "directory/secret.txt",
+          "directory/nothing",
+          "directory/no/thing",
+          "disk/etc/passwd",
+          "disk/no",
+        ];
+        for (const path of [...Object.keys(links), ...through, "sub/../directory/secret.txt"]) {
+          expect(await answer(path), path).toEqual(expected);
+        }
+        expect(await refusal(guard.openDirectory("directory"))).toMatchObject({
+          kind: "denied",
+          code: "outside",
+        });
+        expect(await refusal(guard.openDirectory("missing"))).toMatchObject({
+          kind: "denied",
+          code: "outside",
+        });
+        expect(await refusal(guard.place("directory/new.txt"))).toMatchObject({
+          kind: "denied",
+          code: "outside",
+        });
+      });
+
+      it("is reported in three parts", async () => {
+        const error = await refusal(guard.openFile(workspace.secret));
+        expect(error.message).toBe(
+          `"${workspace.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
+        );
+        expect(error.hint).toContain("--root");
+      });
+
+      it("is not described through a symlink either", async () => {
+        await symlink("../outside/secret.txt", join(root, "out"));
+        await symlink("a.txt", join(root, "in"));
+        await symlink("nothing", join(root, "broken"));
+        expect(await guard.readLink("out")).toEqual({ target: "../outside/secret.txt", inside: false });
+        expect(await guard.readLink("in")).toEqual({ target: "a.txt", inside: true });
+        expect(await guard.readLink("broken")).toEqual({ target: "nothing", inside: false });
+        expect(await refusal(guard.readLink("a.txt"))).toMatchObject({ kind: "invalid", code: "not_link" });
+        expect(await refusal(guard.readLink("none"))).toMatchObject({ kind: "not_found" });
+      });
+    });
+
+    describe("something that is not a file", () => {
+      it.each(["openFile", "openDirectory"] as const)(
+        "%s refuses a FIFO at once, without touching it",
+        async (method) => {
+          execFileSync("mkfifo", [join(root, "pipe")]);
+          expect(await refusal(guard[method]("pipe"))).toMatchObject({
+            kind: "denied",
+            code: "special_file",
+            message: expect.stringContaining("FIFO"),
+          });
+        },
+      );
+
+      it("refuses a socket", async () => {
+        const server = createServer().listen(join(root, "socket"));
+        try {
+          await new Promise((resolve) => server.once("listening", resolve));
+          expect(await refusal(guard.openFile("socket"))).toMatchObject({
+            kind: "denied",
+            code: "special_file",
+          });
+        } finally {
+          server.close();
+        }
+      });
+
+      it("refuses devices, /proc and /dev/fd even where the whole disk is allowed", async () => {
+        const whole = guardOf(boundOf({ path: "/", source: "argument" }), verification);
+        await symlink("/dev/null", join(root, "null"));
+        await symlink("/proc/self/environ", join(root, "environ"));
+        await symlink(`/proc/self/root${workspace.secret}`, join(root, "round"));
+        for (const path of [
+          "/dev/null",
+          "/dev/fd/0",
+          "/dev/stdin",
+          "/proc/self/environ",
+          "/proc/1/root/etc/passwd",
+          "/sys/kernel",
+        ]) {
+          expect(await refusal(whole.openFile(path)), path).toMatchObject({ kind: "denied" });
+        }
+        for (const name of ["null", "environ"]) {
+          expect(await refusal(whole.openFile(join(root, name))), name).toMatchObject({ kind: "denied" });
+          expect(await refusal(guard.openFile(name)), name).toMatchObject({
+            kind: "denied",
+            code: "outside",
+          });
+        }
+        expect(await refusal(guard.openFile("round"))).toMatchObject({ kind: "denied", code: "outside" });
+        expect(await refusal(whole.openDirectory("/proc"))).toMatchObject({ kind: "denied" });
+        expect(await refusal(whole.openDirectory("/dev/fd"))).toMatchObject({ kind: "denied" });
+        expect(await readThrough(whole, workspace.secret)).toBe("SECRET");
+      });
+
+      it("distinguishes a directory from a file", async () => {
+        expect(await refusal(guard.openFile("sub"))).toMatchObject({ kind: "invalid", code: "is_directory" });
+        expect(await refusal(guard.openDirectory("a.txt"))).toMatchObject({
+          kind: "invalid",
+          code: "not_directory",
+        });
+      });
+    });
+
+    describe("a missing path", () => {
+      it("is reported with the nearest directory and similar names", async () => {
+        const error = await refusal(guard.openFile("sub/bb.txt"));
+        expect(error.kind).toBe("not_found");
+        expect(error.message).toBe(
+          `"${root}/sub/bb.txt" does not exist; the nearest existing directory is "${root}/sub" and contains "b.txt".`,
+        );
+        expect((await refusal(guard.openFile("none/at/all"))).message).toContain(`directory is "${root}".`);
+        expect((await refusal(guard.openFile("a.txt/x"))).message).toContain(`"${root}/a.txt" is a file`);
+      });
+
+      it("is refused for loops of links and names that are too long", async () => {
+        await symlink("loop-b", join(root, "loop-a"));
+        await symlink("loop-a", join(root, "loop-b"));
+        expect(await refusal(guard.openFile("loop-a"))).toMatchObject({ kind: "invalid", code: "eloop" });
+        expect(await refusal(guard.openFile("x".repeat(256)))).toMatchObject({ kind: "invalid" });
+        expect(await refusal(guard.openFile("x/".repeat(2050)))).toMatchObject({ kind: "invalid" });
+        expect(await refusal(guard.openFile("a\0.txt"))).toMatchObject({ kind: "invalid" });
+      });
+
+      it("is the allowed directory itself: the error names it and the option; it works again when it is back", async () => {
+        const aside = join(workspace.base, "aside");
+        await rename(root, aside);
+        const error = await refusal(guard.openFile(join(root, "a.txt")));
+        expect(error).toMatchObject({ kind: "unavailable", code: "directory_unavailable" });
+        expect(error.message).toContain(`"${root}" (argument) does not exist`);
+        expect(error.hint).toContain("--root");
+        expect(await refusal(guard.openFile(join(aside, "a.txt")))).toMatchObject({ kind: "denied" });
+        await mkdir(root);
+        await writeFile(join(root, "a.txt"), "again");
+        expect(await readThrough(guard, "a.txt")).toBe("again");
+        await rm(root, { recursive: true });
+        await symlink(aside, root);
+        expect(await refusal(guard.openFile("a.txt"))).toMatchObject({ kind: "denied" });
+      });
     });
   });
 });

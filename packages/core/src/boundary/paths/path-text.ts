@@ -40,25 +40,20 @@ export function parsePath(text: string, rules: TextRules): PathText {
 }
 
 function checkCharacters(text: string): void {
-  if (text === "") {
-    throw new ToolError("invalid", "The path is empty.", {
-      hint: 'Use an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
-    });
-  }
-  if (text.includes("\0")) {
-    throw new ToolError(
-      "invalid",
-      `The path ${quote(text)} contains a NUL character, which paths cannot contain.`,
-      {
-        hint: "Remove it.",
-      },
+  const refuse = (message: string, hint: string) => new ToolError("invalid", message, { hint });
+  if (text === "")
+    throw refuse(
+      "The path is empty.",
+      'Use an absolute path or one relative to an allowed directory; "." is the first allowed directory.',
     );
-  }
-  if (/\p{Surrogate}/u.test(text)) {
-    throw new ToolError("invalid", `The path ${quote(text)} is not well-formed Unicode (a lone surrogate).`, {
-      hint: "Use the path exactly as listed.",
-    });
-  }
+  const path = quote(text);
+  if (text.includes("\0"))
+    throw refuse(`The path ${path} contains a NUL character, which paths cannot contain.`, "Remove it.");
+  if (/\p{Surrogate}/u.test(text))
+    throw refuse(
+      `The path ${path} is not well-formed Unicode (a lone surrogate).`,
+      "Use the path exactly as listed.",
+    );
 }
 
 /**
