@@ -41,8 +41,8 @@ export const server = defineServer({
   // Loaded with the first call, to keep startup fast.
   async open({ options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars }, bound }) {
     const { createPathGuard } = await import("@refmcp/core/boundary");
-    const { Files } = await import("./files/files.ts");
-    const files = new Files({
+    const { openFiles } = await import("./files/files.ts");
+    const files = openFiles({
       guard: createPathGuard(bound),
       journal,
       journalDays,

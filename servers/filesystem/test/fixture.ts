@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import type { World } from "@refmcp/core/testing";
-import { Files } from "../src/files/files.ts";
+import { openFiles } from "../src/files/files.ts";
 
 const SECRET = "the-secret-outside-of-the-bound";
 /** The smallest PNG: one transparent pixel. */
@@ -142,7 +142,7 @@ export async function world(): Promise<World> {
 async function changeSomething(root: string, journal: string): Promise<string> {
   const bound = new DirectoryBound({ configured: [{ path: root, source: "argument" }], mode: "off" });
   const guard = createPathGuard(bound);
-  const files = new Files({ guard, journal: true, journalDirectories: [journal], maxReadChars: 80_000 });
+  const files = openFiles({ guard, journal: true, journalDirectories: [journal], maxReadChars: 80_000 });
   await writeFile(join(root, "changed.txt"), "before\n");
   const written = await files.write({
     path: "changed.txt",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { onTestFinished } from "vitest";
-import { Files } from "../src/files/files.ts";
+import { type Files, openFiles } from "../src/files/files.ts";
 
 /** A temporary root with the domain on it; both go away when the test is over. */
 export interface Scratch {
@@ -43,7 +43,7 @@ export async function scratch(options: { journal?: boolean; writable?: boolean }
   });
   const guard = createPathGuard(bound);
   const another = ({ journal = true } = {}) =>
-    new Files({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
+    openFiles({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
   const at = (...parts: string[]) => join(root, ...parts);
   return {
     root,

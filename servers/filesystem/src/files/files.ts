@@ -1,35 +1,32 @@
 import { HARD_ANSWER_CHARS } from "@refmcp/core/answer";
-import type { AllowedDirectory, PathGuard } from "@refmcp/core/boundary";
-import type { ChangeContext } from "./change/change-context.ts";
-import { type Copied, type CopyRequest, copy } from "./change/copy.ts";
-import { type CreatedDirectory, createDirectory } from "./change/create-directory.ts";
-import { type Deleted, type DeletePlan, deletePlanned, planDelete } from "./change/delete.ts";
-import { type Moved, type MoveRequest, move } from "./change/move.ts";
-import { Locks } from "./change/path-locks.ts";
+import type { PathGuard } from "@refmcp/core/boundary";
+import { type ChangeContext, Locks } from "./change/change-context.ts";
+import { type CopyRequest, copy } from "./change/copy.ts";
+import { createDirectory } from "./change/create-directory.ts";
+import { type DeletePlan, deletePlanned, planDelete } from "./change/delete.ts";
+import { type MoveRequest, move } from "./change/move.ts";
 import { replaceQuestion } from "./change/replaced-entry.ts";
-import { overwriteQuestion, type WriteMode, type WriteRequest, type Written, write } from "./change/write.ts";
+import { overwriteQuestion, type WriteMode, type WriteRequest, write } from "./change/write.ts";
 import { completePath } from "./complete-path.ts";
-import { applyPatch, type Patched, type PatchRequest } from "./edit/apply-patch.ts";
-import { type CompareRequest, type Comparison, compareFiles } from "./edit/compare.ts";
-import { type Edited, type EditRequest, edit } from "./edit/edit.ts";
+import { applyPatch, type PatchRequest } from "./edit/apply-patch.ts";
+import { type CompareRequest, compareFiles } from "./edit/compare.ts";
+import { type EditRequest, edit } from "./edit/edit.ts";
 import { type EditManyRequest, editMany } from "./edit/edit-many.ts";
-import type { ChangedFiles } from "./edit/in-turn.ts";
-import { diffOfChange } from "./journal/change-diff.ts";
 import type { Change } from "./journal/change-record.ts";
 import { Journal } from "./journal/journal.ts";
 import { stateDirectories } from "./journal/journal-directory.ts";
-import { type ChangePage, type ListChanges, listChanges } from "./journal/list-changes.ts";
-import { type Undone, undo } from "./journal/undo.ts";
-import { type FileInfo, getInfo } from "./read/info.ts";
-import { type Media, readMedia } from "./read/media.ts";
-import { type ManyTexts, type ReadManyOptions, readMany } from "./read/read-many.ts";
-import { readWhole, type Whole } from "./read/read-resource.ts";
-import { type ReadTextOptions, readText, type TextPart } from "./read/read-text.ts";
-import { type TextFound, type TextSearch, TextSearcher } from "./search/search-text.ts";
+import { diffOfChange, type ListChanges, listChanges } from "./journal/list-changes.ts";
+import { undo } from "./journal/undo.ts";
+import { getInfo } from "./read/info.ts";
+import { readMedia } from "./read/media.ts";
+import { type ReadManyOptions, readMany } from "./read/read-many.ts";
+import { readWhole } from "./read/read-resource.ts";
+import { type ReadTextOptions, readText } from "./read/read-text.ts";
+import { type TextSearch, TextSearcher } from "./search/search-text.ts";
 import { ThreadPool } from "./threads/thread-pool.ts";
 import { drawTree, type TreeRequest } from "./tree/directory-tree.ts";
-import { type Listing, type ListRequest, listDirectory } from "./tree/list-directory.ts";
-import { type NameSearch, type NamesFound, searchNames } from "./tree/search-names.ts";
+import { type ListRequest, listDirectory } from "./tree/list-directory.ts";
+import { type NameSearch, searchNames } from "./tree/search-names.ts";
 import { Watchers } from "./watch.ts";
 
 /** Characters of a response reserved for the line of facts. */
@@ -56,165 +53,77 @@ export interface FilesOptions {
 }
 
 /** Files and directories inside the bound: what this server's tools work on. */
-export class Files {
-  readonly guard: PathGuard;
-  readonly #context: ChangeContext;
-  readonly #maxReadChars: number;
-  readonly #watchers: Watchers;
-  readonly #ignored: readonly string[];
-  readonly #textSearcher: TextSearcher;
+export type Files = ReturnType<typeof openFiles>;
 
-  constructor(options: FilesOptions) {
-    const { guard } = options;
-    this.guard = guard;
-    this.#watchers = new Watchers(guard);
-    this.#ignored = options.ignored ?? [];
-    this.#textSearcher = new TextSearcher(guard, this.#ignored);
-    const directories = options.journalDirectories ?? stateDirectories();
-    const journal = new Journal({
-      directories,
-      bound: guard.bound,
-      enabled: options.journal,
-      ...(options.journalDays === undefined ? {} : { mostDays: options.journalDays }),
-    });
-    this.#context = { guard, locks: new Locks(), journal, threads: new ThreadPool(EDIT_HEAP_MB) };
-    this.#maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
-  }
+export function openFiles(options: FilesOptions) {
+  const { guard, ignored = [] } = options;
+  const watchers = new Watchers(guard);
+  const textSearcher = new TextSearcher(guard, ignored);
+  const threads = new ThreadPool(EDIT_HEAP_MB);
+  const journal = new Journal({
+    directories: options.journalDirectories ?? stateDirectories(),
+    bound: guard.bound,
+    enabled: options.journal,
+    ...(options.journalDays === undefined ? {} : { mostDays: options.journalDays }),
+  });
+  const context: ChangeContext = { guard, locks: new Locks(), journal, threads };
+  const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
 
-  /** Characters of text for a call: its budget, or more if it specifies a range. */
-  readChars(budget: number, explicit: boolean): number {
-    const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
-    return explicit ? Math.max(this.#maxReadChars, usual) : usual;
-  }
+  return {
+    guard,
+    allowedDirectories: () => guard.bound.directories(),
+    /** Characters of text for a call: its budget, or more if it specifies a range. */
+    readChars(budget: number, explicit: boolean): number {
+      const usual = Math.max(MIN_CHARS, Math.min(budget, HARD_ANSWER_CHARS) - FACTS_CHARS);
+      return explicit ? Math.max(maxReadChars, usual) : usual;
+    },
+    readText: (path: string, range: ReadTextOptions) => readText(guard, path, range, threads),
+    readMany: (paths: readonly string[], { maxChars, ...more }: ReadManyOptions) =>
+      readMany(guard, paths, { ...more, maxChars: Math.min(maxChars, maxReadChars) }),
+    readMedia: (path: string, signal?: AbortSignal) => readMedia(context, path, signal),
+    /** A whole file, or the names in a directory. */
+    readWhole: (path: string) => readWhole(guard, path),
+    info: (path: string, signal?: AbortSignal) => getInfo(guard, path, signal),
+    list: (request: ListRequest) => listDirectory(guard, request),
+    tree: (request: TreeRequest) => drawTree(guard, request, ignored),
+    searchNames: (request: NameSearch) => searchNames(guard, request, ignored),
+    searchText: (request: TextSearch) => textSearcher.search(request),
+    /** Absolute paths that begin with what was typed. */
+    completePath: (typed: string) => completePath(guard, typed),
+    compare: (request: CompareRequest) => compareFiles(context, request),
 
-  allowedDirectories(): readonly AllowedDirectory[] {
-    return this.guard.bound.directories();
-  }
+    write: (request: WriteRequest) => write(context, request),
+    /** What to ask the user before `write`; undefined if nothing will be permanently lost. */
+    overwriteQuestion: (path: string, mode: WriteMode) => overwriteQuestion(context, path, mode),
+    edit: (request: EditRequest) => edit(context, request),
+    editMany: (request: EditManyRequest) => editMany(context, request, ignored),
+    applyPatch: (request: PatchRequest) => applyPatch(context, request),
+    createDirectory: (path: string) => createDirectory(context, path),
+    move: (request: MoveRequest) => move(context, request),
+    copy: (request: CopyRequest) => copy(context, request),
+    /** What to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
+    replaceQuestion: ({ destination, overwrite }: Pick<MoveRequest, "destination" | "overwrite">) =>
+      replaceQuestion(context, destination, overwrite),
+    /** What deleting would remove; ask `question` before `delete`. */
+    planDelete: (path: string, how: { recursive: boolean; signal?: AbortSignal }) =>
+      planDelete(context, path, how),
+    delete: (plan: DeletePlan, signal?: AbortSignal) => deletePlanned(context, plan, signal),
 
-  readText(path: string, options: ReadTextOptions): Promise<TextPart> {
-    return readText(this.guard, path, options, this.#context.threads);
-  }
+    changes: (range: ListChanges) => listChanges(context, range),
+    /** What a change did to a text file, as a unified diff; undefined if that is not known. */
+    changeDiff: (change: Change, maxChars: number, signal?: AbortSignal) =>
+      diffOfChange(context, change, maxChars, signal),
+    undo: (id: string, signal?: AbortSignal) => undo(context, id, signal),
+    /** Removes what the journal has kept of changes in the allowed directories. */
+    forgetChanges: () => journal.forget(),
+    /** Calls back after each change that this server records; returns a function that stops it. */
+    onChange: (listener: () => void) => journal.onWrite(listener),
+    /** Calls back when a file or an entry of a directory changes; returns a function that stops it. */
+    watch: (path: string, changed: () => void) => watchers.watch(path, changed),
 
-  readMany(paths: readonly string[], options: ReadManyOptions): Promise<ManyTexts> {
-    const maxChars = Math.min(options.maxChars, this.#maxReadChars);
-    return readMany(this.guard, paths, { ...options, maxChars });
-  }
-
-  readMedia(path: string, signal?: AbortSignal): Promise<Media> {
-    return readMedia(this.#context, path, signal);
-  }
-
-  info(path: string, signal?: AbortSignal): Promise<FileInfo> {
-    return getInfo(this.guard, path, signal);
-  }
-
-  list(request: ListRequest): Promise<Listing> {
-    return listDirectory(this.guard, request);
-  }
-
-  tree(request: TreeRequest): Promise<string> {
-    return drawTree(this.guard, request, this.#ignored);
-  }
-
-  searchNames(request: NameSearch): Promise<NamesFound> {
-    return searchNames(this.guard, request, this.#ignored);
-  }
-
-  searchText(request: TextSearch): Promise<TextFound> {
-    return this.#textSearcher.search(request);
-  }
-
-  write(request: WriteRequest): Promise<Written> {
-    return write(this.#context, request);
-  }
-
-  /** What to ask the user before `write`; undefined if nothing will be permanently lost. */
-  overwriteQuestion(path: string, mode: WriteMode): Promise<string | undefined> {
-    return overwriteQuestion(this.#context, path, mode);
-  }
-
-  edit(request: EditRequest): Promise<Edited> {
-    return edit(this.#context, request);
-  }
-
-  editMany(request: EditManyRequest): Promise<ChangedFiles<Edited>> {
-    return editMany(this.#context, request, this.#ignored);
-  }
-
-  applyPatch(request: PatchRequest): Promise<ChangedFiles<Patched>> {
-    return applyPatch(this.#context, request);
-  }
-
-  compare(request: CompareRequest): Promise<Comparison> {
-    return compareFiles(this.#context, request);
-  }
-
-  createDirectory(path: string): Promise<CreatedDirectory> {
-    return createDirectory(this.#context, path);
-  }
-
-  move(request: MoveRequest): Promise<Moved> {
-    return move(this.#context, request);
-  }
-
-  copy(request: CopyRequest): Promise<Copied> {
-    return copy(this.#context, request);
-  }
-
-  /** What to ask the user before `move` or `copy`; undefined if nothing will be permanently lost. */
-  replaceQuestion(request: Pick<MoveRequest, "destination" | "overwrite">): Promise<string | undefined> {
-    return replaceQuestion(this.#context, request.destination, request.overwrite);
-  }
-
-  /** What deleting would remove; ask `question` before `delete`. */
-  planDelete(path: string, options: { recursive: boolean; signal?: AbortSignal }): Promise<DeletePlan> {
-    return planDelete(this.#context, path, options);
-  }
-
-  delete(plan: DeletePlan, signal?: AbortSignal): Promise<Deleted> {
-    return deletePlanned(this.#context, plan, signal);
-  }
-
-  changes(range: ListChanges): Promise<ChangePage> {
-    return listChanges(this.#context, range);
-  }
-
-  /** What a change did to a text file, as a unified diff; undefined if that is not known. */
-  changeDiff(change: Change, maxChars: number, signal?: AbortSignal): Promise<string | undefined> {
-    return diffOfChange(this.#context, change, maxChars, signal);
-  }
-
-  /** Removes what the journal has kept of changes in the allowed directories. */
-  forgetChanges(): Promise<void> {
-    return this.#context.journal.forget();
-  }
-
-  /** Calls back after each change that this server records; returns a function that stops it. */
-  onChange(listener: () => void): () => void {
-    return this.#context.journal.onWrite(listener);
-  }
-
-  /** A whole file, or the names in a directory. */
-  readWhole(path: string): Promise<Whole> {
-    return readWhole(this.guard, path);
-  }
-
-  /** Absolute paths that begin with what was typed. */
-  completePath(typed: string): Promise<string[]> {
-    return completePath(this.guard, typed);
-  }
-
-  /** Calls back when a file or an entry of a directory changes; returns a function that stops it. */
-  watch(path: string, changed: () => void): Promise<() => Promise<void>> {
-    return this.#watchers.watch(path, changed);
-  }
-
-  /** Releases watchers and threads. */
-  async close(): Promise<void> {
-    await Promise.all([this.#watchers.close(), this.#textSearcher.close(), this.#context.threads.close()]);
-  }
-
-  undo(id: string, signal?: AbortSignal): Promise<Undone> {
-    return undo(this.#context, id, signal);
-  }
+    /** Releases watchers and threads. */
+    async close(): Promise<void> {
+      await Promise.all([watchers.close(), textSearcher.close(), threads.close()]);
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { describe } from "../files/change/delete.ts";
-import { changeAnswer, named } from "../files/journal/receipt-text.ts";
+import { changeAnswer, named } from "../files/wording.ts";
 
 /** How many skipped paths are listed. */
 const MAX_SKIPPED = 50;

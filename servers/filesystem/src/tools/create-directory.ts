@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { changeAnswer, named } from "../files/journal/receipt-text.ts";
+import { changeAnswer, named } from "../files/wording.ts";
 
 export default tool({
   name: "create_directory",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
 import { describePlan } from "../files/change/delete.ts";
-import { changeAnswer, named } from "../files/journal/receipt-text.ts";
+import { changeAnswer, named } from "../files/wording.ts";
 
 export default tool({
   name: "delete_file",

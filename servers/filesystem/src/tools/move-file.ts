@@ -1,7 +1,7 @@
 import { sized } from "@refmcp/core/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { changeAnswer, named } from "../files/journal/receipt-text.ts";
+import { changeAnswer, named } from "../files/wording.ts";
 
 export default tool({
   name: "move_file",

@@ -2,7 +2,6 @@ import { oneLine, sized, ToolError } from "@refmcp/core/answer";
 import { diffSomewhere } from "../edit/compare.ts";
 import { countLines, type LineCounts } from "../edit/diff.ts";
 import { withEnds } from "../edit/line-endings.ts";
-import { changeAnswer, lineCounts, named } from "../journal/receipt-text.ts";
 import type { Receipt } from "../journal/recording.ts";
 import { binary } from "../read/read-text.ts";
 import { tooLarge } from "../read/source.ts";
@@ -14,6 +13,7 @@ import {
   type TextForm,
   textOf,
 } from "../read/text-encoding.ts";
+import { changeAnswer, lineCounts, named } from "../wording.ts";
 import { type ChangeContext, lockPath } from "./change-context.ts";
 import { type Before, checkExpected, readBefore, replaceContent } from "./replace-content.ts";
 import { lossQuestion } from "./replaced-entry.ts";

@@ -9,8 +9,7 @@ import type { Receipt } from "../journal/recording.ts";
 import { decode, encode } from "../read/text-encoding.ts";
 import { difference } from "./changed-ranges.ts";
 import { countsOf, type LineCounts } from "./diff.ts";
-import { readEditable } from "./edit.ts";
-import { type ChangedFiles, changeInTurn } from "./in-turn.ts";
+import { type ChangedFiles, changeInTurn, readEditable } from "./edit.ts";
 import { unified, withLf } from "./line-endings.ts";
 
 /** Files in one patch. */

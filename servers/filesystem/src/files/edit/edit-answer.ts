@@ -1,10 +1,8 @@
 import { grouped, oneLine } from "@refmcp/core/answer";
-import { lineCounts, receiptText } from "../journal/receipt-text.ts";
-import { counted } from "../wording.ts";
+import { counted, lineCounts, receiptText } from "../wording.ts";
 import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
-import type { Edited } from "./edit.ts";
-import type { ChangedFiles } from "./in-turn.ts";
+import type { ChangedFiles, Edited } from "./edit.ts";
 
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;

@@ -7,8 +7,14 @@ import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
 import { textOf } from "../read/text-encoding.ts";
 import { walk } from "../tree/walk.ts";
-import { type Edited, type EditRequest, edit, MAX_EDIT_BYTES } from "./edit.ts";
-import { type ChangedFiles, changeInTurn } from "./in-turn.ts";
+import {
+  type ChangedFiles,
+  changeInTurn,
+  type Edited,
+  type EditRequest,
+  edit,
+  MAX_EDIT_BYTES,
+} from "./edit.ts";
 import { withLf } from "./line-endings.ts";
 
 /** Maximum files searched in one call, and files changed in one. */

@@ -1,8 +1,10 @@
 import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
+import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { textPattern } from "../search/text-pattern.ts";
 import { compose, difference, type Region, type Splice, spliced } from "./changed-ranges.ts";
 import { closest } from "./closest-match.ts";
-import { withLf } from "./line-endings.ts";
+import { type Diff, unifiedDiff } from "./diff.ts";
+import { unified, withLf } from "./line-endings.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -206,4 +208,32 @@ function lineAt(text: string, place: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
   return line;
+}
+
+/** What to edit: plain data, so that a thread can do it. */
+export interface EditWork extends EditOptions {
+  /** For messages and the diff. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly form: TextForm;
+  readonly edits: readonly Edit[];
+  /** Maximum characters of the diff. */
+  readonly maxChars: number;
+}
+
+export interface EditedBytes extends Omit<Diff, "text">, Omit<EditedText, "text" | "regions"> {
+  /** Undefined if the edits change nothing. */
+  readonly after: Uint8Array | undefined;
+  /** Unified; empty if the edits change nothing. */
+  readonly diff: string;
+}
+
+/** Replaces parts of a text; outside them no byte changes. @throws ToolError see `editText`. */
+export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork): EditedBytes {
+  const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
+  const edited = editText(path, text.text, edits, options);
+  const { text: diff, ...counts } = unifiedDiff(path, text.text, edited.text, edited.regions, maxChars);
+  const isChanged = edited.regions.length > 0;
+  const after = isChanged ? encode(text.restore(edited.text, edited.regions), form) : undefined;
+  return { after, diff, ...counts, replacements: edited.replacements, missing: edited.missing };
 }

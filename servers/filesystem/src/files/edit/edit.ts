@@ -6,8 +6,7 @@ import { notThere } from "../open-path.ts";
 import { binary } from "../read/read-text.ts";
 import { hashOf, tooLarge } from "../read/source.ts";
 import { decodesBack, formOfText, type TextForm } from "../read/text-encoding.ts";
-import { type EditedBytes, editBytes } from "./edit-bytes.ts";
-import type { Edit, EditOptions } from "./edit-text.ts";
+import { type Edit, type EditedBytes, type EditOptions, editBytes } from "./edit-text.ts";
 
 /** The largest file that is edited, in bytes: it is kept in memory several times. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
@@ -115,4 +114,28 @@ function notKept(path: string, encoding: string): ToolError {
       hint: "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
     },
   );
+}
+
+export interface ChangedFiles<File> {
+  /** Those that changed, in order. */
+  readonly files: readonly File[];
+  /** The file that could not be changed after those before it were, and why. */
+  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
+}
+
+/** Changes files in order. The first refusal stops it; it is thrown where nothing was changed before. */
+export async function changeInTurn<Step extends { readonly path: string }, File>(
+  steps: readonly Step[],
+  change: (step: Step) => Promise<File>,
+): Promise<ChangedFiles<File>> {
+  const files: File[] = [];
+  for (const step of steps) {
+    try {
+      files.push(await change(step));
+    } catch (error) {
+      if (!(error instanceof ToolError) || files.length === 0) throw error;
+      return { files, stopped: { path: step.path, error } };
+    }
+  }
+  return { files, stopped: undefined };
 }

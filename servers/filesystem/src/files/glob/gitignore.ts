@@ -1,5 +1,4 @@
-import { globSource, HAS_FORMS } from "./glob-source.ts";
-import { type LinearRegex, linearRegex } from "./linear-regex.ts";
+import { globSource, HAS_FORMS, type LinearRegex, linearRegex } from "./glob-source.ts";
 
 /** One line of a `.gitignore`, parsed as in gitignore(5). */
 export interface IgnoreLine {

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/core/answer";
-import { type Braces, findBraces } from "./glob-braces.ts";
+import type { RE2JS } from "re2js";
 import { classEnd, classSource } from "./glob-class.ts";
 
 /** What a glob may hold besides `*`, `**`, `?` and `[…]`. */
@@ -189,4 +189,66 @@ export function invalidGlob(glob: string, reason: string): ToolError {
 /** `text` as the source of a regular expression that matches just it. */
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
+}
+
+/** Which braces of a glob form groups. Found in one pass, so that `{{{{…` costs no more than its length. */
+export interface Braces {
+  /** Where a group with alternatives opens. */
+  readonly groups: ReadonlySet<number>;
+  /** Closing braces that end no group: `{b}` in `{a,{b}}`. */
+  readonly plain: ReadonlySet<number>;
+}
+
+function findBraces(glob: string): Braces {
+  const groups = new Set<number>();
+  const plain = new Set<number>();
+  const open: { at: number; kind: "{" | "("; commas: boolean }[] = [];
+  for (let at = 0; at < glob.length; at++) {
+    const char = glob.charAt(at);
+    const top = open.at(-1);
+    if (char === "\\") at += 1;
+    else if (char === "[") at = classEnd(glob, at) ?? at;
+    else if (char === "{") open.push({ at, kind: "{", commas: false });
+    else if (char === "(" && isOperator(glob, at - 1)) open.push({ at, kind: "(", commas: false });
+    else if (char === "," && top?.kind === "{") top.commas = true;
+    else if (char === "}" && top?.kind === "{") {
+      open.pop();
+      if (top.commas) groups.add(top.at);
+      else plain.add(at);
+    } else if (char === ")") {
+      // Braces that are still open inside the parentheses are ordinary characters.
+      const opening = open.findLastIndex(({ kind }) => kind === "(");
+      if (opening >= 0) open.length = opening;
+    }
+  }
+  return { groups, plain };
+}
+
+/** Whether the character at `at` makes the parenthesis after it the group of an extended glob. */
+function isOperator(glob: string, at: number): boolean {
+  return at >= 0 && "?*+@!".includes(glob.charAt(at));
+}
+
+/** A regular expression that is matched in time linear in the text (RE2's guarantee), whatever the pattern. */
+export interface LinearRegex {
+  /** Whether it matches somewhere in `text`. */
+  test(text: string): boolean;
+}
+
+let library: Promise<typeof RE2JS> | undefined;
+
+/**
+ * Compiles an expression of RE2's syntax, in which `.` matches a line end too. The engine is loaded on first use (about
+ * 6 ms).
+ *
+ * @throws SyntaxError with RE2's reason for an invalid expression.
+ */
+export async function linearRegex(source: string): Promise<LinearRegex> {
+  library ??= import("re2js").then((module) => module.RE2JS);
+  const Engine = await library;
+  try {
+    return Engine.compile(source, Engine.DOTALL);
+  } catch (error) {
+    throw new SyntaxError(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -1,5 +1,4 @@
-import { globSource, HAS_FORMS, invalidGlob } from "./glob-source.ts";
-import { linearRegex } from "./linear-regex.ts";
+import { globSource, HAS_FORMS, invalidGlob, linearRegex } from "./glob-source.ts";
 
 /** The longest glob that is accepted, in characters. */
 export const MAX_GLOB = 1_000;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { Locks } from "../change/path-locks.ts";
+import { Locks } from "../change/change-context.ts";
 import { type WriteRequest, write } from "../change/write.ts";
-import { Files } from "../files.ts";
+import { openFiles } from "../files.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { Journal } from "./journal.ts";
 import { undo } from "./undo.ts";
@@ -138,7 +138,7 @@ describe("the journal", () => {
       await rename(join(journalDirectory, from), join(journalDirectory, to));
     const kept = await files.write(request(at("b"), "b"));
     const other = createPathGuard(bound(outside));
-    const neighbour = new Files({
+    const neighbour = openFiles({
       guard: other,
       journal: true,
       journalDirectories: [state],
@@ -154,7 +154,7 @@ describe("the journal", () => {
   it("erases the journals of the allowed directories, and nothing else", async () => {
     const { files, put, journalDirectory, state, outside } = await scratch();
     const other = createPathGuard(bound(outside));
-    const neighbour = new Files({
+    const neighbour = openFiles({
       guard: other,
       journal: true,
       journalDirectories: [state],
@@ -170,7 +170,7 @@ describe("the journal", () => {
   it("warns once if it is not persistent", async () => {
     const { root, state, at } = await scratch();
     const guard = createPathGuard(bound(root));
-    const files = new Files({
+    const files = openFiles({
       guard,
       journal: true,
       journalDirectories: [at("inside the root"), state],

@@ -7,7 +7,7 @@ import { createPathGuard, DirectoryBound } from "@refmcp/core/boundary";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { WriteRequest } from "../change/write.ts";
-import { Files } from "../files.ts";
+import { openFiles } from "../files.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
   return { path, content, mode: "overwrite", createParents: false, ...more };
@@ -192,7 +192,7 @@ describe("a journal on another file system", () => {
     const other = await mkdtemp(join(parent, "refmcp-journal-"));
     try {
       expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
-      const files = new Files({
+      const files = openFiles({
         guard: createPathGuard(bound(root)),
         journal: true,
         journalDirectories: [join(other, "state")],

@@ -13,9 +13,9 @@ import { moveRecorded } from "../change/move.ts";
 import { readBefore, replaceContent } from "../change/replace-content.ts";
 import { bringBack, takeAway } from "../change/set-aside.ts";
 import { withDirectory } from "../open-path.ts";
+import { named } from "../wording.ts";
 import type { Change, Effect } from "./change-record.ts";
 import { sameState, stateAt, stateOfEntry } from "./file-state.ts";
-import { named } from "./receipt-text.ts";
 import { type Receipt, Recording } from "./recording.ts";
 
 export interface Undone {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { clip, grouped, oneLine, ToolError } from "@refmcp/core/answer";
 import type { PathGuard } from "@refmcp/core/boundary";
-import { parallel } from "../tree/parallel.ts";
 import { onItsOwn, partFacts } from "./facts.ts";
 import { readText, type TextPart } from "./read-text.ts";
 
@@ -200,4 +199,23 @@ export function framed({ files, hidden, shared }: ManyTexts): string {
       : ` [${grouped(hidden)} more files did not fit. Ask for them in another call, or raise max_chars.]`;
   const below = shared === "" ? "" : ` Paths are below ${oneLine(shared)}.`;
   return `[Lines that begin with "${tag}" are the server's, before each file's text.${below}]\n${lines.join("")}${tag} end${more}`;
+}
+
+/**
+ * Runs `work` on every item, at most `most` at the same time.
+ *
+ * @returns the results in the order of the items.
+ */
+export async function parallel<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Map<number, Result>();
+  const waiting = items.entries();
+  const worker = async () => {
+    for (const [index, item] of waiting) results.set(index, await work(item));
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }

@@ -1,5 +1,5 @@
-import type { LineMatcher } from "./line-matcher.ts";
 import { type Block, readBlocks } from "./text-blocks.ts";
+import type { LineMatcher } from "./text-pattern.ts";
 
 /** A line that matches. */
 export interface FoundLine {

@@ -24,7 +24,7 @@ export function searchAnswer({ files, ...facts }: TextFound, context: number, ba
   return `${parts.join("")}[${[...factsOf(facts), ...note].join(" ")}]`;
 }
 
-/** A name that could be taken for a numbered line, one of ours or the home directory begins with `./`. */
+/** A name that could be mistaken for a numbered line, a line of the server or the home directory gets `./`. */
 function relativeName(path: string): string {
   return /^[\d[~-]/.test(path) ? `.${sep}${path}` : path;
 }

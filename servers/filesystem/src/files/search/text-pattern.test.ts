@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { lineMatcher } from "./line-matcher.ts";
 import { Block } from "./text-blocks.ts";
-import { textPattern } from "./text-pattern.ts";
+import { lineMatcher, textPattern } from "./text-pattern.ts";
 
 const LINES = [
   "foo bar",

@@ -6,13 +6,12 @@ import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorKind, ToolError } from "@refmcp/core/answer";
 import type { DiffWork } from "../edit/diff.ts";
-import type { EditWork } from "../edit/edit-bytes.ts";
+import type { EditWork } from "../edit/edit-text.ts";
 import type { PictureWork } from "../read/scale-picture.ts";
 import { type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
-import { type LineMatcher, lineMatcher } from "../search/line-matcher.ts";
 import { openScanned } from "../search/open-scanned.ts";
 import type { Block } from "../search/text-blocks.ts";
-import type { TextPattern } from "../search/text-pattern.ts";
+import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
 import { Progress } from "./progress.ts";
 
 const progress = new Progress(workerData);
@@ -56,7 +55,7 @@ const kinds = {
     return counts;
   },
   extract: (work: ExtractWork) => extract(work.fd, matcherOf(work.pattern), work.extract),
-  edit: async (work: EditWork) => (await import("../edit/edit-bytes.ts")).editBytes(work),
+  edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   pdf: async ({ path, bytes }: { path: string; bytes: Uint8Array }) =>
     (await import("../read/pdf-text.ts")).pdfText(path, bytes),

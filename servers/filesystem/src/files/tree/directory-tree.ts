@@ -4,8 +4,7 @@ import { compileExclusion, type Exclusion } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
 import { counted } from "../wording.ts";
-import { forbiddenMounts } from "./mounts.ts";
-import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { type Entry, forbiddenMounts, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
 
 export interface TreeRequest {

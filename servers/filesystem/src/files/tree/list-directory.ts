@@ -6,9 +6,8 @@ import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import * as z from "zod";
 import { orRefused, withDirectory } from "../open-path.ts";
 import { type EntryType, statOf, typeOf } from "./open-below.ts";
-import { compareText } from "./path-order.ts";
+import { compareText, TopItems } from "./path-order.ts";
 import { TimeSlices } from "./time-slices.ts";
-import { TopItems } from "./top-items.ts";
 
 export interface ListRequest {
   readonly path: string;

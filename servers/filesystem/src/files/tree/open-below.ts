@@ -8,8 +8,10 @@ import {
   realpathSync,
   type Stats,
 } from "node:fs";
-import { join } from "node:path";
-import { errorCode, type GuardedDirectory } from "@refmcp/core/boundary";
+import { readFile } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { ToolError } from "@refmcp/core/answer";
+import { errorCode, type GuardedDirectory, type PathGuard } from "@refmcp/core/boundary";
 
 /** What an entry of a directory is; a link is not followed. */
 export type EntryType = "file" | "directory" | "link" | "other";
@@ -163,7 +165,7 @@ function readEntries(at: string): Entry[] | undefined {
 }
 
 /** What `readdir` found, in the order of the names. */
-export function sortedEntries(found: readonly Dirent[]): Entry[] {
+function sortedEntries(found: readonly Dirent[]): Entry[] {
   const entries = found.map((entry): Entry => ({ name: entry.name, type: typeOf(entry) }));
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -192,4 +194,35 @@ function unlessStarved(error: unknown): string | undefined {
   const code = errorCode(error);
   if (code === "EMFILE" || code === "ENFILE") throw error;
   return code;
+}
+
+/** The fifth field of proc_pid_mountinfo(5), where spaces and their kin are written in octal. */
+export function mountPoints(table: string): string[] {
+  const points: string[] = [];
+  for (const line of table.split("\n")) {
+    const field = line.split(" ")[4];
+    if (field === undefined) continue;
+    points.push(
+      field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
+    );
+  }
+  return points;
+}
+
+/** Mount points below `realPath` that no walk may enter: `/proc` and its kin, wherever they are mounted. */
+export async function forbiddenMounts(guard: PathGuard, realPath: string): Promise<ReadonlySet<string>> {
+  const forbidden = new Set<string>();
+  // Systems other than Linux have no such table.
+  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
+  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
+  for (const point of mountPoints(table)) {
+    if (!point.startsWith(begin) || point === begin) continue;
+    try {
+      await (await guard.openDirectory(point)).close();
+    } catch (error) {
+      // A file can be mounted as well; it is not a directory and not walked into.
+      if (error instanceof ToolError && error.kind === "denied") forbidden.add(point);
+    }
+  }
+  return forbidden;
 }

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { mountPoints } from "./mounts.ts";
-import { comparePaths, compareText } from "./path-order.ts";
-import { TopItems } from "./top-items.ts";
+import { mountPoints } from "./open-below.ts";
+import { comparePaths, compareText, TopItems } from "./path-order.ts";
 
 it("orders paths component by component, as a walk meets them", () => {
   const ordered = ["a", "a/b", "a/b/c", "a/z", "a b", "a-b", "a.txt", "a\u{1f600}", "b"];

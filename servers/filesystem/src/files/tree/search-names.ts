@@ -6,8 +6,7 @@ import { compileExclusion, compileGlob, type Glob } from "../glob/glob.ts";
 import { IgnoreScope } from "../glob/ignore-scope.ts";
 import { withDirectory } from "../open-path.ts";
 import type { EntryType } from "./open-below.ts";
-import { comparePaths } from "./path-order.ts";
-import { TopItems } from "./top-items.ts";
+import { comparePaths, TopItems } from "./path-order.ts";
 import { type Met, type WalkReport, walk } from "./walk.ts";
 
 export interface NameSearch {

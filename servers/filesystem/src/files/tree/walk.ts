@@ -1,8 +1,13 @@
 import type { GuardedDirectory, PathGuard } from "@refmcp/core/boundary";
 import type { Exclusion } from "../glob/glob.ts";
 import type { IgnoreScope } from "../glob/ignore-scope.ts";
-import { forbiddenMounts } from "./mounts.ts";
-import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import {
+  type Entry,
+  type EntryType,
+  forbiddenMounts,
+  type WalkedDirectory,
+  walkedDirectory,
+} from "./open-below.ts";
 import { TimeSlices } from "./time-slices.ts";
 
 /** An entry found by a walk. */
