@@ -1,4 +1,4 @@
-// Draws columns of a table as SVG, with the page's own colours.
+// Draws table columns as SVG, in the page's colors.
 import { svg } from "./host.ts";
 import { hasNumbers, numberOf, shown, type Table } from "./table.ts";
 
@@ -13,13 +13,13 @@ const BOX = { left: 62, right: 12, top: 12, bottom: 64 };
 const INNER = WIDTH - BOX.left - BOX.right;
 const LABEL_WIDTH = 80;
 
-/** A column that can be drawn, and the number of its colour. */
+/** A column to draw, and the index of its color. */
 export interface Series {
   readonly index: number;
   readonly color: number;
 }
 
-/** A chart of some columns by another one, and how many rows it shows. */
+/** Draws columns against another one; also returns how many rows were drawn. */
 export function chartOf(
   kind: Kind,
   { columns, rows }: Pick<Table, "columns" | "rows">,
@@ -89,7 +89,7 @@ export function chartOf(
   return { drawing, drawn: drawn.length };
 }
 
-/** Places for numbers between two ends, with round ticks. */
+/** A linear scale with round ticks. */
 function scale(values: readonly number[], also: readonly number[], [from, to]: readonly [number, number]) {
   const all = [...values, ...also];
   let [least, most] = [Math.min(...all), Math.max(...all)];
@@ -104,7 +104,7 @@ function scale(values: readonly number[], also: readonly number[], [from, to]: r
   return { ticks, at };
 }
 
-/** Names below the axis: slanted where they are long, and only as many as there is place for. */
+/** Labels below the axis: slanted if they are long, and thinned out until they fit. */
 function labels(names: readonly { readonly text: string; readonly at: number }[], step: number): Element[] {
   const isSlanted = names.some(({ text }) => text.length * 7 > Math.min(step, LABEL_WIDTH));
   const every = Math.ceil((isSlanted ? 24 : 8) / step);

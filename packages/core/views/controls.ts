@@ -17,7 +17,7 @@ export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElem
   return made;
 }
 
-/** What a view shows instead of an answer: an error, or a text that it has no form for. */
+/** What a view shows if it cannot render an answer: an error or plain text. */
 export function plain(text: string, isError = false): HTMLElement {
   return isError
     ? element("p", { class: "failure", role: "alert" }, text)

@@ -1,4 +1,4 @@
-// Diffs as people read them: a file a box, with line numbers and what has changed within a line.
+// Diffs for people: a box for each file, with line numbers, and the changed part of each line marked.
 import "./view.css";
 import "./sheet.css";
 import "./diff.css";
@@ -6,24 +6,24 @@ import { button, toggle } from "./controls.ts";
 import { element } from "./host.ts";
 import { type DiffLine, differing, sectionsOf } from "./unified.ts";
 
-/** Part of a diff: its text, what the server says of it, and the cursor of the next part. */
+/** A page of a diff: its text, the server's remarks, and the cursor of the next page. */
 export interface DiffPart {
   readonly body: string;
   readonly facts: string;
   readonly cursor: string | undefined;
 }
 
-/** What a server says of a diff, without the sentence that is for the model, and the cursor in it. */
+/** Takes the cursor out of the server's remarks, with the sentence around it, which is for the model. */
 export function partOf(body: string, facts: string): DiffPart {
   const next = /;? ?continue with cursor[ =]"([^"]+)"( or narrow with paths|\.)?/i.exec(facts);
   return { body, facts: next === null ? facts : facts.replace(next[0], ""), cursor: next?.[1] };
 }
 
 /**
- * A diff below its bar.
+ * A diff with a toolbar.
  *
- * @param load the next part by its cursor; rejects with what the user should read
- * @param actions further buttons
+ * @param load loads the page at a cursor; rejects with a message for the user
+ * @param actions additional buttons
  */
 export function diffPage(
   first: DiffPart,
@@ -87,7 +87,7 @@ function rowsOf(lines: readonly DiffLine[]): HTMLTableRowElement[] {
   const pairs = pairsOf(lines);
   return lines.flatMap((line, index) => {
     const { kind, before, after, text } = line;
-    // Nothing is left out above the first hunk that needs a line to say so: it has its numbers.
+    // The first hunk needs no gap line: its line numbers show where it begins.
     if (kind === "gap" && index === 0 && text === "") return [];
     if (kind === "gap" || kind === "remark")
       return element("tr", { class: kind }, element("td", { colspan: "4" }, text === "" ? "⋯" : text));
@@ -98,17 +98,17 @@ function rowsOf(lines: readonly DiffLine[]): HTMLTableRowElement[] {
   });
 }
 
-/** A line's text, with what differs from the line that it replaces or is replaced by. */
+/** A line's text, with the part marked that differs from its counterpart. */
 function marked(text: string, other: string | undefined): (Node | string)[] {
   if (other === undefined) return [text];
   const { start, end } = differing(text, other);
   const stop = text.length - end;
-  // Lines that have little in common are not one line that was changed.
+  // Lines with little in common are not an edit of one line.
   if (start + end < other.length / 3 || start >= stop) return [text];
   return [text.slice(0, start), element("mark", {}, text.slice(start, stop)), text.slice(stop)];
 }
 
-/** Removed lines with the added ones that follow in the same number, each with its counterpart's text. */
+/** Pairs removed lines with as many added lines after them; each maps to its counterpart's text. */
 function pairsOf(lines: readonly DiffLine[]): Map<DiffLine, string> {
   const pairs = new Map<DiffLine, string>();
   for (let from = 0; from < lines.length; ) {

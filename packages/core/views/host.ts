@@ -1,4 +1,4 @@
-/** A block of a tool's answer: text, a picture, or a resource or a link to one. */
+/** A content block of a tool result: text, an image, a resource or a link to one. */
 export interface Block {
   readonly type: string;
   readonly text?: string;
@@ -16,7 +16,7 @@ export interface ResourceContents {
   readonly blob?: string;
 }
 
-/** What a tool answered, as the host passes it on. */
+/** A tool result, as the host passes it on. */
 export interface ToolResult {
   readonly content?: readonly Block[];
   readonly structuredContent?: Record<string, unknown>;
@@ -44,7 +44,7 @@ type Message = {
 
 /** A view's connection to the host that shows it: JSON-RPC over postMessage (MCP Apps, 2026-01-26). */
 export class Host {
-  /** Called with the arguments of the call, then with its result. */
+  /** Called with the call's arguments, and later with its result. */
   onInput: (given: Record<string, unknown>) => void = () => undefined;
   onResult: (result: ToolResult) => void = () => undefined;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -58,15 +58,15 @@ export class Host {
     });
   }
 
-  /** Opens the connection: set the handlers before. */
+  /** Connects to the host; set the handlers first. */
   async connect(name: string): Promise<void> {
     const params = { appInfo: { name, version: "1" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
     const result = await this.request("ui/initialize", params);
     const { hostCapabilities, hostContext } = result as Initialized;
     this.#capabilities = hostCapabilities ?? {};
-    dress(hostContext);
+    applyStyles(hostContext);
     this.#notify("ui/notifications/initialized", {});
-    new ResizeObserver(() => this.#tellSize()).observe(document.body);
+    new ResizeObserver(() => this.#reportSize()).observe(document.body);
   }
 
   /** Calls a tool of the server that the view belongs to. */
@@ -84,7 +84,7 @@ export class Host {
     await this.request("ui/open-link", { url });
   }
 
-  /** Tells the model what happened in the view, as far as the host lets it. */
+  /** Tells the model what happened in the view, if the host allows it. */
   async tellModel(text: string): Promise<void> {
     const content = [{ type: "text", text }];
     if (this.#capabilities?.updateModelContext !== undefined)
@@ -113,12 +113,12 @@ export class Host {
     if (method === "ui/notifications/tool-input")
       this.onInput((params.arguments ?? {}) as Record<string, unknown>);
     if (method === "ui/notifications/tool-result") this.onResult(params as ToolResult);
-    if (method === "ui/notifications/host-context-changed") dress(params as HostContext);
+    if (method === "ui/notifications/host-context-changed") applyStyles(params as HostContext);
     if (id !== undefined) this.#send({ id, result: {} });
   }
 
-  #tellSize(): void {
-    // Not the document's height, which is never less than the frame's: the frame could then not shrink.
+  #reportSize(): void {
+    // The document is never shorter than the frame, so its height would keep the frame from shrinking.
     const { width, height } = document.body.getBoundingClientRect();
     this.#notify("ui/notifications/size-changed", { width: Math.ceil(width), height: Math.ceil(height) });
   }
@@ -132,20 +132,20 @@ export class Host {
   }
 }
 
-/** Takes on the host's theme and colours. */
-function dress({ theme, styles }: HostContext = {}): void {
+/** Applies the host's theme and colors. */
+function applyStyles({ theme, styles }: HostContext = {}): void {
   const { style } = document.documentElement;
   if (theme !== undefined) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {}))
     if (name.startsWith("--") && value !== undefined) style.setProperty(name, value);
 }
 
-/** The text of a tool's answer. */
+/** The text of a tool result. */
 export function textOf({ content = [] }: ToolResult): string {
   return content.flatMap(({ text }) => text ?? []).join("\n");
 }
 
-/** An element with attributes and children; text is never markup. */
+/** An element with attributes and children; text is never parsed as markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},
@@ -157,7 +157,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An element of a drawing; text is never markup here either. */
+/** An SVG element; text is never parsed as markup here either. */
 export function svg<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string | number>>,

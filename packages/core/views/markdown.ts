@@ -1,12 +1,12 @@
-// Markdown as elements. Whatever it does not know stays text, markup above all.
+// Renders Markdown as elements. Unknown syntax stays text, HTML above all.
 import { element } from "./host.ts";
 
-/** What is made of a link and a picture: a view decides whether and how they open. */
+/** Renders links: the view decides whether and how they open. */
 export interface Links {
   link(text: (Node | string)[], address: string): Node;
 }
 
-/** The blocks of a markdown text. */
+/** The blocks of a Markdown text. */
 export function blocksOf(markdown: string, links: Links): HTMLElement[] {
   const lines = markdown.split("\n");
   const made: HTMLElement[] = [];
@@ -64,7 +64,7 @@ export function blocksOf(markdown: string, links: Links): HTMLElement[] {
 
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+/;
 
-/** A list; deeper lines belong to the item above them. */
+/** A list; indented lines belong to the item above them. */
 function listOf(lines: readonly string[], links: Links): HTMLElement {
   const indent = ITEM.exec(lines[0] ?? "")?.[1]?.length ?? 0;
   const items: string[][] = [];

@@ -1,4 +1,4 @@
-// The rows of a query: a grid that sorts, a chart, and the next page.
+// Query rows: a sortable grid, a chart, and paging.
 import "./view.css";
 import "./sheet.css";
 import "./marks.css";
@@ -9,9 +9,9 @@ import { element, Host, textOf } from "./host.ts";
 import { compare, hasNumbers, shown, type Table, tableOf } from "./table.ts";
 
 /**
- * Shows what a query tool answers.
+ * Shows the results of a query tool.
  *
- * @param tool its name, for the next page
+ * @param tool its name, to load the next page
  */
 export function showRows(tool: string): void {
   const host = new Host();
@@ -50,7 +50,7 @@ function rowsPage(first: Table, next: Next, given: Readonly<Record<string, unkno
     place.replaceChildren(isChart ? chart.panel : grid.box);
     if (isChart) chart.draw();
   };
-  const tell = () => {
+  const updateFacts = () => {
     const rest = table.next === undefined ? "" : "; there are more";
     facts.textContent = `${table.rows.length.toLocaleString()} ${table.rows.length === 1 ? "row" : "rows"}${rest}`;
     more.hidden = table.next === undefined;
@@ -73,16 +73,16 @@ function rowsPage(first: Table, next: Next, given: Readonly<Record<string, unkno
     table = { ...page, rows: [...table.rows, ...page.rows] };
     grid.fill();
     if (draw.getAttribute("aria-pressed") === "true") chart.draw();
-    tell();
+    updateFacts();
   });
   draw.hidden = !first.columns.some((_, index) => hasNumbers(first.rows, index));
   grid.fill();
-  tell();
+  updateFacts();
   show(given.format === "chart" && !draw.hidden);
   return element("main", {}, element("div", { class: "bar" }, facts, draw, wrap, more), place, notes);
 }
 
-/** The rows in a box that scrolls; a click on a column sorts by it, up, down, and as they came. */
+/** A scrolling grid. Clicking a column sorts it up, then down, then restores the original order. */
 function gridOf(table: () => Table) {
   let sorted = -1;
   let direction = 1;
@@ -121,7 +121,7 @@ function cell(value: unknown, isNumber = false): HTMLTableCellElement {
   return element("td", classes === "" ? {} : { class: classes }, shown(value));
 }
 
-/** A chart with what it draws to choose from; it begins with what the call asked for. */
+/** A chart, with controls for what it draws; it starts with what the call asked for. */
 function chartPanel(table: () => Table, given: Readonly<Record<string, unknown>>) {
   const { columns, rows } = table();
   const asked = (given.chart ?? {}) as { type?: Kind; x?: string; y?: string[] };

@@ -1,4 +1,4 @@
-// What a query answered, as both SQL servers write it.
+// Query results, in the form that both SQL servers return.
 import type { ToolResult } from "./host.ts";
 
 /** Rows of a query with their columns. */
@@ -17,12 +17,12 @@ interface Answer {
   readonly notices?: readonly string[];
 }
 
-/** The rows of an answer; undefined where it has none, such as one that was asked for as CSV. */
+/** The rows of a result; undefined if it has none, for example CSV. */
 export function tableOf({ structuredContent }: ToolResult): Table | undefined {
   const answer = structuredContent as unknown as Answer | undefined;
   const rows = answer?.rows ?? answer?.objects?.map((row) => keysOf(answer.columns).map((key) => row[key]));
   if (answer === undefined || rows === undefined) return undefined;
-  // How to go on is for the model; the page has a button.
+  // How to continue is for the model; people have a button.
   const notices = (answer.notices ?? []).filter((notice) => !notice.includes("next_cursor"));
   return { columns: answer.columns, rows, next: answer.next_cursor, notices };
 }
@@ -38,13 +38,13 @@ function keysOf(columns: Table["columns"]): string[] {
   });
 }
 
-/** The number that a value is; integers beyond 2^53 and decimals are texts in an answer. */
+/** A value as a number; integers beyond 2^53 and decimals arrive as strings. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   return typeof value === "string" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? Number(value) : undefined;
 }
 
-/** Whether a column has numbers, and nothing else but NULL. */
+/** Whether a column has only numbers and NULL. */
 export function hasNumbers(rows: Table["rows"], index: number): boolean {
   const values = rows.map((row) => row[index]).filter((value) => value !== null);
   return values.length > 0 && values.every((value) => numberOf(value) !== undefined);

@@ -1,6 +1,6 @@
-// Reads unified diffs, whole or cut, with other lines between their files.
+// Parses unified diffs, complete or truncated, with other text between files.
 
-/** A line of a file that a diff shows, with its numbers before and after. */
+/** A line of a diff, with its line numbers before and after the change. */
 export interface DiffLine {
   readonly kind: "same" | "removed" | "added" | "gap" | "remark";
   readonly before?: number;
@@ -8,7 +8,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** A file of a diff, or the lines before, between and after files. */
+/** A file of a diff, or text before, between or after files. */
 export type Section =
   | { readonly kind: "file"; readonly title: string; readonly lines: readonly DiffLine[] }
   | { readonly kind: "text"; readonly text: string };
@@ -22,12 +22,12 @@ interface OpenFile {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
 
-/** The files of a diff, and what else its text has, in order. */
+/** The files of a diff and the text around them, in order. */
 export function sectionsOf(text: string): Section[] {
   const lines = text.split("\n");
   const sections: (OpenFile | { kind: "text"; text: string })[] = [];
   let file: OpenFile | undefined;
-  // What the hunk at hand still has, by its header: a removed line may begin with "--" again.
+  // Lines left in the current hunk, by its header: a removed line may itself begin with "--".
   let left = { before: 0, after: 0 };
   let at = { before: 0, after: 0 };
   const open = (title: string) => {
@@ -71,7 +71,7 @@ export function sectionsOf(text: string): Section[] {
       open(line.slice("diff --git ".length));
     } else if (line.startsWith("--- ") && lines[index + 1]?.startsWith("+++ ")) {
       left = { before: 0, after: 0 };
-      // After a header of git's the names are of the same file.
+      // After a git header, these names belong to the same file.
       if (file === undefined || file.names.new !== undefined || file.lines.some(({ kind }) => kind === "gap"))
         open("");
       if (file !== undefined) file.names.old = line.slice(4);
@@ -79,7 +79,7 @@ export function sectionsOf(text: string): Section[] {
       file.names.new = line.slice(4);
     else if (file !== undefined && file.names.new === undefined && isHeader(line)) header(file, line);
     else if (file !== undefined && " +-".includes(sign) && line !== "") {
-      // The rest of a hunk whose header was on the page before.
+      // The rest of a hunk whose header was on the previous page.
       const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
       file.lines.push({ kind, text: line.slice(1) });
     } else if (line !== "" || file === undefined) say(line);
@@ -104,7 +104,7 @@ function header(file: OpenFile, line: string): void {
     file.lines.push({ kind: "remark", text: line });
 }
 
-/** What a file is called: its new name, and its old one where that was another. */
+/** A file's title: its new name, with the old one if it was renamed. */
 function titleOf({ title, names }: OpenFile): string {
   if (title.includes(" → ")) return title;
   const strip = (name = "") =>
@@ -115,7 +115,7 @@ function titleOf({ title, names }: OpenFile): string {
   return before === after || before === "/dev/null" ? after : `${before} → ${after}`;
 }
 
-/** The parts of two lines that are not alike: how far they agree from the start and from the end. */
+/** How many characters two lines have in common at the start and at the end. */
 export function differing(before: string, after: string): { readonly start: number; readonly end: number } {
   const most = Math.min(before.length, after.length);
   let start = 0;

@@ -1,5 +1,5 @@
-// The confirmation card: shows exactly what would be lost, and calls the server's card tool with the user's answer. Where the
-// call needed no confirmation there is nothing to show.
+// The confirmation card: shows exactly what would be lost, and calls the server's card tool with the user's answer. If the call
+// needed no confirmation, it stays empty.
 import "../view.css";
 import "./view.css";
 import { element, Host, textOf } from "../host.ts";

@@ -15,7 +15,7 @@ export function isMissing(error: unknown): boolean {
 
 type Words = readonly [kind: ToolError["kind"], message: string, hint: string];
 
-/** What errors of the operating system mean; `@` stands for the path, `#` for the code. */
+/** What errors of the operating system mean; `@` is replaced with the path, `#` with the code. */
 const WORDS: Readonly<Record<string, Words>> = {
   ENOENT: ["not_found", "@ does not exist.", "List the directory to see its contents."],
   ENOTDIR: ["invalid", "A part of @ is a file, not a directory.", "List its parent to see its contents."],
