@@ -97,7 +97,7 @@ export class Apps<Context> {
     return `ui://${this.#runtime.definition.name}/${view}.html`;
   }
 
-  /** A view. @throws ProtocolError -32602 for a URI that is none. */
+  /** A view. @throws ProtocolError -32602 for any other URI. */
   async read(uri: string): Promise<ReadResourceResult> {
     const { tools, views } = this.#runtime.definition;
     const names = new Set([CARD, ...[...tools].flatMap(({ view }) => view ?? [])]);

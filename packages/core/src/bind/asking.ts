@@ -30,7 +30,7 @@ export class InputRequired {
   }
 }
 
-/** Thrown if the user is asked by a card that the host shows with the answer (MCP Apps). */
+/** Thrown if a card that the host shows with the answer asks the user (MCP Apps). */
 export class CardNeeded extends Error {
   override readonly name = "CardNeeded";
   /** The questions that the user has answered with yes when they agree to this one. */
@@ -89,7 +89,7 @@ export class Asking {
 
   /**
    * @param subject the call that the answers belong to: an approval of one call must not serve another.
-   * @throws ProtocolError -32602 for a `requestState` that is not from here.
+   * @throws ProtocolError -32602 for a `requestState` that this server did not issue.
    */
   constructor(request: ClientRequest, subject: () => string, options: AskingOptions) {
     this.#request = request;
@@ -98,7 +98,7 @@ export class Asking {
     if (request.params.requestState !== undefined) this.#given();
   }
 
-  /** The answers so far: of earlier rounds where they belong to this very call, and of this request. */
+  /** The answers so far: of earlier rounds, if they belong to this call, and of this request. */
   #given(): Answers {
     if (this.#answers !== undefined) return this.#answers;
     const { requestState, inputResponses } = this.#request.params;
@@ -144,7 +144,7 @@ export class Asking {
   }
 
   /**
-   * Asks the open questions by requests of the server's own (legacy era), all at once.
+   * Sends the open questions as requests (legacy era), all at once.
    *
    * @throws ToolError if the client does not answer.
    */
@@ -178,7 +178,7 @@ export class Asking {
     return this.#request.client.ask !== undefined || RETRIED.has(this.#request.method);
   }
 
-  /** What the client can be asked within this request, in the words of its revision. */
+  /** What the client can be asked within this request, by its revision. */
   get #capabilities(): ClientCapabilities | undefined {
     const { client, revision } = this.#request;
     return this.isPossible ? capabilitiesIn(revision, client.capabilities) : undefined;
@@ -292,9 +292,7 @@ function asLegacy(params: object, revision: Revision): object {
   return mode === "url" ? { ...params, elicitationId: crypto().randomUUID() } : params;
 }
 
-/**
- * What a revision has of the capabilities that a client declared. A client may declare what its newest revision has.
- */
+/** The declared capabilities that exist in a revision: a client may declare those of its newest one. */
 export function capabilitiesIn(
   { elicitation: asks, samplingTools }: Revision,
   declared: ClientCapabilities | undefined,
@@ -309,7 +307,7 @@ export function capabilitiesIn(
   };
 }
 
-/** Whether a client has forms: one that declares no mode has them, one that declares URLs alone has not. */
+/** Whether a client has forms: one that declares no mode has them, one that declares only URLs does not. */
 export function hasForms(declared: ClientCapabilities | undefined): boolean {
   const elicitation = declared?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

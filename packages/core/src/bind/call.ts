@@ -14,7 +14,7 @@ import type { Runtime } from "./runtime.ts";
  *
  * @param subject what the client's answers belong to: the call with its arguments.
  * @param approved what the user agreed to by a card, if the host can show one.
- * @throws what the handler throws; ToolError `timeout` or `cancelled` at the early end.
+ * @throws what the handler throws; ToolError `timeout` or `cancelled` if it ends early.
  */
 export async function runHandler<Context, Value>(
   runtime: Runtime<Context, OptionTable>,
@@ -43,7 +43,7 @@ export async function runHandler<Context, Value>(
   }
 }
 
-/** Most calls find the roots settled and the context open, and begin at once. */
+/** Usually the roots are settled and the context is open, so the handler starts at once. */
 function run<Context, Value>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
@@ -74,7 +74,7 @@ class RunningCall implements Call {
   readonly #asking: Asking;
   readonly #limitMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** When progress no longer helps, in milliseconds of `performance.now()`. */
+  /** When progress no longer extends the limit, in milliseconds of `performance.now()`. */
   #lastRefresh = 0;
   /** Why it ended early. */
   #ended: ToolError | undefined;

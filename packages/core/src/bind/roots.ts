@@ -9,11 +9,11 @@ const LEGACY_ANSWER_MS = 5_000;
 /** How long roots of a modern client are cached; it cannot notify about changes. */
 const MODERN_TTL_MS = 10 * 60_000;
 
-/** Keeps the bound in step with the client's roots. */
+/** Keeps the bound in sync with the client's roots. */
 export class ClientRoots {
   readonly #bound: DirectoryBound;
   readonly #log: Log;
-  /** Of each legacy client whose roots are on their way: settles when they are known. */
+  /** For each legacy client whose roots were requested: settles when they are known. */
   readonly #fetching = new WeakMap<Client, Promise<void>>();
   #believedUntil = 0;
 
@@ -44,10 +44,10 @@ export class ClientRoots {
   }
 
   /**
-   * Called before each call: waits for roots that are on their way, or in the modern era asks for them within the call,
-   * once per process and again after the time to live.
+   * Called before each call: waits for roots that were requested, or in the modern era asks for them within the call,
+   * once per process and again after their time to live.
    *
-   * @returns undefined where there is nothing to wait for.
+   * @returns undefined if there is nothing to wait for.
    */
   settle({ client, revision }: ClientRequest, asking: Asking): Promise<void> | undefined {
     if (revision.era === "legacy") return this.#fetching.get(client);

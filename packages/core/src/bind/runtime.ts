@@ -27,7 +27,7 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly seal: Seal;
   /** The client's roots; ignored unless the server touches directories and `--roots` is not `off`. */
   readonly roots: Pick<ClientRoots, "settle" | "notified">;
-  /** Of each call: the characters that its answer should keep to, and its time limit. */
+  /** The limits of each call: the characters that its answer should stay within, and its time. */
   readonly callLimits: { readonly budget: number; readonly timeoutMs: number };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
   readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
@@ -62,7 +62,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
-    this.bound.onChange(() => this.#tell((listener) => listener.resourcesChanged()));
+    this.bound.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
   }
 
   /** The context, opened on the first call; a failed opening is tried again by the next call. */
@@ -73,7 +73,7 @@ export class Runtime<Context, Table extends OptionTable> {
     return this.#context;
   }
 
-  /** Opens the context once the answer that is being given has gone out; a failure shows with the first call. */
+  /** Opens the context after the current answer has gone out; a failure shows with the first call. */
   warm(): void {
     setImmediate(() => {
       if (!this.#closing.signal.aborted) this.open().catch(() => undefined);
@@ -88,8 +88,8 @@ export class Runtime<Context, Table extends OptionTable> {
         log: this.log,
         signal: this.#closing.signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),
-        changed: (uri) => this.#tell((listener) => listener.changed(uri)),
-        resourcesChanged: () => this.#tell((listener) => listener.resourcesChanged()),
+        changed: (uri) => this.#notify((listener) => listener.changed(uri)),
+        resourcesChanged: () => this.#notify((listener) => listener.resourcesChanged()),
       });
       this.opened = { context };
       return context;
@@ -99,7 +99,7 @@ export class Runtime<Context, Table extends OptionTable> {
     }
   }
 
-  /** Aborts what runs and closes the context. */
+  /** Aborts running calls and closes the context. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
@@ -115,8 +115,8 @@ export class Runtime<Context, Table extends OptionTable> {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(tell: (listener: Listener) => void): void {
-    for (const listener of this.#listeners) tell(listener);
+  #notify(call: (listener: Listener) => void): void {
+    for (const listener of this.#listeners) call(listener);
   }
 }
 
@@ -124,7 +124,7 @@ export class Runtime<Context, Table extends OptionTable> {
  * The tools that exist under these options. `--toolsets`, `--slim` and `--tools` add up, and without any of them the default
  * tools are offered; `--exclude-tools`, `--read-only` and a missing flag (`needs`) take away from whatever was chosen.
  *
- * @param more tools that an option added; they are chosen already.
+ * @param more tools that an option added, which count as chosen.
  */
 export function offeredTools<Facts extends ToolFacts>(
   {

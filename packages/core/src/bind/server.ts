@@ -169,7 +169,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Lists of one page give out no cursor, so any that comes in is made up. */
+/** Lists of one page issue no cursors, so any cursor is invalid. */
 function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
   throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));

@@ -17,8 +17,8 @@ interface SkillEntry {
 const MAIN_FILE = "SKILL.md";
 
 /**
- * Adds the methods of the Skills extension, and the files of the skills to `resources/read`. They are in no list of resources:
- * only a client that asks for skills hears of them.
+ * Adds the methods of the Skills extension, and the files of the skills to `resources/read`. They are not listed as
+ * resources: only a client that asks for skills sees them.
  *
  * @param source the skills, or a module of the package that has them.
  */
@@ -54,7 +54,7 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
   });
 }
 
-/** Reads them where the package has to be looked at. */
+/** Reads the skills of a package, unless they are given. */
 export async function loadSkills(source: string | readonly Skill[]): Promise<readonly Skill[]> {
   if (typeof source !== "string") return source;
   const { readSkills } = await import("./read-skills.ts");
@@ -80,7 +80,7 @@ export function entryOf({ name, files }: Skill): SkillEntry {
   };
 }
 
-/** The frontmatter of a SKILL.md. Ours has one plain scalar a line, which needs no parser of YAML. */
+/** The frontmatter of a SKILL.md. Ours has one plain scalar per line, which needs no YAML parser. */
 function frontmatterOf(name: string, text: string): Record<string, string> {
   const block = /^---\n(.*?)\n---\n/s.exec(text)?.[1] ?? "";
   const fields = Object.fromEntries(

@@ -20,9 +20,9 @@ export interface Call {
   /** How many characters the response should stay within (`--max-answer-chars`). */
   readonly budget: number;
   /**
-   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to return
-   * partial results in time. If the client asked for progress, each report of it starts the time limit again,
-   * up to ten times of it; then it is these ten.
+   * Milliseconds after which the call ends with an error (`--timeout-ms`), for work that prefers to return partial
+   * results in time. If the client asked for progress, each report restarts the limit, up to ten times in total; then
+   * this is the sum.
    */
   readonly timeoutMs: number;
   /**

@@ -25,13 +25,13 @@ export const HOST_NAMES = [
 ] as const;
 export type HostName = (typeof HOST_NAMES)[number];
 
-/** Gives options the section of the help that lists them. */
+/** Puts options into a section of the help. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
   const entries = Object.entries(table).map(([key, option]) => [key, { ...option, heading }]);
   return Object.fromEntries(entries);
 }
 
-/** Of every server that touches directories. */
+/** Options of every server that accesses directories. */
 export const directoryOptions = under("Directories", {
   directories: {
     type: "directory",
@@ -52,7 +52,7 @@ export const directoryOptions = under("Directories", {
   },
 });
 
-/** Of every server. */
+/** Options of every server. */
 export const commonOptions = {
   ...under("Safety", {
     readOnly: { type: "flag", title: "Read-only", description: "Offer only read-only tools." },

@@ -5,7 +5,7 @@ import type { ToolAnnotations } from "./content.ts";
  *
  * - `read`: nothing changes.
  * - `add`: something new appears, nothing that was there is altered.
- * - `change`: something is altered, and our own journal or the caller can take it back.
+ * - `change`: something is altered, and our journal or the caller can undo it.
  * - `destroy`: something is permanently lost or hard to restore; the tool asks the user first.
  */
 export type Effect = "read" | "add" | "change" | "destroy";
@@ -17,7 +17,7 @@ export function isReading(effect: Effect): boolean {
 
 /**
  * The annotations that a host shows and decides approvals by (MCP schema, `ToolAnnotations`): an addition is not
- * destructive; anything that alters is, because the specification knows only "additive" and "destructive".
+ * destructive; anything that alters is, because the specification has only "additive" and "destructive".
  */
 export function annotationsOf(tool: {
   effect: Effect;

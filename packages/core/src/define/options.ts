@@ -1,4 +1,4 @@
-/** What an option of any type says of itself. */
+/** What options of all types have. */
 interface OptionFacts {
   /** One sentence on one line. */
   readonly description: string;
@@ -19,7 +19,7 @@ interface OptionFacts {
   readonly title?: string;
   /** It works but is not shown. */
   readonly hidden?: boolean;
-  /** Host entries, server.json and manifest.json ask the user for it: the server does little without. */
+  /** Host entries, server.json and manifest.json ask the user for it: the server is of little use without. */
   readonly ask?: boolean;
   /** Keys of options that make this one unnecessary: where one of them is given, a printed entry does not ask for it. */
   readonly askUnless?: readonly string[];
@@ -94,7 +94,7 @@ export type OptionValues<Table extends OptionTable> = {
   readonly [Key in keyof Table]: OptionValue<Table[Key]>;
 };
 
-/** Demands of an enum's default that it is one of the enum's values. */
+/** Requires an enum's default to be one of its values. */
 type WithFittingDefaults<Table extends OptionTable> = {
   readonly [Key in keyof Table]: Table[Key] extends {
     readonly type: "enum";

@@ -26,7 +26,7 @@ export interface ListedPrompt {
   arguments: { name: string; description?: string; required: boolean }[];
 }
 
-/** A prompt of a bundled server: listed by what was written down at build, and loaded with its first call. */
+/** A prompt of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
 export interface LazyPrompt<Context> {
   readonly name: string;
   readonly listed: ListedPrompt;

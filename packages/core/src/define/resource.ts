@@ -104,7 +104,7 @@ export interface ResourceOutline extends ResourceFacts {
   readonly completes: readonly string[];
 }
 
-/** A resource of a bundled server: listed by what was written down at build, and loaded with its first call. */
+/** A resource of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
 export interface LazyResource<Context> extends ResourceOutline {
   load(): Promise<Resource<Context>>;
 }

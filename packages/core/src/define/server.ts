@@ -16,7 +16,7 @@ export interface Opening<Table extends OptionTable> {
   readonly log: Log;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
-  /** Whether a tool exists under these options, so that an answer names only such as can be called. */
+  /** Whether a tool exists under these options, so that an answer names only tools that can be called. */
   offers(tool: string): boolean;
   /** Tells the subscribers of a resource that it changed. */
   changed(uri: string): void;
@@ -42,11 +42,11 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly version: string;
   /** What it is for, one sentence. */
   readonly description: string;
-  /** Where people read about it. */
+  /** Its page for people. */
   readonly websiteUrl?: string;
-  /** Its picture in lists of servers. Default: a plug. */
+  /** Its icon in lists of servers. Default: a plug. */
   readonly icon?: ServerIcon;
-  /** For the model: how the tools play together. At most 1,500 characters, the core rule in the first 512. */
+  /** For the model: how the tools work together. At most 1,500 characters, the core rule in the first 512. */
   readonly instructions: string;
   readonly options: Table;
   /**
@@ -58,7 +58,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly toolsets?: Readonly<Record<string, Toolset>>;
   /** The names of the few tools that `--slim` leaves. Default: the default tools. */
   readonly slim?: readonly string[];
-  /** Extensions of the protocol that it speaks, with their settings (`capabilities.extensions`), by their identifiers. */
+  /** Protocol extensions that it supports, with their settings (`capabilities.extensions`), by their identifiers. */
   readonly extensions?: Record<string, Record<string, unknown>>;
   /**
    * The skills of its package, folders in `skills/` next to package.json: the `import.meta.url` of the module
@@ -73,8 +73,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Whether handlers use `Call.log`; only then is logging, which 2026-07-28 deprecates, declared in that revision. */
   readonly logsToClient?: boolean;
   /**
-   * Optional arguments that tools list only if an option has a value, and the option's key: `{ database: "db" }`. A
-   * call may give them all the same.
+   * Optional arguments that tools list only if an option has a value, and the option's key: `{ database: "db" }`. Calls
+   * may pass them anyway.
    */
   readonly argumentNeeds?: Readonly<Record<string, string>>;
   readonly tools: readonly Tool<Context>[];
@@ -88,13 +88,13 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
   /**
-   * Opens the context in the background as soon as a client has seen the tools, for what takes long to start. Default: on
+   * Opens the context in the background as soon as a client has seen the tools, if it takes long to start. Default: on
    * the first call that needs it.
    */
   readonly warm?: boolean;
   /** Builds the context, on the first call that needs it; opens nothing that the first call does not need. */
   open(opening: Opening<Table>): Awaitable<Context>;
-  /** Releases what the context holds; at most 2 seconds are waited for it. */
+  /** Releases what the context holds; it has at most 2 seconds. */
   close?(context: Context): Awaitable<void>;
 }
 

@@ -46,7 +46,7 @@ export type ToolReturn<Output> = Output extends z.ZodObject
   ? z.input<Output> | DataAnswer<z.input<Output>> | JsonText
   : string | readonly Content[];
 
-/** What is known of a tool without its schemas and its work. */
+/** What is known about a tool without its schemas and code. */
 export interface ToolFacts {
   /** snake_case, unique over all servers. */
   readonly name: string;
@@ -56,7 +56,7 @@ export interface ToolFacts {
   readonly effect: Effect;
   /** Whether it reaches beyond this machine's own files and databases. */
   readonly openWorld: boolean;
-  /** Whether repeating the call changes nothing more; reading tools always are. */
+  /** Whether repeating a call has no further effect; always true for reading tools. */
   readonly idempotent?: boolean;
   /** Older names under which it can still be called; they are not listed. */
   readonly aliases?: readonly string[];
@@ -71,7 +71,7 @@ export interface ToolFacts {
   readonly needs?: string;
   /** The view that shows its answers in hosts with MCP Apps: a folder of the package's `views/`. */
   readonly view?: string;
-  /** Its `_meta` in `tools/list`: what extensions of the protocol say of it. */
+  /** Its `_meta` in `tools/list`: metadata for protocol extensions. */
   readonly meta?: Meta;
 }
 
@@ -85,7 +85,7 @@ export interface Tool<
   run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;
 }
 
-/** A tool of a bundled server: listed by what was written down at build, and loaded with its first call. */
+/** A tool of a bundled server: listed from what was recorded at build time, and loaded with its first call. */
 export interface LazyTool<Context> extends ToolFacts {
   readonly schemas: ToolSchemas;
   load(): Promise<Tool<Context>>;

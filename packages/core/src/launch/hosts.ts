@@ -25,7 +25,7 @@ export interface EntryVariables {
   readonly secrets: readonly string[];
 }
 
-/** What is known of a host. */
+/** What is known about a host. */
 export interface HostFacts {
   readonly title: string;
   /** The host's own page on the format. */
@@ -118,7 +118,7 @@ export const HOSTS: Readonly<Record<HostName, HostFacts>> = {
     locations: [user("~/.codex/config.toml"), project(".codex/config.toml")],
     key: "mcp_servers",
     format: "toml",
-    // It takes secrets from its own environment: `env_vars` names those that it hands on.
+    // It takes secrets from its own environment: `env_vars` names those that it passes on.
     entry: ({ command, args }, { plain, secrets }) => ({
       command,
       args,

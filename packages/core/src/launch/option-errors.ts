@@ -8,7 +8,7 @@ export function shown(text: string): string {
 }
 
 /** A name as a sentence shows it: control characters escaped, cut. */
-function quiet(name: string): string {
+function printable(name: string): string {
   return shown(name).slice(1, -1);
 }
 
@@ -34,7 +34,7 @@ export function unknownOption(written: string, entries: readonly OptionEntry[]):
   if (!name.startsWith("--")) {
     const meant = visible.find((entry) => name === `-${entry.flag}`);
     if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;
-    return `Unknown option ${quiet(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
+    return `Unknown option ${printable(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
   }
   const word = name.slice(2);
   const turnedOff = entries.find(({ flag }) => `no-${flag}` === word);
@@ -44,7 +44,7 @@ export function unknownOption(written: string, entries: readonly OptionEntry[]):
   const near = word.startsWith("no-")
     ? visible.filter(({ option }) => option.type === "flag").map(({ flag }) => `no-${flag}`)
     : visible.map(({ flag }) => flag);
-  return `Unknown option ${quiet(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
+  return `Unknown option ${printable(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
 }
 
 /** The sentence for an argument without a flag if the server takes none. */
@@ -63,7 +63,7 @@ export function unexpectedArgument(
  * Sentences for the variables that have the server's prefix and belong to no option: most likely they are
  * misspelled, and an option that silently has no effect may be one for safety.
  */
-export function strangeVariables(
+export function unknownVariables(
   server: string,
   entries: readonly OptionEntry[],
   env: Readonly<Record<string, string | undefined>>,
@@ -76,7 +76,7 @@ export function strangeVariables(
     .sort()
     .map((name) => {
       const near = suggestion(name.slice(prefix.length), words, prefix);
-      return `Environment variable ${quiet(name)} matches no option and is ignored.${near}`;
+      return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
     });
 }
 

@@ -5,7 +5,7 @@ import type { NamedValue, Option } from "../define/options.ts";
 import { suggestion } from "./option-errors.ts";
 
 /** What the meaning of a path depends on. */
-export interface Surroundings {
+export interface PathContext {
   /** Relative paths start here; absolute. */
   readonly cwd: string;
   /** What `~` expands to. Default: the user's home directory. */
@@ -26,20 +26,20 @@ export class BadValue extends Error {}
 export function readValue(
   option: Option,
   text: string,
-  surroundings: Surroundings,
+  pathContext: PathContext,
 ): Scalar | NamedValue<Scalar> {
-  if (option.named === undefined) return readScalar(option, text, surroundings);
+  if (option.named === undefined) return readScalar(option, text, pathContext);
   const [, name = "", value = ""] = /^(.*?)=(.*)$/s.exec(text) ?? [];
   if (name.trim() === "" || value.trim() === "") throw new BadValue("takes NAME=VALUE");
-  return { name: name.trim(), value: readScalar(option, value.trim(), surroundings) };
+  return { name: name.trim(), value: readScalar(option, value.trim(), pathContext) };
 }
 
 /** The values of an option that was not given: none, one, or a list's. */
-export function defaultValues(option: Option, surroundings: Surroundings): readonly Scalar[] {
+export function defaultValues(option: Option, pathContext: PathContext): readonly Scalar[] {
   if (option.type === "flag") return [option.default ?? false];
   const values = [option.default ?? []].flat();
   const isRead = option.type === "url" || option.type === "directory" || option.type === "file";
-  return isRead ? values.map((value) => readScalar(option, String(value), surroundings)) : values;
+  return isRead ? values.map((value) => readScalar(option, String(value), pathContext)) : values;
 }
 
 /** Whether a value of this list option may hold several items, separated by commas. */
@@ -82,7 +82,7 @@ function items(text: string, between: string): string[] {
     .filter((item) => item !== "");
 }
 
-function readScalar(option: Option, text: string, surroundings: Surroundings): Scalar {
+function readScalar(option: Option, text: string, pathContext: PathContext): Scalar {
   switch (option.type) {
     case "flag": {
       const word = text.trim().toLowerCase();
@@ -102,7 +102,7 @@ function readScalar(option: Option, text: string, surroundings: Surroundings): S
       throw new BadValue("takes a URL that begins with http:// or https://");
     case "directory":
     case "file":
-      return readPath(text, surroundings);
+      return readPath(text, pathContext);
     case "string":
     case "secret": {
       const problem = option.check?.(text);
@@ -120,7 +120,7 @@ function readInteger(text: string, { min, max }: { readonly min?: number; readon
   throw new BadValue(max === undefined ? "takes an integer" : `takes an integer of at most ${max}`);
 }
 
-function readPath(text: string, { cwd, home, platform }: Surroundings): string {
+function readPath(text: string, { cwd, home, platform }: PathContext): string {
   const { resolve, join } = pathOf(platform);
   if (text.includes("\0")) throw new BadValue("takes a path without NUL bytes");
   if (/^file:/i.test(text)) {

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import type { OptionTable, OptionValues } from "../define/options.ts";
-import { shown, strangeVariables, unexpectedArgument, unknownOption } from "./option-errors.ts";
+import { shown, unexpectedArgument, unknownOption, unknownVariables } from "./option-errors.ts";
 import { isRepeatable, type OptionEntry, optionEntries } from "./option-table.ts";
 import {
   BadValue,
   defaultValues,
+  type PathContext,
   readValue,
-  type Surroundings,
   splitArgument,
   splitVariable,
 } from "./option-values.ts";
@@ -64,7 +64,7 @@ export function parseOptions<Table extends OptionTable>(
   table: Table,
   invocation: Invocation,
 ): OptionsRead<Table> | OptionsRefused {
-  const surroundings: Surroundings = {
+  const pathContext: PathContext = {
     cwd: invocation.cwd ?? process.cwd(),
     home: invocation.home,
     platform: invocation.platform ?? process.platform,
@@ -81,18 +81,18 @@ export function parseOptions<Table extends OptionTable>(
       const written = texts.get(entry);
       const given =
         written === undefined
-          ? readVariables(entry, invocation.env, surroundings, warnings)
-          : { values: readAll(`Option --${entry.flag}`, entry, written, surroundings) };
+          ? readVariables(entry, invocation.env, pathContext, warnings)
+          : { values: readAll(`Option --${entry.flag}`, entry, written, pathContext) };
       sources[key] = given === undefined ? "default" : written === undefined ? "environment" : "argument";
       if (given?.variable !== undefined) variables.set(key, given.variable);
-      const list = given?.values ?? defaultValues(option, surroundings);
+      const list = given?.values ?? defaultValues(option, pathContext);
       values[key] = isRepeatable(option) ? list : list[0];
     }
   } catch (error) {
     if (error instanceof BadOption) return { ok: false, message: error.message };
     throw error;
   }
-  warnings.push(...strangeVariables(server, entries, invocation.env));
+  warnings.push(...unknownVariables(server, entries, invocation.env));
   return {
     ok: true,
     // The one place where the loop over the table meets its mapped type.
@@ -165,7 +165,7 @@ function itemsOf({ option }: OptionEntry, text: string): string[] {
 function readVariables(
   entry: OptionEntry,
   env: Invocation["env"],
-  surroundings: Surroundings,
+  pathContext: PathContext,
   warnings: string[],
 ): Given | undefined {
   for (const variable of entry.variables) {
@@ -174,8 +174,8 @@ function readVariables(
     const where = `Environment variable ${variable}`;
     if (!isPlaceholder(entry, text)) {
       const isList = isRepeatable(entry.option);
-      const texts = isList ? splitVariable(entry.option, text, surroundings.platform) : [text];
-      return { variable, values: readAll(where, entry, texts, surroundings) };
+      const texts = isList ? splitVariable(entry.option, text, pathContext.platform) : [text];
+      return { variable, values: readAll(where, entry, texts, pathContext) };
     }
     warnings.push(`${where} is ignored: its value is a placeholder that the host did not fill in.`);
   }
@@ -196,10 +196,10 @@ function readAll(
   where: string,
   entry: OptionEntry,
   texts: readonly string[],
-  surroundings: Surroundings,
+  pathContext: PathContext,
 ): readonly unknown[] {
   const { option, flag } = entry;
-  const values = texts.map((text) => readOne(where, entry, text, surroundings));
+  const values = texts.map((text) => readOne(where, entry, text, pathContext));
   if (option.named === "unique") {
     const names = values.map((value) => (typeof value === "object" && "name" in value ? value.name : ""));
     const again = names.find((name, index) => names.indexOf(name) !== index);
@@ -214,7 +214,7 @@ function readAll(
   throw new BadOption(`${where} takes one value, but got ${different.size} different ones${both}.`);
 }
 
-function readOne(where: string, entry: OptionEntry, text: string, surroundings: Surroundings) {
+function readOne(where: string, entry: OptionEntry, text: string, pathContext: PathContext) {
   const { option } = entry;
   if (text === "") throw new BadOption(`${where} needs a value, but is empty.`);
   if (isPlaceholder(entry, text))
@@ -222,7 +222,7 @@ function readOne(where: string, entry: OptionEntry, text: string, surroundings: 
       `${where} is the placeholder ${shown(text)}, which the host should have replaced with a value.`,
     );
   try {
-    return readValue(option, text, surroundings);
+    return readValue(option, text, pathContext);
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
     const end = error.message.endsWith("?") ? "" : ".";

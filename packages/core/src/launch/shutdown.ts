@@ -4,9 +4,9 @@ export interface ShutdownOptions {
   /** Ends the connection, then what the server holds (pool, browser, watcher, database, child processes). */
   readonly close: () => Promise<void>;
   readonly log: Pick<Log, "debug" | "error">;
-  /** From the first word of the end to the exit, in milliseconds. Default: 2,000. */
+  /** From the first sign of the end to the exit, in milliseconds. Default: 2,000. */
   readonly withinMs?: number;
-  /** When a process that does not even react any more is killed, in milliseconds. Default: 5,000. */
+  /** When a process that no longer reacts is killed, in milliseconds. Default: 5,000. */
   readonly killAfterMs?: number;
 }
 
@@ -20,10 +20,10 @@ export interface Shutdown {
   begin(why: string, since?: number): void;
 }
 
-/** What is left for closing where the grace has used the time up. */
+/** The minimum left for closing if the grace has used up the time. */
 const MIN_CLOSE_MS = 250;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-/** Errors of a connection whose other side went away. They leave no work half done. */
+/** Errors of a connection whose other side went away. No work is left half done. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
   "EPIPE",
   "ECONNRESET",
@@ -32,9 +32,9 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Ends the process in order: `close` runs once, then the process exits with 0; it exits at the latest after
- * `withinMs`, whatever timer, pool or socket holds the event loop, and it is killed after `killAfterMs` where the
- * loop itself is blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start it; a second signal exits at once.
+ * Ends the process in order: `close` runs once, then the process exits with 0; it exits at the latest after `withinMs`,
+ * whatever timer, pool or socket holds the event loop, and it is killed after `killAfterMs` if the loop itself is
+ * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start it; a second signal exits at once.
  *
  * An exception that nobody caught also starts it, with exit code 1: it may have left something half done, and a
  * host starts a fresh process. Only the error of a lost connection is logged and passed over. A rejection that

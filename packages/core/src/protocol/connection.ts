@@ -29,42 +29,39 @@ import type {
 
 export interface ConnectionOptions {
   readonly service: Service;
-  /** Where answers go, unless a message comes with its own outlet, and what belongs to no request. */
+  /** Where answers go, unless a message has its own outlet, and what belongs to no request. */
   readonly outlet: Outlet;
   /** How many requests may be unanswered before `isHeld`. Default: 1,024. */
   readonly maxInFlight?: number | undefined;
-  /**
-   * What the process has taken on: when it is full, new requests are refused. Default: a new one, without
-   * limits.
-   */
+  /** The process's load: when it is full, new requests are refused. Default: a separate one, without limits. */
   readonly load?: Load;
   readonly principal?: Principal | undefined;
-  /** Takes what was dropped without an answer, as the rest of a sentence. */
+  /** Called with what was dropped without an answer, as the end of a sentence. */
   readonly dropped: (what: string) => void;
 }
 
-/** A request of the server's own that the client has not answered. */
+/** A request from the server that the client has not answered yet. */
 interface Question {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** How a message came. */
+/** How a message arrived. */
 interface Arrival {
   /** Where its answer goes. */
   readonly outlet: Outlet;
   readonly bytes: number;
   readonly inBatch: boolean;
-  /** Whether its parameters were checked before. */
+  /** Whether its parameters were already checked. */
   readonly isChecked: boolean;
 }
 
-/** All answers to a batch are held until the last: their number must be bounded. */
+/** All answers to a batch are held until the last one, so their number is limited. */
 const MAX_BATCH = 1_000;
 
 /**
  * One client's connection: reads its messages, checks each once, runs it and answers it. Every request gets exactly one
- * answer, unless it is cancelled; nothing else gets any. A transport hands messages in by `receive` or `take`, and takes
+ * answer, unless it is cancelled; nothing else gets one. A transport hands messages in by `receive` or `take`, and takes
  * what goes out by its `Outlet`.
  */
 export class Connection implements Client {
@@ -75,18 +72,18 @@ export class Connection implements Client {
   readonly #load: Load;
   readonly #gate: EraGate;
   readonly #requests = new Map<RequestId, ClientRequest>();
-  /** How many of `#requests` count for the limit. */
+  /** How many of `#requests` count towards the limit. */
   #unanswered = 0;
   readonly #questions = new Map<RequestId, Question>();
   #nextQuestion = 1;
-  /** Why no question is asked any more. */
+  /** Why questions can no longer be asked. */
   #silence: string | undefined;
   readonly #watches: Watches;
   readonly #streams: Streams;
   readonly #unlisten: () => void;
   readonly #legacy: ReadonlyMap<string, Handler>;
   readonly #modern: ReadonlyMap<string, Handler>;
-  /** What is left of a batch. */
+  /** The rest of a batch. */
   #batch:
     | { readonly values: IterableIterator<[number, unknown]>; readonly batch: Batch; readonly bytes: number }
     | undefined;
@@ -133,14 +130,14 @@ export class Connection implements Client {
   }
 
   /**
-   * Whether no further message may be taken until something is answered. While calls wait for the client, its messages
-   * must be read: then new requests are refused.
+   * Whether to stop reading until something is answered. While calls wait for the client, its messages must be read, so
+   * new requests are refused instead.
    */
   get isHeld(): boolean {
     return this.#unanswered >= this.#maxInFlight && this.#questions.size === 0;
   }
 
-  /** Whether no request is unanswered but those that only listen. */
+  /** Whether every request is answered, apart from subscriptions. */
   get isIdle(): boolean {
     return this.#unanswered === 0;
   }
@@ -149,7 +146,7 @@ export class Connection implements Client {
     return this.#requests.has(id);
   }
 
-  /** Takes one message or batch as JSON text. Of a batch it takes only the frame: its entries come by `takeEntry`. */
+  /** Takes one message or batch as JSON text. A batch is only opened; `takeEntry` takes its entries. */
   take(text: string): void {
     let value: unknown;
     try {
@@ -214,7 +211,7 @@ export class Connection implements Client {
     }
   }
 
-  /** Takes a message that was read, and whose parameters were checked. */
+  /** Takes a parsed message whose parameters were checked. */
   accept(message: Message, arrival: Pick<Arrival, "outlet" | "bytes">): void {
     if (!this.#isClosed) this.#serve(message, { ...arrival, inBatch: false, isChecked: true });
   }
@@ -229,7 +226,7 @@ export class Connection implements Client {
     arrival.outlet.answer(undefined);
   }
 
-  /** Answers a message that cannot be run with an error. */
+  /** Answers a message that cannot be processed with an error. */
   refuse(id: RequestId | undefined, error: RpcError, outlet = this.#outlet): void {
     outlet.answer(errorText(id, error, this.#gate.revision), error);
   }
@@ -344,7 +341,7 @@ export class Connection implements Client {
   /**
    * Asks the client (legacy era), and resolves with its result.
    *
-   * @throws ProtocolError with the client's error, or -32603 where no answer can come any more or in time.
+   * @throws ProtocolError with the client's error, or -32603 if no answer arrives, or not in time.
    */
   ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -388,7 +385,7 @@ export class Connection implements Client {
     else question.reject(new ProtocolError(message.error));
   }
 
-  /** The client's end is closed: no question will be answered any more, and calls that asked go on without. */
+  /** The client closed its end: open questions fail, and the calls that asked continue without an answer. */
   clientLeft(): void {
     this.#silence = "The client closed the connection before it answered.";
     const error = new ProtocolError(internalError(this.#silence));
@@ -404,7 +401,7 @@ export class Connection implements Client {
     this.#streams.close();
     const error = internalError("The server closed before this request was finished.");
     for (const request of [...this.#requests.values()]) request.abort(error);
-    // What was not taken of a batch has no answer, so that the others go out.
+    // Entries of a batch that were not taken get no answer, so that the others can go out.
     for (const [index] of this.#batch?.values ?? []) this.#batch?.batch.slot(index).answer(undefined);
     this.clientLeft();
     await this.#watches.close();

@@ -4,14 +4,14 @@ import { envelopeProblem } from "./params.ts";
 import { LEGACY_VERSIONS, MODERN_VERSIONS, type Revision, revisionOf, UNDECIDED } from "./revisions.ts";
 import { CODES, META, type NotificationMessage, type RequestMessage, type RpcError } from "./wire.ts";
 
-/** Methods that only the modern era has: without the claim they are a modern client's mistake. */
+/** Methods that only the modern era has: without the version they are a modern client's mistake. */
 const MODERN_ONLY: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"]);
 
 /**
  * Decides the era of a connection by its first request, and checks the version that every message claims in `_meta` (MCP
  * 2026-07-28, "Versioning": every request is accepted or refused by its own version).
  *
- * - `open`: nothing has come yet that decides.
+ * - `open`: nothing decisive has arrived yet.
  * - `probe`: `server/discover` was answered; the client may go on in either era.
  * - `legacy`, `modern`: decided.
  */

@@ -89,9 +89,9 @@ export const METHOD_NOT_FOUND: RpcError = { code: CODES.methodNotFound, message:
 /**
  * An error response as JSON text.
  *
- * Where the id of the request is unknown, the schemas of 2025-11-25 and later want the member left out (`id?:
- * string | integer`), which JSON-RPC 2.0 does not know. The earlier ones have no form for it at all (`id` is
- * required and never null), so there, and before a revision is agreed on, JSON-RPC 2.0 section 5 holds: null.
+ * If the id of the request is unknown, the schemas of 2025-11-25 and later omit the member (`id?: string | integer`),
+ * which JSON-RPC 2.0 does not allow. Earlier ones have no form for it at all (`id` is required and never null), so
+ * there, and before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
  *
  * @param revision the one in force, if one is.
  */

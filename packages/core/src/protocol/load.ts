@@ -1,12 +1,9 @@
-/** A large message: smaller ones pass although large ones have used up the limit of all. */
+/** Messages up to this size pass even if large ones have used up the total. */
 const LARGE_BYTES = 16_384;
 
-/** What a process has taken on for all of its clients, and how much it takes on. */
+/** A process's load from all clients, and its limits. */
 export class Load {
-  /**
-   * Requests that run: they are unanswered, or nobody waits any more while their handlers go on. Those that only listen do
-   * not count.
-   */
+  /** Running requests: unanswered, or abandoned while their handlers still run. Subscriptions do not count. */
   requests = 0;
   /** Bytes of the messages that are being read, and of those whose requests run. */
   bytes = 0;
@@ -33,7 +30,7 @@ export class Load {
   }
 }
 
-/** A limited number of things, shared by callers: each may hold as many as it leaves free for others. */
+/** A limited number of things, shared by callers: each may hold at most as many as are still free. */
 export class Shares {
   readonly #all: number;
   readonly #held = new Map<string, number>();
@@ -43,7 +40,7 @@ export class Shares {
     this.#all = all;
   }
 
-  /** Most that one caller can hold. */
+  /** The most that one caller can hold. */
   get each(): number {
     return Math.ceil(this.#all / 2);
   }

@@ -11,8 +11,8 @@ import {
 } from "./wire.ts";
 
 /**
- * What a parsed JSON value is to a server: a message to pass on, one to answer with an error, or one that may
- * not be answered (a malformed notification or response).
+ * What a parsed JSON value means to a server: a message to pass on, one to answer with an error, or one that may not be
+ * answered (a malformed notification or response).
  */
 export type Incoming =
   | { readonly kind: "request"; readonly message: RequestMessage }
@@ -109,7 +109,7 @@ function metaProblem(meta: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether a message wants an answer. */
+/** Whether a message expects an answer. */
 export function isRequest(message: Message): message is RequestMessage {
   return "method" in message && "id" in message;
 }
@@ -166,7 +166,7 @@ export function recoverId(start: string, end: string): RequestId | undefined {
   }
 }
 
-/** The longest URI that is looked at. */
+/** The longest URI that is matched. */
 export const MAX_URI_CHARS = 16_384;
 
 /**

@@ -7,18 +7,18 @@ import { META, type RequestMessage, type RpcError } from "./wire.ts";
 
 type Era = Revision["era"];
 
-/** A parameter of a method: where it is below `params`, and what it has to be. */
+/** A parameter of a method: its path in `params`, and what it must be. */
 interface Parameter {
   readonly path: readonly string[];
   /** Completes the sentence "params.<path> must …". */
   readonly must: string;
   readonly fits: (value: unknown) => boolean;
   readonly optional?: true;
-  /** The value in the sentence, where its type alone says too little. */
+  /** How the sentence shows the value, if its type says too little. */
   readonly shown?: (value: unknown) => string;
 }
 
-/** The parameters of a method by era; an era that has no such method is left out. */
+/** The parameters of a method by era; an era without the method is left out. */
 type Method = { readonly [E in Era]?: readonly Parameter[] };
 
 const isString = (value: unknown): boolean => typeof value === "string";
@@ -42,7 +42,7 @@ const level = (path: readonly string[]): Parameter =>
     LOGGING_LEVELS.some((one) => one === value),
   );
 const optional = (required: Parameter): Parameter => ({ ...required, optional: true });
-/** A bound on a string or an array; of a value of another type, another row says what is wrong. */
+/** A limit on a string or an array; another row checks the type. */
 const atMost = (path: string, max: number, unit: string): Parameter => ({
   ...parameter(at(path), `have at most ${grouped(max)} ${unit}`, (value) => lengthOf(value) <= max),
   optional: true,
@@ -57,7 +57,7 @@ const below = (prefix: readonly string[], rows: readonly Parameter[]): Parameter
 const inBothEras = (...parameters: Parameter[]): Method => ({ legacy: parameters, modern: parameters });
 const inLegacy = (...parameters: Parameter[]): Method => ({ legacy: parameters });
 const inModern = (...parameters: Parameter[]): Method => ({ modern: parameters });
-/** A method that may answer `input_required`; the client's answers come with the next try. */
+/** A method that may answer `input_required`; the client's answers come with the retry. */
 const withRetry = (...parameters: Parameter[]): Method => ({
   legacy: parameters,
   modern: [...parameters, optional(object("inputResponses")), optional(string("requestState"))],
@@ -108,7 +108,7 @@ const CAPABILITIES: readonly Parameter[] = [
   optional(boolean("elicitation.form.applyDefaults")),
 ];
 
-/** The parameters of every request that a client may send, as far as their types go. */
+/** The types of the parameters of every request that a client may send. */
 const METHODS: Readonly<Record<string, Method>> = {
   initialize: inLegacy(
     string("protocolVersion"),
@@ -175,11 +175,11 @@ const ENVELOPE: readonly Parameter[] = [
 ];
 
 /**
- * What is wrong with the parameters of a request; undefined if their types fit, or where this era has no such method (then
- * the answer is another one). It looks at types only: an unknown cursor, tool or URI is the business of those who know them.
+ * What is wrong with the parameters of a request; undefined if their types fit, or if this era has no such method (then
+ * another error applies). Only types are checked: unknown cursors, tools and URIs are left to the handlers.
  *
- * Optional parameters that are null are removed: many JSON libraries write an absent member so. Arguments of tools and prompts
- * are the author's and stay unchanged.
+ * Optional parameters that are null are removed: many JSON libraries write an absent member as null. Arguments of tools
+ * and prompts stay unchanged.
  */
 export function requestProblem(
   { method, params }: Pick<RequestMessage, "method" | "params">,

@@ -15,12 +15,12 @@ import {
   type RpcError,
 } from "./wire.ts";
 
-/** The server's way to a client for one request, or for all that belongs to none. */
+/** How the server reaches a client, for one request or for what belongs to none. */
 export interface Outlet {
-  /** Takes the one answer to a request; undefined if it gets none, because it was cancelled. */
+  /** Sends the one answer to a request; undefined if it gets none because it was cancelled. */
   answer(json: string | undefined, error?: RpcError): void;
   notify(method: string, params: object): void;
-  /** Sends a request of the server's own. */
+  /** Sends a request from the server. */
   ask(json: string): void;
 }
 
@@ -39,11 +39,11 @@ export function outletTo(write: (json: string) => void): Outlet {
 export interface Principal {
   /** Differs between any two callers that must not see each other's sessions and answers. */
   readonly key: string;
-  /** When its right to be here ends, in milliseconds of `Date.now()`; undefined if it does not. */
+  /** When its access expires, in milliseconds of `Date.now()`; undefined if it does not. */
   readonly expiresAt?: number;
 }
 
-/** The client behind a request: a connection of the legacy era, or what a modern request says of itself. */
+/** The client behind a request: a connection of the legacy era, or what a modern request says about itself. */
 export interface Client {
   /** What it declared; undefined if it declared nothing. */
   readonly capabilities: ClientCapabilities | undefined;
@@ -114,7 +114,7 @@ export class ClientRequest {
     this.#count(1);
   }
 
-  /** Whether it stays open until it is cancelled: it counts for no limit, and no end waits for it. */
+  /** Whether it stays open until it is cancelled: it counts towards no limit, and shutdown does not wait for it. */
   get isSubscription(): boolean {
     return this.method === "subscriptions/listen";
   }
@@ -159,7 +159,7 @@ export class ClientRequest {
     this.#finish(json);
   }
 
-  /** A result as this revision wants it. */
+  /** A result in the form of this revision. */
   #dressed(result: object): object {
     if (this.revision.era === "legacy") return result;
     const { identity, icons } = this.#parts.service;
@@ -169,7 +169,7 @@ export class ClientRequest {
       resultType: "complete",
       ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
       ...result,
-      // Every answer names the server; its picture comes with the discovery.
+      // Every answer names the server; its icon comes with discovery.
       _meta: {
         ...meta,
         [META.serverInfo]: this.method === "server/discover" ? { ...identity, icons } : identity,
@@ -185,7 +185,7 @@ export class ClientRequest {
     this.#finish(errorText(this.id, rpc, this.revision), rpc);
   };
 
-  /** Ends it without an answer, since the client wants none any more. */
+  /** Ends it without an answer: the client no longer wants one. */
   cancel(): void {
     if (this.isOver) return;
     this.#finish(undefined);
@@ -211,7 +211,7 @@ export class ClientRequest {
     this.outlet.answer(json, error);
   }
 
-  /** Told when an author's handler begins to run for it, and when it has settled. */
+  /** Called when a handler starts to run for it, and when it has settled. */
   handlerBegan(): void {
     this.#running += 1;
   }
@@ -268,12 +268,12 @@ function responseText(id: RequestId, result: object): string {
   return `${text.slice(0, -2)},"structuredContent":${structuredContent.text}}}`;
 }
 
-/** A promise, or what an author made to be one. */
+/** A promise, or any other thenable. */
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** The client of a modern request, by its envelope, which was checked before. */
+/** The client of a modern request, from its envelope, which was already checked. */
 export function clientOf(message: RequestMessage, principal: Principal | undefined): Client {
   const meta: Readonly<Record<string, unknown>> = message.params?._meta ?? {};
   const level = LOGGING_LEVELS.find((one) => one === meta[META.logLevel]);

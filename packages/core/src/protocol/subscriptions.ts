@@ -8,7 +8,7 @@ import { LATER, type Service } from "./service.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
-  /** Who began it: it counts for the share of that caller. */
+  /** Who started it; it counts towards that caller's share. */
   readonly caller: string;
   subscribers: number;
   /** Settles when watching has begun; its value stops it. */
@@ -40,7 +40,7 @@ export class Watches {
         await present.started;
         return;
       } catch {
-        // The request that started it failed or was cancelled; this one tries for itself.
+        // The request that started it failed or was cancelled; this one tries again.
       }
     }
     const caller = callerOf(request);
@@ -61,7 +61,7 @@ export class Watches {
     }
   }
 
-  /** As `add`, but a URI that is watched already gets no further subscriber. */
+  /** Like `add`, but a URI that is already watched gets no additional subscriber. */
   async ensure(uri: string, request: ClientRequest): Promise<void> {
     const present = this.#watches.get(uri);
     const isWatched = await present?.started.then(
@@ -127,8 +127,8 @@ export class Streams {
   }
 
   /**
-   * Opens a stream: watches what it asks for, so that no change after the acknowledgement is missed, and names there
-   * what is honoured.
+   * Opens a stream: starts watching first, so that no change after the acknowledgement is missed, then acknowledges what
+   * is honoured.
    *
    * @throws ProtocolError -32603 where too many are open.
    */
@@ -207,7 +207,7 @@ export class Streams {
     request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
   }
 
-  /** Ends a stream with a result; one that is not open stays unchanged. */
+  /** Ends a stream with a result, if it is open. */
   end(request: ClientRequest): void {
     const honoured = this.#open.get(request);
     if (honoured === undefined) return;

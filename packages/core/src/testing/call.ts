@@ -16,7 +16,7 @@ export interface FakeCallOptions {
   readonly agrees?: boolean;
 }
 
-/** What a tool's `run` gets in a unit test, where no client is. */
+/** What a tool's `run` gets in a unit test, without a client. */
 export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
   const controller = new AbortController();
   const reported: { done: number; total: number | undefined; note: string | undefined }[] = [];

@@ -140,23 +140,23 @@ export function contract(options: ContractOptions): void {
       await plain.close();
     });
 
-    it("keeps every tool to the rules", () => {
+    it("has only tools that follow the rules", () => {
       none(tools.flatMap(problemsOf));
       expect(tools).toHaveLength(server.tools.length);
     });
 
-    it("has options that are well made", () => {
+    it("has well-formed options", () => {
       expect(() => checkOptionTable(server.name, serverOptions(server).table)).not.toThrow();
     });
 
-    it("costs a model no more than it may", () => {
+    it("stays within its budget of tokens", () => {
       const move = "Put some tools into a toolset that is off by default, or make two tools one";
       expect(defaults.length, `Too many tools. ${move}`).toBeLessThanOrEqual(20);
       expect(tokensOf(defaults), `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
       expect(rest.instructions?.length ?? 0, "Shorten the instructions").toBeLessThanOrEqual(1_500);
     });
 
-    it("leaves with --slim the tools that it names, at most eight", () => {
+    it("offers with --slim the tools that it names, at most eight", () => {
       const { slim = [] } = server;
       expect(slim.length).toBeLessThanOrEqual(8);
       expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
@@ -173,14 +173,14 @@ export function contract(options: ContractOptions): void {
       }
     });
 
-    it("is what the snapshots say", async () => {
+    it("matches the snapshots", async () => {
       for (const tool of tools) {
         await expectSnapshot(join(options.surface, `${tool.name}.json`), toolSnapshot(tool));
       }
       await expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot(rest)));
     });
 
-    it("has no snapshot of a tool that is gone", () => {
+    it("has no snapshot of a tool that was removed", () => {
       const names = tools.map((tool) => tool.name);
       const files = existsSync(options.surface) ? readdirSync(options.surface) : [];
       const known = new Set(files.map((file) => file.replace(/(\.answer\.txt|\.json)$/, "")));
@@ -195,7 +195,7 @@ export function contract(options: ContractOptions): void {
 
     // Servers in other repositories follow their own rules.
     const folder = dirname(dirname(bin));
-    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("keeps to the repository's layout", () => {
+    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("follows the repository's layout", () => {
       const named = [...server.tools, ...(server.prompts ?? [])];
       const names = named.flatMap((one) => [one.name, ...("aliases" in one ? (one.aliases ?? []) : [])]);
       none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
@@ -221,7 +221,7 @@ export function contract(options: ContractOptions): void {
         ]);
       });
 
-      it("answers every reading tool, twice alike, within the budget, and leaves the world as it was", async () => {
+      it("answers every reading tool twice alike, within the budget, without changing the world", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         const before = await world.fingerprint();
         for (const tool of (await connected.client.listTools()).tools) {
@@ -258,7 +258,7 @@ export function contract(options: ContractOptions): void {
       }
 
       for (const { name } of asked.filter((tool) => tool.effect === "destroy")) {
-        it(`asks before ${name} loses something, and stops where the user declines`, async () => {
+        it(`asks before ${name} loses something, and stops if the user declines`, async () => {
           let questions = 0;
           const decline: ConnectOptions["elicit"] = () => {
             questions += 1;
@@ -309,7 +309,7 @@ export function contract(options: ContractOptions): void {
         }
       });
 
-      it("goes on after calls that were cancelled at once", async () => {
+      it("continues after calls that were cancelled at once", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         const reading = server.tools.filter((tool) => tool.effect === "read");
         for (const { name } of reading) {

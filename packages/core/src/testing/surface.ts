@@ -52,7 +52,7 @@ export interface Call {
   readonly arguments: Arguments;
 }
 
-/** Characters of an answer where the client sets no other budget. */
+/** Characters of an answer unless the client sets another budget. */
 export const DEFAULT_BUDGET = 20_000;
 const INTERNAL = /internal error|\bat .*:\d+:\d+/;
 

@@ -11,16 +11,16 @@ import { type Answer, refuse } from "./http/reply.ts";
 
 /** The subprotocol that clients ask for. */
 const SUBPROTOCOL = "mcp";
-/** Why a connection is closed whose caller may no longer be here (RFC 6455, section 7.4.1). */
+/** The close code for a caller whose access has expired (RFC 6455, section 7.4.1). */
 const POLICY_VIOLATION = 1008;
-/** How often a connection is asked whether its other side is there, in milliseconds. */
+/** How often a connection is pinged, in milliseconds. */
 const PING_MS = 30_000;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
-/** From how many unsent bytes nothing more is read from a client. */
+/** With more unsent bytes than this, nothing more is read from a client. */
 const MAX_UNSENT = 4 * 1_048_576;
 
-/** Serves MCP over WebSocket: a message a frame, on the connection that stdio uses too. */
+/** Serves MCP over WebSocket: one message per frame, on the same connection class as stdio. */
 export class WebSocketEndpoint {
   readonly #service: Service;
   readonly #load: Load;
@@ -51,7 +51,7 @@ export class WebSocketEndpoint {
     return this.#open.size;
   }
 
-  /** Takes over a connection whose host, origin and caller were checked, or says why not. */
+  /** Takes over a connection whose host, origin and caller were checked, or returns why not. */
   upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
     const { headers } = node;
     const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
@@ -60,7 +60,7 @@ export class WebSocketEndpoint {
     if (socket.destroyed) return undefined;
     if (!this.#shares.take(principal.key))
       return refuse(503, "Too many connections are open; try again later.");
-    // Also where the handshake fails.
+    // Also if the handshake fails.
     socket.once("close", () => this.#shares.giveBack(principal.key));
     this.#server.handleUpgrade(node, socket, head, (webSocket) => this.#serve(webSocket, principal));
     return undefined;
@@ -84,7 +84,7 @@ export class WebSocketEndpoint {
     };
     const send = (json: string) => {
       if (socket.readyState !== socket.OPEN) return;
-      // What it asked for waits for it (see `isHeld`); of what it did not ask for, no more is kept than this.
+      // Answers wait for the client (see `isHeld`); unrequested messages are kept only up to this limit.
       if (socket.bufferedAmount > 2 * MAX_UNSENT) socket.terminate();
       else socket.send(json, work);
     };
@@ -119,10 +119,10 @@ export class WebSocketEndpoint {
     });
   }
 
-  /** Ends connections that gave no sign of life since the last look. */
+  /** Ends connections that have not answered the last ping. */
   #ping(): void {
     for (const socket of this.#open.keys()) {
-      // What is paused cannot hear the answer.
+      // A paused socket does not receive the pong.
       if (socket.isPaused) continue;
       if (!this.#heard.delete(socket)) socket.terminate();
       else socket.ping();

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Why an address may not be reached, as the end of a sentence: "it is …". */
+/** Why an address is blocked, as the end of a sentence: "it is …". */
 export type Reserve =
   | "a loopback address"
   | "a private address"

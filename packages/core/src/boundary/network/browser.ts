@@ -8,7 +8,7 @@ export interface Candidate {
   readonly program: { readonly executablePath: string } | { readonly channel: string };
   /** For people: where it was looked for. */
   readonly place: string;
-  /** Named by the user: it is an error where it does not start. */
+  /** Named by the user: it is an error if it does not start. */
   readonly demanded: boolean;
 }
 
@@ -98,7 +98,7 @@ async function entriesOf(folder: string): Promise<string[]> {
   }
 }
 
-/** The one command that brings a browser. */
+/** The command that installs a browser. */
 export const INSTALL = "npx playwright install --with-deps chromium-headless-shell";
 
 /**
@@ -118,7 +118,7 @@ const SWITCHES = [
 ];
 
 /**
- * How a browser is started that has to stay behind a proxy, in Playwright's terms: its switches, its environment, and that
+ * How to start a browser that must stay behind a proxy, in Playwright's terms: its switches, its environment, and that
  * whoever starts it also ends it.
  */
 export function guardedLaunch(env: NodeJS.ProcessEnv) {
@@ -134,7 +134,7 @@ export function guardedLaunch(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** What the browser gets of the environment: nothing that is ours or looks like a secret. */
+/** The environment of the browser, without our variables and anything that looks like a secret. */
 function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(

@@ -12,7 +12,7 @@ import type { Duplex } from "node:stream";
 import { ToolError } from "../../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
-/** Decides what a page may reach, and opens the connection to exactly what was decided. */
+/** Decides what a page may reach, and connects to exactly that. */
 export interface NetworkGuard {
   /**
    * A connection to `host` (a name or an IP address without brackets).
@@ -23,7 +23,7 @@ export interface NetworkGuard {
   /** Whether an error of `connect` was a refusal of the policy. */
   isRefusal(error: unknown): boolean;
   /**
-   * Looks at a URL before a page is sent there.
+   * Checks a URL before a page is sent there.
    *
    * @throws ToolError `denied` where the policy refuses it.
    */
@@ -36,7 +36,7 @@ export function networkGuardOf(guard: UrlGuard): NetworkGuard {
     connect: (host, port) => guard.connect(host, port),
     isRefusal: (error) => error instanceof ToolError && error.kind === "denied",
     async check(url) {
-      // Credentials in a URL are for the page; the guard looks at where it leads.
+      // Credentials in a URL are for the page; the guard checks where it leads.
       const place = new URL(url);
       place.username = "";
       place.password = "";
@@ -46,7 +46,7 @@ export function networkGuardOf(guard: UrlGuard): NetworkGuard {
   };
 }
 
-/** Why the proxy did not fetch something. */
+/** Why the proxy could not fetch something. */
 export interface ProxyFailure {
   /** `host:port`. */
   readonly authority: string;
@@ -54,7 +54,7 @@ export interface ProxyFailure {
   readonly reason: string;
 }
 
-/** Failures that are kept; a page can make any number. */
+/** Failures that are kept; a page can cause any number. */
 const MAX_FAILURES = 200;
 const HOP_BY_HOP = new Set([
   "connection",
@@ -74,7 +74,7 @@ const HOP_BY_HOP = new Set([
  */
 export class ForwardProxy {
   readonly #server: Server;
-  /** Who opens the connections; replaced when a run takes a spare context. */
+  /** What opens the connections; replaced when a run takes a spare context. */
   guard: NetworkGuard;
   readonly #agent: Agent;
   readonly #open = new Set<Duplex>();
@@ -174,7 +174,7 @@ export class ForwardProxy {
       got.pipe(answer);
       got.on("error", () => answer.destroy());
     });
-    // The page sees what it would see without a proxy: a connection that ends.
+    // The page sees the same as without a proxy: a connection that ends.
     outgoing.on("error", () => answer.destroy());
     answer.on("close", () => outgoing.destroy());
     incoming.on("error", () => outgoing.destroy());
@@ -195,7 +195,7 @@ export class ForwardProxy {
       target.pipe(socket);
       socket.pipe(target);
     } catch {
-      socket.end("HTTP/1.1 502 Bad NetworkGuardway\r\nContent-Length: 0\r\n\r\n");
+      socket.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
     }
   }
 }

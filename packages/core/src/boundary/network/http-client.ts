@@ -12,7 +12,7 @@ import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** What one download may take. */
 export interface HttpBudgets {
-  /** Bytes of the body after decoding; what is longer is cut. */
+  /** Bytes of the body after decoding; longer bodies are truncated. */
   readonly bytes: number;
   /** Milliseconds to the headers of one hop. */
   readonly headersMs: number;

@@ -9,13 +9,13 @@ import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts"
 
 /** Which addresses of the network may be reached. Hosts are given as in `parseHostRule`. */
 export interface UrlRules {
-  /** Reached although their address is not public (`--allow-host`). */
+  /** Allowed although their address is not public (`--allow-host`). */
   readonly allowHosts?: readonly string[];
-  /** Never reached, whatever else is allowed (`--deny-host`). */
+  /** Never allowed, whatever else is (`--deny-host`). */
   readonly denyHosts?: readonly string[];
-  /** Every address may be reached, private ones too (`--allow-private`). */
+  /** Every address is allowed, private ones too (`--allow-private`). */
   readonly allowPrivate?: boolean;
-  /** Loopback may be reached: for a server whose work is testing pages on this machine. */
+  /** Loopback is allowed: for a server that tests pages on this machine. */
   readonly allowLoopback?: boolean;
 }
 
@@ -32,9 +32,9 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface UrlGuard {
   /**
-   * Checks what can be told without the network: scheme, credentials, host rules, an address given as such.
+   * Checks what can be known without the network: scheme, credentials, host rules, a literal address.
    *
-   * @throws ToolError `invalid` for what is no URL of the web; `denied` for what the rules refuse.
+   * @throws ToolError `invalid` for anything but a web URL; `denied` for what the rules refuse.
    */
   check(url: string | URL): URL;
   /**
@@ -135,15 +135,15 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   };
 }
 
-/** The port that a URL of the web leads to. */
+/** The port of a web URL. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }
 
 /**
- * Reads a URL of the web. WHATWG's parser brings every notation of an IPv4 address (decimal, octal,
- * hexadecimal, short, full-width digits) into one form, so that our checks need not know them.
+ * Parses a web URL. WHATWG's parser brings every notation of an IPv4 address (decimal, octal, hexadecimal, short,
+ * full-width digits) into one form, so that our checks need not know them.
  *
  * @throws ToolError `invalid`; `denied` for another scheme or credentials.
  */
@@ -180,9 +180,9 @@ export function parseWebUrl(given: string | URL): URL {
 
 /** One entry of `--allow-host` or `--deny-host`. */
 interface HostRule {
-  /** Whether it means this host at this port. */
+  /** Whether it covers this host at this port. */
   names(host: string, port: number): boolean;
-  /** Whether it means this address at this port. */
+  /** Whether it covers this address at this port. */
   covers(address: string, port: number): boolean;
 }
 

@@ -3,7 +3,7 @@ import { access, constants, open, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ToolError } from "../../answer/errors.ts";
 import { explain, isReachInside } from "./explain.ts";
-import { demandWritable, openPlace, statEntry } from "./places.ts";
+import { openPlace, requireWritable, statEntry } from "./places.ts";
 import { fold, foldsCase } from "./platform.ts";
 import { placeOf, reach } from "./reach.ts";
 import { changedConcurrently, exists, isDirectory, leadsOutside, specialFile } from "./refusals.ts";
@@ -60,7 +60,7 @@ async function openTarget(path: string, options: WriteOptions, context: GuardCon
   const place = await openPlace(path, context, { createParents });
   try {
     if (place.stat?.isSymbolicLink() !== true) {
-      demandWritable(place, context);
+      requireWritable(place, context);
       return place;
     }
   } catch (error) {
@@ -90,7 +90,7 @@ async function writeInto(
     throw present.isSymbolicLink() ? changedConcurrently(path) : specialFile(path, present);
   }
   if (present !== undefined && options.mode === "create") throw exists(path);
-  if (present !== undefined) await demandPermission(place);
+  if (present !== undefined) await requirePermission(place);
 
   const temporary = await createTemporaryFile(parent, present === undefined ? 0o666 : 0o600, path);
   try {
@@ -147,7 +147,7 @@ function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checke
 }
 
 /** Replacing needs no permission on the file itself, but removing it shows that it should stay unchanged. */
-async function demandPermission({ entry, path }: GuardedPlace): Promise<void> {
+async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
   try {
     await access(entry, constants.W_OK);
   } catch (error) {

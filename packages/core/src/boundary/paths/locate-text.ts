@@ -28,7 +28,7 @@ export async function locateText(text: string, bound: Bound): Promise<string> {
   if (innermost(path, bound, isAvailable) !== undefined) return plain(path, text);
   const missing = unavailableAround(path, bound);
   if (missing !== undefined) throw gone(text, missing);
-  const other = await otherSpelling(path, bound);
+  const other = await otherName(path, bound);
   if (other === undefined) throw outside(text, bound);
   return plain(other, text);
 }
@@ -66,7 +66,7 @@ function plain(path: string, text: string): string {
   return path;
 }
 
-/** Undefined if it would lie outside. */
+/** Undefined if it would be outside. */
 async function belowDirectories(path: string, bound: Bound): Promise<string | undefined> {
   const candidates = bound.directories().map((directory) => resolve(directory.path, path));
   const inside = candidates.filter((candidate) => innermost(candidate, bound) !== undefined);
@@ -96,7 +96,7 @@ async function isThere(path: string, bound: Bound): Promise<boolean> {
  *
  * Shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
  */
-async function otherSpelling(path: string, bound: Bound): Promise<string | undefined> {
+async function otherName(path: string, bound: Bound): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;
   const known: { directory: AllowedDirectory; identity: Identity }[] = [];
   for (const directory of bound.directories()) {

@@ -14,7 +14,7 @@ export interface Membership {
  * Whether there is a directory that `realPath` may be in under another name, so that its text alone does not
  * say which one it belongs to.
  */
-export function hasOtherSpelling(realPath: string, bound: Bound, platform: Platform): boolean {
+export function hasOtherName(realPath: string, bound: Bound, platform: Platform): boolean {
   return bound
     .directories()
     .some(

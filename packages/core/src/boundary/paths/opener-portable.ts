@@ -1,13 +1,13 @@
 import { type BigIntStats, constants, lstatSync, realpathSync } from "node:fs";
 import { lstat, realpath, stat as statPath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileSystemKind, hasOtherSpelling, type Membership } from "./membership.ts";
+import { fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener, openUnlinked } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import {
   changedConcurrently,
   isDirectory,
-  isNoDirectory,
+  isNotDirectory,
   leadsOutside,
   specialFile,
   specialPlace,
@@ -37,7 +37,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
     let directory = membership.surelyAround(realPath);
-    if (hasOtherSpelling(realPath, bound, process.platform)) {
+    if (hasOtherName(realPath, bound, process.platform)) {
       directory = (await aroundByIdentity(realPath, bound)) ?? directory;
     }
     if (directory === undefined) throw leadsOutside(asked, bound);
@@ -74,7 +74,7 @@ export function portableOpener(bound: Bound, membership: Membership): Opener {
       for (let attempt = 0; attempt < tries; attempt++) {
         const found = await find(path, asked);
         if (found === undefined || !isStill(found.realPath, found.identity)) continue;
-        if (!found.identity.isDirectory()) throw isNoDirectory(asked);
+        if (!found.identity.isDirectory()) throw isNotDirectory(asked);
         const { realPath, directory, identity } = found;
         const stat = await lstat(realPath);
         return {

@@ -12,11 +12,11 @@ import {
 import { open as openHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
-import { type FileSystemKind, fileSystemKind, hasOtherSpelling, type Membership } from "./membership.ts";
+import { type FileSystemKind, fileSystemKind, hasOtherName, type Membership } from "./membership.ts";
 import { checkEntryName, type Opener } from "./opener.ts";
 import { mayBeInside } from "./platform.ts";
 import { SMALL_BYTES, SmallFile } from "./read-handle.ts";
-import { isDirectory, isNoDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
+import { isDirectory, isNotDirectory, leadsOutside, specialFile, specialPlace } from "./refusals.ts";
 import { type AllowedDirectory, type Bound, type GuardedDirectory, type Identity, isSame } from "./types.ts";
 
 /**
@@ -69,7 +69,7 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
     const stat = fstatSync(fd);
     const realPath = kernelPath(fd, stat);
     let directory = membership.surelyAround(realPath);
-    if (hasOtherSpelling(realPath, bound, "linux")) {
+    if (hasOtherName(realPath, bound, "linux")) {
       directory = aroundByIdentity(fd, stat, realPath, bound) ?? directory;
     }
     if (directory === undefined) throw leadsOutside(asked, bound);
@@ -103,7 +103,7 @@ export function procOpener(bound: Bound, membership: Membership): Opener {
       const fd = await find(path);
       try {
         const { found } = verify(fd, path, asked);
-        if (!found.stat.isDirectory()) throw isNoDirectory(asked);
+        if (!found.stat.isDirectory()) throw isNotDirectory(asked);
         return guardedDirectory(fd, asked, found);
       } catch (error) {
         closeSync(fd);

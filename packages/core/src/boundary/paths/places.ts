@@ -73,7 +73,7 @@ export async function openPlace(
   try {
     const { name, stat } = await findEntry(parent, basename(path));
     const place = { parent, name, path, entry: parent.entry(name), stat, created };
-    if (options.write) demandWritable(place, context);
+    if (options.write) requireWritable(place, context);
     return place;
   } catch (error) {
     await parent.close();
@@ -95,7 +95,7 @@ async function findEntry(
 /**
  * @throws ToolError `denied` if the path is in a read-only directory, or is or contains an allowed directory
  */
-export function demandWritable(place: GuardedPlace, { bound, platform }: GuardContext): void {
+export function requireWritable(place: GuardedPlace, { bound, platform }: GuardContext): void {
   const { parent, name, path } = place;
   if (!parent.directory.writable) throw readOnly(path, parent.directory);
   const real = join(parent.realPath, name);

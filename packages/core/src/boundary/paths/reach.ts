@@ -13,7 +13,7 @@ export interface Reach {
 }
 
 /** As many links as Linux follows in one path. */
-const mostLinks = 40;
+const MAX_LINKS = 40;
 
 /**
  * Follows an absolute path as far as it goes, dangling links too: their target counts, not their location. It
@@ -27,7 +27,7 @@ export async function reach(path: string): Promise<Reach> {
     const [next = "", ...others] = missing;
     const target = next === "" ? undefined : await targetOf(join(real, next));
     // A loop of links leads nowhere: it belongs to its own location.
-    if (links === mostLinks) return { ...found, direct: false };
+    if (links === MAX_LINKS) return { ...found, direct: false };
     if (target !== undefined) {
       // Not normalised: `..` after a link means the parent of what the link leads to.
       at = [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);

@@ -73,7 +73,7 @@ export function isDirectory(path: string): ToolError {
   return refusal("invalid", "is_directory", path, "is a directory, not a file", hint);
 }
 
-export function isNoDirectory(path: string): ToolError {
+export function isNotDirectory(path: string): ToolError {
   const hint = "Use the directory that contains it.";
   return refusal("invalid", "not_directory", path, "is a file, not a directory", hint);
 }

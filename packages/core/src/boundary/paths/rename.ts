@@ -15,7 +15,7 @@ export interface Moved {
  * Moves an entry within one file system. Without `overwrite` the file system itself decides that the name is free.
  * With it, a file or link replaces a file or link, a directory an empty directory.
  *
- * @throws ToolError `conflict`, `invalid`; EXDEV if the places lie on two file systems: nothing was changed then
+ * @throws ToolError `conflict`, `invalid`; EXDEV if the places are on two file systems: nothing was changed then
  */
 export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
   const { place, stat } = moved;

@@ -13,9 +13,7 @@ export type DirectorySource = "argument" | "environment" | "client root" | "work
 export interface AllowedDirectory {
   /** Absolute and normalised, as the user wrote it (links not resolved). */
   readonly path: string;
-  /**
-   * The same with every link resolved; where the directory is not there now, its location as far as known.
-   */
+  /** The same with every link resolved; if the directory does not exist now, its location as far as known. */
   readonly realPath: string;
   readonly source: DirectorySource;
   /** False if it was configured as read-only. */
@@ -24,12 +22,12 @@ export interface AllowedDirectory {
   readonly unavailable?: string;
 }
 
-/** The directories in force now; it changes when the client's roots do. */
+/** The allowed directories, which change with the client's roots. */
 export interface Bound {
   directories(): readonly AllowedDirectory[];
   /** Calls back after each change of `directories()`; returns a function that stops it. */
   onChange(listener: () => void): () => void;
-  /** Looks at the disk again at once, where `directories()` remembers what it saw for a moment. */
+  /** Checks the disk again now; `directories()` caches what it saw for a moment. */
   refresh?(): void;
 }
 
@@ -100,10 +98,10 @@ export interface WriteOptions {
 }
 
 /**
- * The one way from a path in an argument to something on the disk. Every method throws `ToolError`:
- * `invalid` (NUL byte, reserved name, too long, `is_directory`, `not_directory`), `denied` (`outside`, `read_only`,
- * `special_file`: device, FIFO, socket, /proc), `not_found`, `conflict`, `unavailable` (`directory_unavailable`: an
- * allowed directory is not there now; no space left). The words with an underscore, and `outside`, are `code`s.
+ * The only way from a path in an argument to something on the disk. Every method throws `ToolError`: `invalid` (NUL
+ * byte, reserved name, too long, `is_directory`, `not_directory`), `denied` (`outside`, `read_only`, `special_file`:
+ * device, FIFO, socket, /proc), `not_found`, `conflict`, `unavailable` (`directory_unavailable`: an allowed directory is
+ * not there now; no space left). The words with an underscore, and `outside`, are `code`s.
  */
 export interface PathGuard {
   readonly bound: Bound;

@@ -16,7 +16,7 @@ import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
 import type { ShellWords } from "./words.ts";
 
-/** Exit codes: the tool or resource answered an error; the command line is wrong; interrupted. */
+/** Exit codes: the tool or resource returned an error; the command line is wrong; interrupted. */
 const FAILED = 1;
 const WRONG = 2;
 const INTERRUPTED = 130;
@@ -263,7 +263,7 @@ export interface FormAnswer {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether somebody sits at a terminal who can be asked. */
+/** Whether there is a user at a terminal who can be asked. */
 function hasTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
@@ -292,7 +292,7 @@ class Terminal {
     return { action: "accept", content };
   }
 
-  /** What the user writes; undefined at the end of the input. */
+  /** What the user types; undefined at the end of the input. */
   async #line(question: string): Promise<string | undefined> {
     process.stderr.write(question);
     this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();

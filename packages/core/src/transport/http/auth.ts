@@ -7,7 +7,7 @@ import type { Principal } from "../../protocol/request.ts";
 import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
 import { type AuthSettings, type HttpSettings, urlText } from "./settings.ts";
 
-/** Tells who calls, and shows clients where to get a token. */
+/** Identifies callers, and tells clients where to get a token. */
 export interface Authenticator {
   /** The caller, or the response that asks for a token. */
   authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
@@ -107,7 +107,7 @@ async function oauthAuthenticator(
   };
 }
 
-/** Calls `end` when the caller's token expires, unless the reply is over before: a stream can last longer than a token. */
+/** Calls `end` when the caller's token expires, unless the reply ends first: a stream can outlive its token. */
 export function whenExpired(
   { expiresAt }: Principal,
   reply: Pick<Reply, "whenClosed">,
@@ -119,7 +119,7 @@ export function whenExpired(
   reply.whenClosed(() => clearTimeout(timer));
 }
 
-/** Node takes no longer delay. */
+/** The longest delay of a timer in Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
@@ -149,7 +149,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Who may reach the endpoint at all, before it is asked who they are. */
+/** Which requests may reach the endpoint, before authentication. */
 export interface Access {
   /** Why a request is refused, for status 403; undefined if it may go on. */
   refusal(request: IncomingMessage): string | undefined;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Load } from "../../protocol/load.ts";
 import type { Reply } from "./reply.ts";
 
-/** What came of reading a body. */
+/** The result of reading a body. */
 export type Body =
   | { readonly kind: "text"; readonly text: string; readonly bytes: number }
   | { readonly kind: "too-large" }

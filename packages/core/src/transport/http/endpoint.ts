@@ -15,7 +15,7 @@ import { StatelessEndpoint } from "./stateless.ts";
 
 const MAX_BATCH = 100;
 
-/** The endpoint `/mcp`: reads a request, settles its era, and checks what all messages have in common. */
+/** The endpoint `/mcp`: reads a request, determines its era, and checks what all messages have in common. */
 export class Endpoint {
   readonly #stateless: StatelessEndpoint;
   readonly #sessions: Sessions;
@@ -44,7 +44,7 @@ export class Endpoint {
     return this.#sessions.count;
   }
 
-  /** Serves a request by its reply, or says why not. */
+  /** Serves a request through its reply, or returns why not. */
   async serve(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
     const { method, headers } = node;
     if (method === "POST") return this.#post(node, reply, principal);
@@ -109,7 +109,7 @@ export class Endpoint {
     );
   }
 
-  /** Why requests are refused, for their parameters or because too many run. */
+  /** Why requests are refused: because of their parameters, or because too many are running. */
   #refusal(requests: readonly RequestMessage[], era: "legacy" | "modern"): Answer | undefined {
     for (const request of requests) {
       const problem = requestProblem(request, era);

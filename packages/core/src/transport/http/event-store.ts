@@ -16,10 +16,10 @@ export interface StoredEvent {
 
 /** What a message costs in addition to its text. */
 const OVERHEAD = 200;
-/** How many streams without any event left are remembered; of the others nothing can be resumed. */
+/** How many streams without events are remembered; others cannot be resumed. */
 const MAX_FORGOTTEN = 1_000;
 
-/** The events of all sessions of a process, within one limit: the session that holds most gives way first. */
+/** The events of all sessions of a process, within one limit: the session that holds the most loses its events first. */
 export class EventStores {
   readonly #limits: EventLimits;
   readonly #stores = new Set<EventStore>();
@@ -64,7 +64,7 @@ export class EventStore {
   readonly #grown: () => void;
   #kept: StoredEvent[] = [];
   #next = 1;
-  /** Of each stream the highest event that is gone. */
+  /** For each stream, the newest event that was dropped. */
   readonly #dropped = new Map<string, number>();
   size = 0;
 
@@ -100,7 +100,7 @@ export class EventStore {
     const event = this.#kept.shift();
     if (event === undefined) return;
     this.size -= event.json.length + OVERHEAD;
-    // The most recent last: the first are forgotten first.
+    // Added again as the last, so that the least recent is forgotten first.
     this.#dropped.delete(event.stream);
     this.#dropped.set(event.stream, event.number);
     if (this.#dropped.size > MAX_FORGOTTEN)

@@ -18,7 +18,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** A header once, without blanks around it; undefined if it is missing. */
+/** A header's value, trimmed; undefined if it is missing. */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return (Array.isArray(value) ? value.join(", ") : value)?.trim();

@@ -20,7 +20,7 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   const found = await lstat(path, { bigint: true }).catch(() => undefined);
   if (found?.isSocket() === true && (await isDeserted(path))) await removeSocket(path, found);
-  // Mode 0600 from the first moment: the socket is made within this call.
+  // Mode 0600 from the first moment: the socket is created within this call.
   const mask = process.umask(0o177);
   server.listen(path);
   process.umask(mask);
@@ -38,8 +38,8 @@ function isDeserted(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a Unix socket, if it is still the one that was looked at. Another process may have replaced it
- * since and listen there: so it is moved aside first, and put back where it is another one.
+ * Removes a Unix socket, if it is still the one that was checked. Another process may have replaced it since and be
+ * listening there, so it is moved aside first, and put back if it is a different one.
  */
 export async function removeSocket(path: string, looked: BigIntStats): Promise<void> {
   const aside = `${path}.${randomUUID()}`;

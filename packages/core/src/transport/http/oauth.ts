@@ -40,7 +40,7 @@ interface Trusted {
   readonly keys: JWTVerifyGetKey;
 }
 
-/** What an access token says of its bearer. */
+/** What an access token says about its bearer. */
 export interface AccessToken {
   readonly subject: string | undefined;
   readonly clientId: string;
@@ -50,9 +50,9 @@ export interface AccessToken {
 }
 
 /**
- * Checks access tokens as a resource server (OAuth 2.1; RFC 9068): a signed JWT of this issuer, for this audience
- * (RFC 8707), in its time. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery),
- * on the first token. The token is looked at and forgotten: it goes nowhere else.
+ * Checks access tokens as a resource server (OAuth 2.1; RFC 9068): a signed JWT of this issuer, for this audience (RFC
+ * 8707), in its time. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery), on the
+ * first token. The token is checked and discarded: it goes nowhere else.
  */
 export function createTokenVerifier({
   issuer,
@@ -126,7 +126,7 @@ function invalid(message: string): TokenError {
   return new TokenError("invalid_token", message);
 }
 
-/** Repeats a failure for a while instead of asking again: anybody can send tokens to check. */
+/** Repeats a failure for a while instead of asking again, since anybody can send tokens. */
 function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let failure: { readonly error: unknown; readonly until: number } | undefined;
   return async () => {
@@ -145,7 +145,7 @@ async function discover(issuer: URL): Promise<Trusted> {
   for (const url of metadataUrls(issuer)) {
     try {
       const metadata = await read(url, issuerMetadata);
-      // Metadata must be of the issuer that was asked (RFC 8414, section 3.3).
+      // Metadata must belong to the issuer that was asked (RFC 8414, section 3.3).
       if (![urlText(issuer), issuer.href].includes(metadata.issuer))
         throw new Error(`it is the metadata of ${metadata.issuer}`);
       const keysUrl = new URL(metadata.jwks_uri);

@@ -13,16 +13,16 @@ export interface SlowReaderLimits {
   readonly stalledMs: number;
 }
 
-/** How often a stream without events says that it is alive, so that nothing between takes it for dead. */
+/** How often an idle stream sends a keepalive, so that no intermediary considers it dead. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** One HTTP response: a whole answer, or a stream of server-sent events. What is said after its end is lost. */
+/** One HTTP response: a whole answer, or a stream of server-sent events. What is written after its end is dropped. */
 export class Reply {
   readonly response: ServerResponse;
   readonly #outbox: Outbox;
   readonly #whenClosed: (() => void)[] = [];
   #isGathering = false;
-  /** Bytes that the socket had taken at the last look. */
+  /** Bytes that the socket had accepted at the last check. */
   taken = -1;
 
   constructor(response: ServerResponse, outbox: Outbox) {
@@ -42,7 +42,7 @@ export class Reply {
     return this.response.headersSent && !this.response.writableEnded;
   }
 
-  /** Takes what to do when the response is over, however it ends. */
+  /** Calls `work` when the response is over, however it ends. */
   whenClosed(work: () => void): void {
     if (this.response.closed) work();
     else this.#whenClosed.push(work);
@@ -92,7 +92,7 @@ export class Reply {
     this.response.end();
   }
 
-  /** Sends in one piece what is written in one turn of the loop: the headers with the first events. */
+  /** Sends what one turn of the event loop writes in one piece: the headers with the first events. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -137,7 +137,7 @@ export class Outbox {
     this.#open.delete(reply);
   }
 
-  /** @param reply what was written to last: as long as it keeps up, nobody has fallen further behind. */
+  /** @param reply the one written to last: while it keeps up, no other has fallen further behind. */
   written({ response: last }: Reply): void {
     if (last.writableLength <= last.writableHighWaterMark) return;
     let excess = this.waiting - this.limits.queuedTotal;
@@ -155,7 +155,7 @@ export class Outbox {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Ends connections on which bytes wait and none has gone out since the last look. */
+  /** Ends connections with unsent bytes of which none have gone out since the last check. */
   #cutOffStalled(): void {
     for (const reply of this.#open) {
       const { socket } = reply.response;

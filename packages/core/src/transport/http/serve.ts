@@ -24,7 +24,7 @@ export interface HttpServing {
    * What is in progress: pending requests, open sessions, characters kept for resumption, bytes not read yet.
    */
   readonly load: HttpLoad;
-  /** Takes no more connections, lets calls finish for the grace, and ends the rest. */
+  /** Stops accepting connections, lets calls finish within the grace, and ends the rest. */
   close(): Promise<void>;
 }
 
@@ -35,17 +35,17 @@ export interface HttpLoad {
   readonly waiting: number;
 }
 
-/** How much one process takes on; see the parts. */
+/** The limits of one process; see the parts. */
 export interface HttpLimits extends SessionLimits, SlowReaderLimits {
-  /** Most requests that run at once, whether their clients still wait or not; streams that only listen do not count. */
+  /** The most requests that run at once, whether their clients still wait or not; subscriptions do not count. */
   readonly inFlight: number;
-  /** How long calls in flight may go on after the end began, in milliseconds. */
+  /** How long calls in flight may continue after shutdown began, in milliseconds. */
   readonly graceMs: number;
   readonly connections: number;
 }
 
 const MIB = 1_048_576;
-/** All messages in progress may take this many times the largest. */
+/** All messages in progress may take this many times the size of the largest. */
 const MESSAGES_AT_ONCE = 8;
 
 export const HTTP_LIMITS: HttpLimits = {
@@ -65,11 +65,11 @@ export const HTTP_LIMITS: HttpLimits = {
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 /**
- * How long a connection may rest between two requests, in milliseconds: longer than balancers keep theirs (60 s is
- * usual), since one that the server ends first loses the request that is just being sent.
+ * How long a connection may be idle between two requests, in milliseconds: longer than load balancers keep theirs
+ * (usually 60 s), since a connection that the server closes first loses the request that is just being sent.
  */
 const KEEP_ALIVE_MS = 72_000;
-/** When a silent connection is first asked whether its other side is still there, in milliseconds (TCP keep-alive). */
+/** When an idle connection is first probed, in milliseconds (TCP keep-alive). */
 const PROBE_AFTER_MS = 30_000;
 const CONNECTIONS = {
   requestTimeout: REQUEST_MS,
@@ -105,7 +105,7 @@ export async function serveHttp(
   for (const one of [sse, webSocket]) if (one !== undefined) others.push(one);
   let isEnding = false;
 
-  /** Serves a request by its reply, or says what to answer. */
+  /** Serves a request through its reply, or returns what to answer. */
   async function answer(node: IncomingMessage, reply: Reply): Promise<Answer | undefined> {
     const path = (node.url ?? "/").split("?", 1)[0] ?? "/";
     if (path === "/healthz") return jsonAnswer(isEnding ? 503 : 200, { status: isEnding ? "ending" : "ok" });
@@ -128,7 +128,7 @@ export async function serveHttp(
     return endpoint.serve(node, reply, principal);
   }
 
-  /** Takes over a connection for WebSocket, or says what to answer. */
+  /** Takes over a connection for WebSocket, or returns what to answer. */
   async function upgrade(
     to: WebSocketEndpoint,
     node: IncomingMessage,
@@ -147,7 +147,7 @@ export async function serveHttp(
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
     if (response.socket === null) {
-      // Pipelined behind another one: Node never says when such a response is over, and no MCP client sends it so.
+      // Pipelined: Node never reports the end of such a response, and no MCP client pipelines.
       node.socket.destroy();
       return;
     }
@@ -160,7 +160,7 @@ export async function serveHttp(
       said = rpcAnswer(500, internalError("Internal error."));
     }
     if (said === undefined) return;
-    // What is left of a refused body is not waited for.
+    // The rest of a refused body is not read.
     if (!node.complete && !response.headersSent) response.setHeader("connection", "close");
     reply.send(said);
   }
@@ -176,7 +176,7 @@ export async function serveHttp(
     tls === undefined ? undefined : await (await import("./tls.ts")).secureServer(tls, CONNECTIONS, log);
   const server = secure?.server ?? createServer(CONNECTIONS);
   server.on("request", listener);
-  // With a listener, Node takes every request with the header Upgrade from the others, those for HTTP/2 too.
+  // With this listener, Node diverts every request with an Upgrade header, including those for HTTP/2.
   if (webSocket !== undefined)
     server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on("error", () => socket.destroy());
@@ -253,7 +253,7 @@ function urlOf(server: Server, { address, tls }: HttpSettings): string {
   return `${tls === undefined ? "http" : "https"}://${host}:${port}/mcp`;
 }
 
-/** What the transports besides Streamable HTTP keep to. */
+/** The limits of the transports other than Streamable HTTP. */
 interface Bounds {
   readonly load: Load;
   readonly connections: number;

@@ -16,7 +16,7 @@ const STANDALONE = "standalone";
 /** One session of a client of the legacy era: its connection, its streams, and what it can resume. */
 export class HttpSession {
   readonly id = randomUUID();
-  /** Whom it belongs to: for any other caller the session does not exist. */
+  /** Its owner: for any other caller the session does not exist. */
   readonly principal: Principal;
   readonly store: EventStore;
   readonly #connection: Connection;
@@ -26,7 +26,7 @@ export class HttpSession {
   /** How many requests of each stream are unanswered. */
   readonly #unanswered = new Map<string, number>();
   #responses = 0;
-  /** When it last heard of its client, in milliseconds of `performance.now()`. */
+  /** When it last heard from its client, in milliseconds of `performance.now()`. */
   #heard = performance.now();
 
   constructor(
@@ -65,7 +65,7 @@ export class HttpSession {
     return this.#connection.isPending(id);
   }
 
-  /** Serves the checked messages of a POST: with a stream where there are requests among them. */
+  /** Serves the checked messages of a POST: with a stream if there are requests among them. */
   post(messages: readonly Message[], size: number, reply: Reply): void {
     this.#hear(reply);
     const requests = messages.filter(isRequest);

@@ -13,11 +13,11 @@ import { HttpSession } from "./session.ts";
 
 export interface SessionLimits extends EventLimits {
   readonly sessions: number;
-  /** How long a session is kept without a word of its client, in milliseconds. */
+  /** How long a session is kept without a request from its client, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** A request of the legacy era as it came. */
+/** A request of the legacy era. */
 export interface LegacyRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: IncomingHttpHeaders;
@@ -56,7 +56,7 @@ export class Sessions {
     return this.#stores.size;
   }
 
-  /** Serves a request by its reply, or says why not. */
+  /** Serves a request through its reply, or returns why not. */
   async serve(incoming: LegacyRequest): Promise<Answer | undefined> {
     const { method, headers, messages, bytes, isBatch, principal, reply } = incoming;
     const opens = messages.some((message) => "method" in message && message.method === "initialize");
@@ -119,7 +119,7 @@ export class Sessions {
   }
 
   /**
-   * Ends an idle session: the oldest of the caller who has most. Nobody pushes out a caller who has fewer.
+   * Ends an idle session: the oldest one of the caller who has the most. No caller displaces one who has fewer.
    *
    * @returns whether there was one.
    */
@@ -131,7 +131,7 @@ export class Sessions {
     const [found] = [...this.#sessions.values()]
       .filter(({ isIdle, principal }) => isIdle && held(principal.key) >= held(newcomer))
       .sort((a, b) => held(b.principal.key) - held(a.principal.key) || a.heard - b.heard);
-    // Its place is free at once.
+    // Its slot is free at once.
     void found?.close();
     return found !== undefined;
   }

@@ -22,7 +22,7 @@ export interface HttpSettings {
   readonly address: ListenAddress;
   /** Paths of PEM files; undefined for plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** Which older or other transports it serves too. */
+  /** Other transports that it also serves. */
   readonly sse: boolean;
   readonly websocket: boolean;
   readonly auth: AuthSettings;
@@ -44,8 +44,8 @@ export class HttpOptionError extends Error {}
 /**
  * Reads where to listen and whom to trust.
  *
- * @throws {HttpOptionError} for an address that cannot be, for half a configuration, and for an address that others
- * can reach without a way to tell who calls.
+ * @throws {HttpOptionError} for an address that cannot be, for half a configuration, and for an address that others can
+ *   reach without authentication.
  */
 export function readHttpSettings(
   options: CommonOptionValues & { readonly http: string },

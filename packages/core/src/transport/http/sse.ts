@@ -16,8 +16,8 @@ interface Stream {
 }
 
 /**
- * The HTTP+SSE transport of 2024-11-05: a GET opens a stream whose first event, `endpoint`, names the URL that the client
- * posts its messages to; all answers come by the stream, and its end is the end of the connection.
+ * The HTTP+SSE transport of 2024-11-05: a GET opens a stream whose first event, `endpoint`, names the URL that the
+ * client posts its messages to; all answers arrive on the stream, which is the connection.
  */
 export class SseEndpoint {
   readonly #service: Service;
@@ -69,7 +69,7 @@ export class SseEndpoint {
     return undefined;
   }
 
-  /** Takes a message of a POST; its answer comes by the stream. */
+  /** Takes a posted message; its answer goes out on the stream. */
   async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
     const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
     const stream = this.#streams.get(id);

@@ -8,7 +8,7 @@ import type { HttpSettings } from "./settings.ts";
 
 /**
  * An HTTPS server whose certificate is read again when its files change, so that a renewal needs no restart. Connections
- * that are open keep theirs; a pair that does not fit is reported and the last good one stays.
+ * that are open keep theirs; a pair that does not match is reported, and the last good one stays in use.
  *
  * @throws Error if the certificate or its key cannot be read or do not fit.
  */

@@ -16,9 +16,9 @@ const KEPT_BUFFER = 1 << 20;
  * Splits a byte stream into lines. `push` takes a chunk, `next` gives its lines one by one, so that the caller may
  * stop in the middle of a chunk.
  *
- * Memory is bound by the longest line allowed, whatever comes in: the bytes of a line over the limit are counted
- * and thrown away. Every byte is copied at most a few times, however small the chunks are: the rest of a line goes
- * into one buffer that doubles.
+ * Memory is bounded by the longest line allowed, whatever arrives: the bytes of a line over the limit are counted and
+ * thrown away. Every byte is copied at most a few times, however small the chunks are: the rest of a line goes into one
+ * buffer that doubles.
  */
 export class LineReader {
   readonly #maxBytes: number;

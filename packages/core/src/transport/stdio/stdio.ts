@@ -28,14 +28,14 @@ export interface StdioOptions {
   readonly graceMs?: number;
   /** Called once when the client is gone, after the grace; it closes the server. Default: the server closes itself. */
   readonly onEnd?: (end: ConnectionEnd) => void;
-  /** Takes one line about a message that was dropped because it may not be answered. */
+  /** Called with one line about each message that was dropped because it must not be answered. */
   readonly note?: (line: string) => void;
 }
 
-/** How long closing waits for a client that does not read; after a grace for calls, less is left for the rest. */
+/** How long closing waits for a client that does not read; less if the grace for calls has used some of it. */
 const FLUSH_MS = 1000;
 const MIN_FLUSH_MS = 200;
-/** How many messages are taken in one turn of the event loop: by as many answers the queue may exceed its limit. */
+/** How many messages are taken in one turn of the event loop: the queue may exceed its limit by as many answers. */
 const MAX_AT_ONCE = 128;
 const MAX_NOTES = 50;
 const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
@@ -46,8 +46,8 @@ const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
 /**
  * One client over a pair of streams, a message a line. Reading begins with the first turn of the event loop.
  *
- * It pauses while the client does not read its answers and while too much is unanswered, so memory is bounded
- * by the options. A client that never reads its answers therefore blocks in writing at some point.
+ * It pauses while the client does not read its answers and while too much is unanswered, so memory is bounded by the
+ * options. A client that never reads its answers therefore eventually blocks when it writes.
  */
 export class StdioServer {
   /** Settles when the connection is closed. */
@@ -128,7 +128,7 @@ export class StdioServer {
     this.#work();
   };
 
-  /** Takes what can be taken now, and sets whether more is read. */
+  /** Takes what it can now, and decides whether to read more. */
   #work(): void {
     if (this.#isWorking || this.#isTurnOver || !this.#isOpen) return;
     this.#isWorking = true;
@@ -176,7 +176,7 @@ export class StdioServer {
     this.#work();
   };
 
-  /** Something was answered or written: goes on if that was waited for. */
+  /** Something was answered or written: continues if it waited for that. */
   readonly #wake = (): void => {
     if (this.#isWaking || (!this.#isPaused && this.#ended === undefined)) return;
     this.#isWaking = true;

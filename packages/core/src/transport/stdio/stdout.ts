@@ -37,7 +37,7 @@ export function protectStdout(): Writable {
   return protocol;
 }
 
-/** `stdout.end(…)` of somebody else: says what it says on stderr, and ends nothing. */
+/** `stdout.end(…)` called by other code: writes to stderr, and ends nothing. */
 function endInstead(...args: unknown[]): NodeJS.WriteStream {
   const [chunk] = args;
   if (typeof chunk === "string" || chunk instanceof Uint8Array) process.stderr.write(chunk);

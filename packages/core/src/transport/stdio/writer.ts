@@ -6,24 +6,24 @@ import type { Writable } from "node:stream";
  */
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 
-/** About what a pipe holds: as much as is worth one write. */
+/** About what a pipe holds: enough for one write. */
 const SOON = 65_536;
 
 /** Half of what a string can hold. */
 const MAX_WRITE_CHARS = 2 ** 28;
 
 export interface LineWriterOptions {
-  /** From how many queued characters on the output counts as full. */
+  /** With more queued characters than this, the output counts as full. */
   readonly maxQueued: number;
-  /** The output took what was queued. */
+  /** The output accepted the queue. */
   readonly onDrain: () => void;
   /** The reader is gone (EPIPE) or the stream failed; nothing is written after this. */
   readonly onBroken: (error: Error) => void;
 }
 
 /**
- * Writes lines to a stream: all lines of one tick in one `write`, and the next `write` after that, so that what
- * the reader does not take yet is counted here.
+ * Writes lines to a stream: all lines of one tick in one `write`, and the next `write` after that, so that unread output
+ * is counted here.
  */
 export class LineWriter {
   readonly #output: Writable;
@@ -33,7 +33,7 @@ export class LineWriter {
   #scheduled = false;
   #broken = false;
   #waiting: (() => void)[] = [];
-  /** Notifications in the queue, to be said once. */
+  /** Notifications in the queue, each to be sent once. */
   readonly #queuedNotifications = new Set<string>();
 
   constructor(output: Writable, options: LineWriterOptions) {
@@ -43,7 +43,7 @@ export class LineWriter {
     output.on("close", this.#onClose);
   }
 
-  /** Whether so much waits for the reader that no more should be made. */
+  /** Whether so much is unread that no more should be produced. */
   get isFull(): boolean {
     return this.#queue.length + this.#writing > this.#options.maxQueued;
   }
@@ -66,7 +66,7 @@ export class LineWriter {
     else this.#schedule();
   }
 
-  /** Queues a notification, unless the same one waits in the queue of a blocked output: it would say nothing new. */
+  /** Queues a notification, unless the output is blocked and the same one is already queued. */
   writeNotification(json: string): void {
     if (this.isBlocked) {
       if (this.#queuedNotifications.has(json)) return;
@@ -75,7 +75,7 @@ export class LineWriter {
     this.write(json);
   }
 
-  /** Resolves when all that was queued is with the operating system, the output broke, or `withinMs` went by. */
+  /** Resolves when the operating system has the whole queue, the output broke, or `withinMs` passed. */
   flush(withinMs: number): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => {
@@ -87,7 +87,7 @@ export class LineWriter {
     });
   }
 
-  /** Lets go of the stream. It is not ended: the process owns it. */
+  /** Detaches from the stream without ending it: the process owns it. */
   release(): void {
     this.#output.off("close", this.#onClose);
     // The error listener stays: a late EPIPE of a pending write must not end the process.
