@@ -41,35 +41,6 @@ export const repoName = z
   .optional()
   .describe("Directory or name of the repository; optional if there is only one.");
 
-/** Response shapes shared by several tools. */
-export const changedFiles = z.array(
-  z.object({ path: z.string(), status: z.string(), from: z.string().optional() }),
-);
-export const notes = z.array(z.string()).optional();
-export const integrated = z.object({
-  before: z.string(),
-  after: z.string(),
-  files: changedFiles,
-  count: z.number(),
-  up_to_date: z.boolean().optional(),
-  fast_forward: z.boolean().optional(),
-  conflicted: z.array(z.string()).optional(),
-  undo: z.string().optional(),
-  notes,
-});
-export const destroyed = z.object({
-  done: z.string(),
-  before: z.string().optional(),
-  after: z.string().optional(),
-  recovery: z.string().optional(),
-  undo: z.string(),
-  files: z.array(z.string()).optional(),
-  count: z.number().optional(),
-});
-export const movedRefs = z.array(
-  z.object({ ref: z.string(), before: z.string().optional(), after: z.string().optional() }),
-);
-
 /** A data response whose text starts with the same words as the official server's. */
 export function answer<Value extends object>(prefix: string, value: Value) {
   return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);

@@ -19,18 +19,13 @@ export default prompt({
   async run({ repo_path, hint }, git, call) {
     const opened = await openNamed(git, repo_path, call.signal);
     const uri = await uriOf(git, opened);
-    if ((await changesOf(opened, ["--cached"], [])).files.length === 0) {
+    if ((await changesOf(opened, ["--cached"])).files.length === 0) {
       throw new ToolError("conflict", "Nothing is staged.", {
         code: "nothing_to_commit",
         hint: "Stage files with git_add first.",
       });
     }
-    const query = {
-      between: ["--cached"],
-      contextLines: 3,
-      format: "patch" as const,
-      tool: "git_diff_staged",
-    };
+    const query = { between: ["--cached"], tool: "git_diff_staged" };
     const staged = await diff(opened, query, Math.floor(call.budget * 0.8));
     const hasHistory = (await headOf(opened)) !== undefined;
     const { commits } = hasHistory ? await log(opened, { limit: 10 }, call.budget) : { commits: [] };

@@ -10,8 +10,7 @@ export default resource({
   mimeType: "text/plain",
   async read({ repo, rev }, git, call) {
     const repository = await openNamed(git, repo, call.signal);
-    const query = { revision: `${rev}^{commit}`, contextLines: 3, format: "patch" as const };
-    const { body, facts } = await show(repository, query, call.budget);
+    const { body, facts } = await show(repository, { revision: `${rev}^{commit}` }, call.budget);
     return `${body}\n${facts}`;
   },
   complete: { repo: completeRepository, rev: completeRevision },

@@ -14,8 +14,7 @@ export default resource({
     const between =
       range === "staged" ? ["--cached"] : range === "unstaged" ? [] : await comparedTrees(repository, range);
     if (between.length < 2) await repository.worktree();
-    const query = { between, contextLines: 3, format: "patch" as const, tool: "git_diff" };
-    const { body, facts } = await compare(repository, query, call.budget);
+    const { body, facts } = await compare(repository, { between, tool: "git_diff" }, call.budget);
     return `${body}\n${facts}`;
   },
   complete: {

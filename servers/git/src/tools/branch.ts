@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { branches } from "../repository/read/branches.ts";
+import { branches, branchShape } from "../repository/read/branches.ts";
 
 const commit = z.string().optional();
 
@@ -21,20 +21,7 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({
-    branches: z.array(
-      z.object({
-        name: z.string(),
-        commit: z.string(),
-        date: z.string(),
-        subject: z.string(),
-        current: z.boolean().optional(),
-        remote: z.boolean().optional(),
-        upstream: z.string().optional(),
-        ahead: z.number().optional(),
-        behind: z.number().optional(),
-        upstream_gone: z.boolean().optional(),
-      }),
-    ),
+    branches: z.array(branchShape),
     next_cursor: fields.nextCursor,
   }),
   async run({ repo_path, branch_type, contains, not_contains, limit, cursor }, git, call) {

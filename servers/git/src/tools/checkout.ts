@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/core/answer";
 import * as z from "zod";
-import { answer, notes, repoPath, tool } from "../context.ts";
-import { checkout } from "../repository/change/switch.ts";
+import { answer, repoPath, tool } from "../context.ts";
+import { checkout, switched } from "../repository/change/switch.ts";
 
 export default tool({
   name: "git_checkout",
@@ -15,13 +15,7 @@ export default tool({
     repo_path: repoPath,
     branch_name: z.string().describe("Branch, tag or commit."),
   }),
-  output: z.object({
-    branch: z.string().optional(),
-    commit: z.string().optional(),
-    before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
-    tracks: z.string().optional(),
-    notes,
-  }),
+  output: switched,
   run: ({ repo_path, branch_name }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
       const done = await checkout(git, repository, branch_name, (question) => call.confirm(question));

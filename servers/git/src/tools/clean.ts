@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { destroyed, files, repoPath, tool } from "../context.ts";
+import { files, repoPath, tool } from "../context.ts";
+import { destroyed } from "../repository/change/confirm-loss.ts";
 import { clean } from "../repository/change/destroy-files.ts";
 
 export default tool({

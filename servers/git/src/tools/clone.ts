@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { notes, tool } from "../context.ts";
-import { clone } from "../repository/remote/transfer.ts";
+import { tool } from "../context.ts";
+import { clone, cloned } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_clone",
@@ -15,12 +15,6 @@ export default tool({
     branch: z.string().min(1).max(250).optional().describe("Branch to check out."),
     depth: z.int().min(1).max(1_000_000).optional().describe("Only this many commits."),
   }),
-  output: z.object({
-    repository: z.string(),
-    url: z.string(),
-    branch: z.string().optional(),
-    commit: z.string().optional(),
-    notes,
-  }),
+  output: cloned,
   run: (query, git, call) => clone(git, query, call.signal, (...step) => call.progress(...step)),
 });

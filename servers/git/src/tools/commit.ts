@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { answer, files, notes, repoPath, tool } from "../context.ts";
-import { commit } from "../repository/change/commit.ts";
+import { answer, files, repoPath, tool } from "../context.ts";
+import { commit, committed } from "../repository/change/commit.ts";
 
 export default tool({
   name: "git_commit",
@@ -18,17 +18,7 @@ export default tool({
     sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),
     allow_empty: z.boolean().default(false).describe("Commit even if nothing changed."),
   }),
-  output: z.object({
-    commit: z.string(),
-    branch: z.string().optional(),
-    before: z.string().optional(),
-    subject: z.string(),
-    files: z.number(),
-    insertions: z.number(),
-    deletions: z.number(),
-    remaining: z.string().optional(),
-    notes,
-  }),
+  output: committed,
   run: ({ repo_path, allow_empty, ...query }, git, call) =>
     git.change(repo_path, call.signal, async (repository) => {
       const confirm = (question: string) => call.confirm(question);

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { destroyed, repoPath, tool } from "../context.ts";
+import { repoPath, tool } from "../context.ts";
+import { destroyed } from "../repository/change/confirm-loss.ts";
 import { deleteBranch } from "../repository/change/destroy-commits.ts";
 
 export default tool({

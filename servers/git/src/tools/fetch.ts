@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { movedRefs, remoteName, repoPath, tool } from "../context.ts";
-import { fetch } from "../repository/remote/transfer.ts";
+import { remoteName, repoPath, tool } from "../context.ts";
+import { fetch, movedRefs } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_fetch",

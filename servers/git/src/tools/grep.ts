@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { contextLines, paths, repoPath, tool } from "../context.ts";
-import { grep } from "../repository/read/grep.ts";
+import { grep, matchShape } from "../repository/read/grep.ts";
 
 export default tool({
   name: "git_grep",
@@ -22,12 +22,7 @@ export default tool({
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   }),
-  output: z.object({
-    matches: z.array(
-      z.object({ path: z.string(), line: z.number(), text: z.string(), context: z.boolean().optional() }),
-    ),
-    next_cursor: fields.nextCursor,
-  }),
+  output: z.object({ matches: z.array(matchShape), next_cursor: fields.nextCursor }),
   async run({ repo_path, ignore_case, fixed_strings, context_lines, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     const how = { ignoreCase: ignore_case, fixed: fixed_strings, contextLines: context_lines };

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { listRefs } from "../repository/read/refs.ts";
+import { listRefs, refShape } from "../repository/read/refs.ts";
 
 export default tool({
   name: "git_list_refs",
@@ -17,18 +17,7 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({
-    refs: z.array(
-      z.object({
-        name: z.string(),
-        commit: z.string().optional(),
-        date: z.string().optional(),
-        subject: z.string().optional(),
-        url: z.string().optional(),
-        push_url: z.string().optional(),
-        path: z.string().optional(),
-        branch: z.string().optional(),
-      }),
-    ),
+    refs: z.array(refShape),
     next_cursor: fields.nextCursor,
   }),
   async run({ repo_path, ...query }, git, call) {

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { answer, repoPath, tool } from "../context.ts";
-import { log } from "../repository/read/log.ts";
+import { commitShape, log } from "../repository/read/log.ts";
 
 const text = z.string().optional();
 const date = z.string().min(1).max(100).optional();
@@ -27,17 +27,7 @@ export default tool({
     cursor: fields.cursor,
   }),
   output: z.object({
-    commits: z.array(
-      z.object({
-        commit: z.string(),
-        author: z.string(),
-        email: z.string(),
-        date: z.string(),
-        parents: z.array(z.string()).optional(),
-        refs: z.array(z.string()).optional(),
-        message: z.string(),
-      }),
-    ),
+    commits: z.array(commitShape),
     next_cursor: fields.nextCursor,
   }),
   async run({ repo_path, max_count, start_timestamp, end_timestamp, ...query }, git, call) {

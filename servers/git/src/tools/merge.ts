@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
-import { integrated, onConflict, repoPath, tool } from "../context.ts";
-import { endOperation, merge } from "../repository/change/integrate.ts";
+import { onConflict, repoPath, tool } from "../context.ts";
+import { endOperation, integrated, merge } from "../repository/change/integrate.ts";
 
 export default tool({
   name: "git_merge",

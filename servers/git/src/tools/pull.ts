@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { integrated, remoteName, repoPath, tool } from "../context.ts";
+import { remoteName, repoPath, tool } from "../context.ts";
+import { integrated } from "../repository/change/integrate.ts";
 import { pull } from "../repository/remote/transfer.ts";
 
 export default tool({

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { destroyed, remoteName, repoPath, tool } from "../context.ts";
+import { remoteName, repoPath, tool } from "../context.ts";
+import { destroyed } from "../repository/change/confirm-loss.ts";
 import { forcePush } from "../repository/change/destroy-commits.ts";
 
 export default tool({

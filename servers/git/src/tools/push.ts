@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { movedRefs, notes, remoteName, repoPath, tool } from "../context.ts";
-import { push } from "../repository/remote/transfer.ts";
+import { remoteName, repoPath, tool } from "../context.ts";
+import { movedRefs, push } from "../repository/remote/transfer.ts";
 
 export default tool({
   name: "git_push",
@@ -16,7 +16,7 @@ export default tool({
     tag: z.string().min(1).max(250).optional().describe("A tag to push as well."),
     set_upstream: z.boolean().default(false).describe("Track the remote branch."),
   }),
-  output: z.object({ remote: z.string(), pushed: movedRefs, notes }),
+  output: z.object({ remote: z.string(), pushed: movedRefs, notes: z.array(z.string()).optional() }),
   run: ({ repo_path, branch_name, set_upstream, ...query }, git, call) =>
     git.change(repo_path, call.signal, (repository) => {
       const what = { ...query, branch: branch_name, setUpstream: set_upstream };

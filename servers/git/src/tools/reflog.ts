@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { repoPath, tool } from "../context.ts";
-import { reflog } from "../repository/read/refs.ts";
+import { reflog, reflogShape } from "../repository/read/refs.ts";
 
 export default tool({
   name: "git_reflog",
@@ -16,12 +16,7 @@ export default tool({
     limit: fields.limit(20, 1_000),
     cursor: fields.cursor,
   }),
-  output: z.object({
-    entries: z.array(
-      z.object({ selector: z.string(), commit: z.string(), action: z.string(), date: z.string() }),
-    ),
-    next_cursor: fields.nextCursor,
-  }),
+  output: z.object({ entries: z.array(reflogShape), next_cursor: fields.nextCursor }),
   async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     return reflog(repository, query, call.budget);

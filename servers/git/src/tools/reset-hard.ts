@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { destroyed, repoPath, tool } from "../context.ts";
+import { repoPath, tool } from "../context.ts";
+import { destroyed } from "../repository/change/confirm-loss.ts";
 import { resetHard } from "../repository/change/destroy-files.ts";
 
 export default tool({

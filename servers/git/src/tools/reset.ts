@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { answer, changedFiles, files, repoPath, tool } from "../context.ts";
+import { answer, files, repoPath, tool } from "../context.ts";
 import { unstage } from "../repository/change/stage.ts";
+import { changedFiles } from "../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_reset",

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { changedFiles, files, repoPath, tool } from "../context.ts";
+import { files, repoPath, tool } from "../context.ts";
 import { restore } from "../repository/change/stage.ts";
+import { changedFiles } from "../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_restore",
@@ -28,7 +29,6 @@ export default tool({
     git.change(repo_path, call.signal, async (repository) => {
       const { recovery, ...done } = await restore(repository, query, call.budget);
       if (recovery === undefined) return done;
-      const undo = `git_restore with source ${recovery.ref} and these files`;
-      return { ...done, recovery: recovery.ref, undo };
+      return { ...done, recovery, undo: `git_restore with source ${recovery} and these files` };
     }),
 });

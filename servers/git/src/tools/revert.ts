@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { integrated, mainline, onConflict, repoPath, tool } from "../context.ts";
-import { revert } from "../repository/change/integrate.ts";
+import { mainline, onConflict, repoPath, tool } from "../context.ts";
+import { integrated, replay } from "../repository/change/integrate.ts";
 
 export default tool({
   name: "git_revert",
@@ -16,8 +16,9 @@ export default tool({
     on_conflict: onConflict,
   }),
   output: integrated,
-  run: ({ repo_path, on_conflict, ...query }, git, call) =>
-    git.change(repo_path, call.signal, (repository) =>
-      revert(git, repository, { ...query, onConflict: on_conflict }, call.budget),
-    ),
+  run: ({ repo_path, commit, mainline: parent, on_conflict }, git, call) =>
+    git.change(repo_path, call.signal, (repository) => {
+      const query = { mainline: parent, onConflict: on_conflict };
+      return replay(git, repository, "revert", [commit], query, call.budget);
+    }),
 });

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { changedFiles, repoPath, tool } from "../context.ts";
+import { repoPath, tool } from "../context.ts";
 import { stashApply } from "../repository/change/stash.ts";
+import { changedFiles } from "../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_stash_apply",

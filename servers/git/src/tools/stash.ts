@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { changedFiles, files, repoPath, tool } from "../context.ts";
+import { files, repoPath, tool } from "../context.ts";
 import { stashPush } from "../repository/change/stash.ts";
+import { changedFiles } from "../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_stash",

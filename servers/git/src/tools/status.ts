@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { answer, changedFiles, notes, paths, repoPath, tool } from "../context.ts";
-import { status } from "../repository/read/status.ts";
+import { answer, paths, repoPath, tool } from "../context.ts";
+import { status, statusShape } from "../repository/read/status.ts";
 
 export default tool({
   name: "git_status",
@@ -14,24 +14,7 @@ export default tool({
     repo_path: repoPath,
     paths,
   }),
-  output: z.object({
-    branch: z.string().optional(),
-    head: z.string().optional(),
-    detached: z.boolean().optional(),
-    unborn: z.boolean().optional(),
-    upstream: z.string().optional(),
-    ahead: z.number().optional(),
-    behind: z.number().optional(),
-    operation: z.string().optional(),
-    clean: z.boolean(),
-    staged: changedFiles,
-    unstaged: changedFiles,
-    untracked: z.array(z.string()),
-    conflicted: changedFiles,
-    stashes: z.number().optional(),
-    left_out: z.number().optional(),
-    notes,
-  }),
+  output: statusShape,
   async run({ repo_path, ...query }, git, call) {
     const repository = await git.open(repo_path, call.signal);
     return answer("Repository status:", await status(repository, query, call.budget));

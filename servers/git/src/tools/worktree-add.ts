@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { notes, repoPath, tool } from "../context.ts";
-import { addWorktree } from "../repository/change/new-repository.ts";
+import { repoPath, tool } from "../context.ts";
+import { addedWorktree, addWorktree } from "../repository/change/new-repository.ts";
 
 export default tool({
   name: "git_worktree_add",
@@ -15,13 +15,7 @@ export default tool({
     branch_name: z.string().min(1).max(250).describe("Branch to check out; created if missing."),
     revision: z.string().optional().describe("Starting point of a new branch. Default: HEAD."),
   }),
-  output: z.object({
-    path: z.string(),
-    branch: z.string(),
-    commit: z.string(),
-    created_branch: z.boolean(),
-    notes,
-  }),
+  output: addedWorktree,
   run: ({ repo_path, path, branch_name, revision }, git, call) =>
     git.change(repo_path, call.signal, (repository) =>
       addWorktree(git, repository, { path, branch: branch_name, revision }),

@@ -1,4 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import type { Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -24,19 +25,20 @@ export interface CommitQuery {
   readonly sign?: boolean | undefined;
 }
 
-export interface Committed {
-  commit: string;
-  branch?: string;
+export const committed = z.object({
+  commit: z.string(),
+  branch: z.string().optional(),
   /** The commit that HEAD named before. */
-  before?: string;
-  subject: string;
-  files: number;
-  insertions: number;
-  deletions: number;
+  before: z.string().optional(),
+  subject: z.string(),
+  files: z.number(),
+  insertions: z.number(),
+  deletions: z.number(),
   /** Counts of uncommitted changes; omitted if there are none. */
-  remaining?: string;
-  notes?: string[];
-}
+  remaining: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
+type Committed = z.infer<typeof committed>;
 
 /**
  * Commits the staged changes, or only some files.
@@ -83,12 +85,7 @@ export async function commit(
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "commit");
   }
   const made = await describe(repository);
-  const former = query.amend ? before?.oid : made.parent;
-  return {
-    ...made.facts,
-    ...(former === undefined ? {} : { before: former }),
-    ...(hooks.note === undefined ? {} : { notes: [hooks.note] }),
-  };
+  return { ...made.facts, before: query.amend ? before?.oid : made.parent, notes: hooks.notes };
 }
 
 /** The new commit in numbers, and its first parent. */
@@ -103,7 +100,6 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
     ),
     statusOf(repository),
   ]);
-  const { branch } = status;
   const [oid = "", parents = "", subject = ""] = records(output).map(textOf);
   const files = parseChanges(records(output).slice(3));
   const remaining = (["staged", "unstaged", "untracked"] as const)
@@ -114,12 +110,12 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
     counts.reduce<number>((total, count) => total + (count ?? 0), 0);
   const facts: Committed = {
     commit: oid,
-    ...(branch === undefined ? {} : { branch }),
+    branch: status.branch,
     subject,
     files: files.length,
     insertions: sum(files.map((file) => file.added)),
     deletions: sum(files.map((file) => file.deleted)),
-    ...(remaining === "" ? {} : { remaining }),
+    remaining: remaining === "" ? undefined : remaining,
   };
   return { facts, parent: parents.split(" ", 1)[0] || undefined };
 }
@@ -147,15 +143,8 @@ function checkAuthor(author: string): string {
 
 /** Paths with conflicts, sorted. */
 export async function conflictedPaths(repository: Repository): Promise<string[]> {
-  const output = await repository.run([
-    "diff",
-    "--name-only",
-    "--diff-filter=U",
-    "-z",
-    "--no-ext-diff",
-    "--ignore-submodules=dirty",
-    "--no-relative",
-  ]);
+  const how = ["--no-ext-diff", "--ignore-submodules=dirty", "--no-relative"];
+  const output = await repository.run(["diff", "--name-only", "--diff-filter=U", "-z", ...how]);
   return [...new Set(records(output.stdout).map((path) => path.toString("utf8")))].sort();
 }
 
@@ -178,7 +167,7 @@ async function refuseEmpty(
   query: CommitQuery,
   paths: readonly string[] = [],
 ): Promise<void> {
-  if (query.amend || query.allowEmpty || (await operationOf(repository)) !== undefined) return;
+  if (query.amend || query.allowEmpty || operationOf(repository) !== undefined) return;
   const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
   const result = await repository.run(args);
   if (result.code > 1) throw failureOf(result, "compare the index");

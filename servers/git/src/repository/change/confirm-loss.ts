@@ -1,4 +1,5 @@
 import { oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { LOG_ARGS } from "../read/log.ts";
 import { pathText, records } from "../run/text.ts";
@@ -7,25 +8,26 @@ import { pathText, records } from "../run/text.ts";
 export type Confirm = (question: string) => Promise<void>;
 
 /** What a destructive command did, and how to undo it. */
-export interface Destroyed {
-  done: string;
-  before?: string;
-  after?: string;
+export const destroyed = z.object({
+  done: z.string(),
+  before: z.string().optional(),
+  after: z.string().optional(),
   /** The ref that keeps what was lost. */
-  recovery?: string;
-  /** How to undo it, as a call of a tool. */
-  undo: string;
-  files?: string[];
-  count?: number;
-}
+  recovery: z.string().optional(),
+  /** The call that undoes it. */
+  undo: z.string(),
+  files: z.array(z.string()).optional(),
+  count: z.number().optional(),
+});
+export type Destroyed = z.infer<typeof destroyed>;
 
-/** How many commits only `tip` has, and the subjects of a few. */
+/** How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is empty. */
 export async function commitsOnlyIn(
   repository: Repository,
   tip: string,
   others: readonly string[],
   exceptBranch?: string,
-): Promise<{ count: number; shown: string }> {
+): Promise<{ count: number; list: string }> {
   const rest =
     exceptBranch === undefined
       ? others.map((oid) => `^${oid}`)
@@ -34,11 +36,9 @@ export async function commitsOnlyIn(
   const subjects = records(await repository.output(args, "list the commits")).map((line) =>
     oneLine(pathText(line)),
   );
-  const shown = subjects
-    .slice(0, 5)
-    .map((subject) => `"${subject.slice(0, 60)}"`)
-    .join(", ");
-  return { count: subjects.length, shown: subjects.length > 5 ? `${shown} …` : shown };
+  const shown = subjects.slice(0, 5).map((subject) => `"${subject.slice(0, 60)}"`);
+  const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
+  return { count: subjects.length, list };
 }
 
 /** The first file names for a question, or nothing. */

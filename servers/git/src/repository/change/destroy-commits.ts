@@ -32,25 +32,17 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
   await refuseFilters(repository, () => differing(repository, target, head), target);
   const moved = await commitsOnlyIn(repository, head, [target]);
   await confirm(
-    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.count > 0 ? `: ${moved.shown}` : ""}. The old commits are kept under a recovery ref.`,
+    `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? New ids for ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "rebase", head);
   const { option, options } = await signing(repository);
-  const args = [
-    "--quiet",
-    "--no-autostash",
-    "--no-stat",
-    "--strategy=ort",
-    option,
-    "--no-fork-point",
-    "--no-verify",
-  ];
-  const result = await repository.run(["rebase", ...args, target], options);
+  const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point", "--no-verify"];
+  const result = await repository.run(["rebase", ...args, option, target], options);
   if (result.code !== 0) {
     const conflicted = await conflictedPaths(repository);
-    if ((await operationOf(repository)) !== undefined)
+    if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
-    await repository.run(["update-ref", "-d", recovery.ref]);
+    await repository.run(["update-ref", "-d", recovery]);
     if (conflicted.length === 0) throw failureOf(result, "rebase");
     throw new ToolError(
       "conflict",
@@ -66,7 +58,7 @@ export async function rebase(repository: Repository, onto: string, confirm: Conf
     done: `Rebased ${branch}: ${counted(moved.count, "commit")}.`,
     before: head,
     after,
-    recovery: recovery.ref,
+    recovery,
     undo: `git_reset_hard with revision ${head}`,
   };
 }
@@ -85,19 +77,19 @@ export async function deleteBranch(
     throw checkedOut(name);
   const lost = await commitsOnlyIn(repository, branch.oid, [], name);
   await confirm(
-    `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.count > 0 ? `: ${lost.shown}` : ""}. Its last commit is kept under a recovery ref.`,
+    `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept under a recovery ref.`,
   );
   const recovery = await keep(repository, "delete-branch", branch.oid);
   const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
   if (result.code !== 0) {
-    await repository.run(["update-ref", "-d", recovery.ref]);
+    await repository.run(["update-ref", "-d", recovery]);
     if (!/checked out at|used by worktree/.test(result.stderr)) throw failureOf(result, "delete the branch");
     throw checkedOut(name);
   }
   return {
     done: `Deleted the branch ${name}.`,
     before: branch.oid,
-    recovery: recovery.ref,
+    recovery,
     undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
   };
 }
@@ -123,7 +115,7 @@ export async function deleteTag(repository: Repository, name: string, confirm: C
   return {
     done: `Deleted the tag ${name}.`,
     before: target,
-    recovery: recovery.ref,
+    recovery,
     undo: `git_create_tag with tag_name ${name} and revision ${target}; the recovery ref has the tag itself`,
   };
 }
@@ -137,7 +129,7 @@ export async function dropStash(repository: Repository, stash: string, confirm: 
     });
   }
   const { oid } = await objectOf(repository, stash);
-  const { files } = await changesOf(repository, [`${oid}^1`, oid], []);
+  const { files } = await changesOf(repository, [`${oid}^1`, oid]);
   const names = files.map(({ path }) => path);
   await confirm(
     `Drop ${stash} (${oid.slice(0, 10)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept under a recovery ref.`,
@@ -147,8 +139,8 @@ export async function dropStash(repository: Repository, stash: string, confirm: 
   return {
     done: `Dropped ${stash}.`,
     before: oid,
-    recovery: recovery.ref,
-    undo: `git_stash_apply with stash ${recovery.ref}`,
+    recovery,
+    undo: `git_stash_apply with stash ${recovery}`,
     ...listOf(names),
   };
 }
@@ -180,14 +172,14 @@ export async function forcePush(
   }
   const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
   await confirm(
-    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.count > 0 ? `: ${lost.shown}` : ""}. They are kept here under a recovery ref.`,
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? It loses ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
   const recovery = await keep(repository, "force-push", theirs.oid);
   const pushing = { remote: query.remote, branch, setUpstream: false };
   try {
     await push(git, repository, pushing, progress, theirs.oid);
   } catch (error) {
-    await repository.run(["update-ref", "-d", recovery.ref]);
+    await repository.run(["update-ref", "-d", recovery]);
     throw error;
   }
   const isCurrent = (await currentBranch(repository)) === branch;
@@ -195,7 +187,7 @@ export async function forcePush(
     done: `${query.remote}/${branch} is at ${mine.oid}.`,
     before: theirs.oid,
     after: mine.oid,
-    recovery: recovery.ref,
+    recovery,
     undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
   };
 }

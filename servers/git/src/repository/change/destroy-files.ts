@@ -31,12 +31,12 @@ export async function resetHard(
     commitsOnlyIn(repository, head, [target]),
     uncommittedPaths(repository),
   ]);
-  const operation = await operationOf(repository);
+  const operation = operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
   await confirm(
     [
       `Reset ${oneLine(branch)} from ${head.slice(0, 10)} to ${target.slice(0, 10)}?`,
-      `It loses ${counted(lost.count, "commit")}${lost.count > 0 ? `: ${lost.shown}` : ""}.`,
+      `It loses ${counted(lost.count, "commit")}${lost.list}.`,
       changes.length === 0
         ? "There are no uncommitted changes."
         : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,
@@ -51,11 +51,11 @@ export async function resetHard(
     done: `${branch} is at ${target}.`,
     before: head,
     after: target,
-    recovery: recovery.ref,
+    recovery,
     undo:
       kept === undefined
         ? `git_reset_hard with revision ${head}`
-        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery.ref}`,
+        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
     ...listOf(changes),
   };
 }
@@ -89,8 +89,8 @@ export async function removeWorktree(
   await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
   return {
     done: `Removed the worktree ${directory}.`,
-    ...(kept === undefined ? {} : { recovery: kept.ref }),
-    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept.ref}`}`,
+    recovery: kept,
+    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
     ...listOf(lost),
   };
 }
@@ -147,11 +147,11 @@ export async function clean(
   await removeEmptyDirectories(root, files);
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
-    ...(kept === undefined ? {} : { recovery: kept.ref }),
+    recovery: kept,
     undo:
       kept === undefined
         ? "nothing was lost"
-        : `git_restore with source ${kept.ref}, worktree true and these files`,
+        : `git_restore with source ${kept}, worktree true and these files`,
     ...listOf(files),
   };
 }

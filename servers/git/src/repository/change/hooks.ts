@@ -10,7 +10,7 @@ import type { ConfigPair } from "../run/environment.ts";
 export interface HookDecision {
   readonly config: readonly ConfigPair[];
   /** For the response: which hooks ran or were skipped. */
-  readonly note: string | undefined;
+  readonly notes: string[] | undefined;
 }
 
 /** Those called by any change of refs or the index. */
@@ -37,12 +37,15 @@ export async function decideHooks(
   confirm?: (question: string) => Promise<void>,
 ): Promise<HookDecision> {
   const found = await presentHooks(git, repository, names);
-  if (found === undefined) return { config: [], note: undefined };
+  if (found === undefined) return { config: [], notes: undefined };
   const list = found.names.join(", ");
-  const run: HookDecision = { config: [["core.hooksPath", found.directory]], note: `Ran the hooks ${list}.` };
+  const run: HookDecision = {
+    config: [["core.hooksPath", found.directory]],
+    notes: [`Ran the hooks ${list}.`],
+  };
   const skipped = (why: string): HookDecision => ({
     config: [],
-    note: `Did not run the hooks ${list}: ${why}.`,
+    notes: [`Did not run the hooks ${list}: ${why}.`],
   });
   const { hooks, mayAsk } = git.options;
   if (confirm === undefined) return skipped("this tool does not run hooks");

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
-import { changesOf } from "../read/changed-files.ts";
+import { changedFiles, changesOf } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
@@ -20,20 +21,22 @@ import { fileNames } from "./stage.ts";
 /** What happens on conflicts: undo everything, or leave them in the files to resolve. */
 export type OnConflict = "abort" | "keep";
 
-export interface Integrated {
-  before: string;
-  after: string;
-  files: { path: string; status: string; from?: string }[];
-  count: number;
+/** What a merge, cherry-pick or revert did. */
+export const integrated = z.object({
+  before: z.string(),
+  after: z.string(),
+  files: changedFiles,
+  count: z.number(),
   /** Nothing had to be done. */
-  up_to_date?: true;
-  fast_forward?: true;
+  up_to_date: z.boolean().optional(),
+  fast_forward: z.boolean().optional(),
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
-  conflicted?: string[];
+  conflicted: z.array(z.string()).optional(),
   /** The call that undoes it. */
-  undo?: string;
-  notes?: string[];
-}
+  undo: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
+export type Integrated = z.infer<typeof integrated>;
 
 export interface MergeQuery {
   readonly revision: string;
@@ -79,32 +82,12 @@ export async function merge(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, "merge");
   const ended = await finish(repository, "merge", result, query.onConflict, before, budget);
-  if (ended.after === theirs && ended.after !== before) ended.fast_forward = true;
-  if (hooks.note !== undefined) ended.notes = [hooks.note];
-  return ended;
+  const isFast = ended.after === theirs && ended.after !== before;
+  return { ...ended, fast_forward: isFast || undefined, notes: hooks.notes };
 }
 
-/** Copies commits onto the current branch, in the given order. */
-export async function cherryPick(
-  git: Git,
-  repository: Repository,
-  query: { commits: readonly string[]; mainline?: number | undefined; onConflict: OnConflict },
-  budget: number,
-): Promise<Integrated> {
-  return replay(git, repository, "cherry-pick", query.commits, query, budget);
-}
-
-/** Creates a commit that undoes another. */
-export async function revert(
-  git: Git,
-  repository: Repository,
-  query: { commit: string; mainline?: number | undefined; onConflict: OnConflict },
-  budget: number,
-): Promise<Integrated> {
-  return replay(git, repository, "revert", [query.commit], query, budget);
-}
-
-async function replay(
+/** Copies commits onto the current branch, in the given order, or creates a commit that undoes one. */
+export async function replay(
   git: Git,
   repository: Repository,
   operation: "cherry-pick" | "revert",
@@ -137,7 +120,7 @@ async function replay(
       },
     );
   }
-  const isStopped = (await operationOf(repository)) !== undefined;
+  const isStopped = operationOf(repository) !== undefined;
   if (result.code !== 0 && !isStopped) throw failureOf(result, operation);
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
@@ -147,8 +130,7 @@ async function replay(
     });
   }
   const ended = await finish(repository, operation, result, query.onConflict, before, budget);
-  if (hooks.note !== undefined) ended.notes = [hooks.note];
-  return ended;
+  return { ...ended, notes: hooks.notes };
 }
 
 /**
@@ -165,7 +147,7 @@ export async function endOperation(
   budget: number,
 ): Promise<Integrated> {
   await repository.worktree();
-  const operation = await operationOf(repository);
+  const operation = operationOf(repository);
   if (operation === undefined || operation === "bisect") {
     throw new ToolError("conflict", "No merge, rebase, cherry-pick or revert is in progress.", {
       code: "no_operation",
@@ -178,11 +160,13 @@ export async function endOperation(
     const kept = await keepWorktree(repository, `${operation}-abort`);
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", before, budget);
-    delete ended.up_to_date;
-    delete ended.undo;
-    if (kept !== undefined)
-      ended.notes = [`The files' content is kept: git_restore with source ${kept.ref}.`];
-    return ended;
+    const hint = `The files' content is kept: git_restore with source ${kept}.`;
+    return {
+      ...ended,
+      up_to_date: undefined,
+      undo: undefined,
+      notes: kept === undefined ? undefined : [hint],
+    };
   }
   await refuseConflicts(repository);
   await refusePrograms(repository, operation);
@@ -195,8 +179,7 @@ export async function endOperation(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks.config.length > 0, result) ?? failureOf(result, `continue the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, budget);
-  if (hooks.note !== undefined) ended.notes = [hooks.note];
-  return ended;
+  return { ...ended, notes: hooks.notes };
 }
 
 /** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */
@@ -260,13 +243,13 @@ async function finish(
     );
   }
   const after = await commitOf(repository, "HEAD");
-  const changes = await changesOf(repository, [before, after], []);
+  const changes = await changesOf(repository, [before, after]);
   return {
     before,
     after,
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(before === after && conflicted.length === 0
-      ? { up_to_date: true as const }
+      ? { up_to_date: true }
       : { undo: `git_reset_hard with revision ${before}` }),
     ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
   };
@@ -274,7 +257,7 @@ async function finish(
 
 /** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */
 export async function refuseOperation(repository: Repository): Promise<void> {
-  const operation = await operationOf(repository);
+  const operation = operationOf(repository);
   if (operation === undefined) return;
   throw new ToolError("conflict", `A ${operation} is in progress.`, {
     code: "operation_in_progress",

@@ -1,27 +1,43 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import { isInGitDir } from "../open/locate.ts";
 import { readConfig } from "../open/read-config.ts";
-import type { Repository } from "../open/repository.ts";
+import type { Repository, RunOptions } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
-import { checkRefName } from "../read/branches.ts";
+import { badName, checkRefName, checkRefText } from "../read/branches.ts";
 import { lastValue } from "../run/config.ts";
 import { gitEnvironment, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { runGit } from "../run/run-git.ts";
-import { standingOverrides } from "../run/safe-config.ts";
+import { STANDING } from "../run/safe-config.ts";
 
-/** The user's configuration, without any repository's, and the overrides for it. */
-export async function ownConfig(git: Git, cwd: string, signal: AbortSignal) {
+/** The user's configuration without any repository's, and a function that runs git with it. */
+export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
   const { program, env } = await git.machine();
   // No repository around the working directory has any effect.
-  const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, standingOverrides());
-  const run = (args: readonly string[]) => runGit({ program, args, cwd, signal, env: own });
-  const { entries, dormant } = await readConfig(run, git.guard);
-  return { entries, overrides: git.overrides(entries, dormant) };
+  const own = withConfig({ ...gitEnvironment(env, "local"), GIT_DIR: "/dev/null" }, STANDING);
+  const { entries, dormant } = await readConfig(
+    (args) => runGit({ program, args, cwd, signal, env: own }),
+    git.guard,
+  );
+  const overrides = git.overrides(entries, dormant);
+  const run = (args: readonly string[], options: RunOptions = {}) => {
+    const { config = [], env: more, purpose = "local", protocols, ...rest } = options;
+    const base = { ...gitEnvironment(env, purpose, protocols), ...more };
+    return runGit({ ...rest, program, args, cwd, signal, env: withConfig(base, [...overrides, ...config]) });
+  };
+  return { entries, run };
+}
+
+export function pathExists(path: string): ToolError {
+  return new ToolError("conflict", `"${oneLine(path)}" is not empty.`, {
+    code: "path_exists",
+    hint: "Choose a directory that does not exist yet.",
+  });
 }
 
 /** Directories created for unfinished work; if the server exits first, they are removed. */
@@ -72,33 +88,12 @@ export async function init(
         hint: "Use it, or choose another directory.",
       });
     }
-    const { entries, overrides } = await ownConfig(git, path, signal);
+    const { entries, run } = await withoutRepository(git, path, signal);
     const branch = query.branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
-    if (branch.startsWith("-"))
-      throw new ToolError("invalid", `${JSON.stringify(branch)} is not a valid branch name.`, {
-        code: "bad_name",
-        hint: "For example: main.",
-      });
-    const { program, env } = await git.machine();
-    const result = await runGit({
-      program,
-      args: [
-        "init",
-        "--quiet",
-        "--template=",
-        `--initial-branch=${branch}`,
-        ...(query.bare ? ["--bare"] : []),
-        path,
-      ],
-      cwd: path,
-      signal,
-      env: withConfig(gitEnvironment(env, "local"), overrides),
-    });
-    if (/invalid initial branch name/.test(result.stderr))
-      throw new ToolError("invalid", `${JSON.stringify(branch)} is not a valid branch name.`, {
-        code: "bad_name",
-        hint: "For example: main.",
-      });
+    checkRefText("heads", branch);
+    const bare = query.bare ? ["--bare"] : [];
+    const result = await run(["init", "--quiet", "--template=", `--initial-branch=${branch}`, ...bare, path]);
+    if (/invalid initial branch name/.test(result.stderr)) throw badName("heads", branch);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
     return { repository: path, branch, bare: query.bare };
@@ -109,11 +104,11 @@ export async function init(
 }
 
 /** In a new working tree nothing is lost if filters don't run, but its files are pointers or ciphertext. */
-export async function checkedOutNote(
+export async function checkedOutNotes(
   git: Git,
   path: string,
   signal: AbortSignal,
-): Promise<{ notes?: string[] }> {
+): Promise<string[] | undefined> {
   const repository = await git.open(path, signal);
   const files = () => repository.output(["ls-files", "-z"], "list the files");
   const note = await filterNote(
@@ -121,15 +116,23 @@ export async function checkedOutNote(
     files,
     "contain the stored content; the user can convert them in a terminal, for example with git lfs pull",
   );
-  return note === undefined ? {} : { notes: [note] };
+  return note === undefined ? undefined : [note];
 }
+
+export const addedWorktree = z.object({
+  path: z.string(),
+  branch: z.string(),
+  commit: z.string(),
+  created_branch: z.boolean(),
+  notes: z.array(z.string()).optional(),
+});
 
 /** Adds a working tree for a branch, new or existing. */
 export async function addWorktree(
   git: Git,
   repository: Repository,
   query: { path: string; branch: string; revision?: string | undefined },
-): Promise<{ path: string; branch: string; commit: string; created_branch: boolean; notes?: string[] }> {
+): Promise<z.infer<typeof addedWorktree>> {
   await checkRefName(repository, "heads", query.branch);
   const [existing] = await repository.lookUp([`refs/heads/${query.branch}`]);
   if (existing !== undefined && query.revision !== undefined) {
@@ -160,15 +163,10 @@ export async function addWorktree(
       throw error;
     }
     done();
-    const note = await checkedOutNote(git, path, repository.signal);
-    return { path, branch: query.branch, commit, created_branch: existing === undefined, ...note };
+    const notes = await checkedOutNotes(git, path, repository.signal);
+    return { path, branch: query.branch, commit, created_branch: existing === undefined, notes };
   }
   await undo();
-  if (/already exists/.test(result.stderr)) {
-    throw new ToolError("conflict", `"${oneLine(path)}" is not empty.`, {
-      code: "path_exists",
-      hint: "Choose a directory that does not exist yet.",
-    });
-  }
+  if (/already exists/.test(result.stderr)) throw pathExists(path);
   throw failureOf(result, "add the worktree");
 }

@@ -1,31 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { copyIndex } from "../read/index-copy.ts";
-
-/** A ref that keeps what a command would lose. */
-export interface Recovery {
-  readonly ref: string;
-  readonly oid: string;
-}
+import { copyIndex, inTemporaryFolder } from "../read/index-copy.ts";
 
 /**
- * Keeps the state of the working tree and the index under a recovery ref, in the form of a stash, so that `git stash apply` takes it.
+ * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.
  *
  * @param files keep only these, tracked or not; by default all tracked files
- * @returns undefined if there is nothing that HEAD does not have
+ * @returns the ref; undefined if nothing differs from HEAD
  */
 export async function keepWorktree(
   repository: Repository,
   operation: string,
   files?: readonly string[],
-): Promise<Recovery | undefined> {
+): Promise<string | undefined> {
   const [head, headTree] = await repository.lookUp(["HEAD^{commit}", "HEAD^{tree}"]);
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const index = join(folder, "index");
     await copyIndex(repository, index);
     const env = { GIT_INDEX_FILE: index };
@@ -35,24 +26,22 @@ export async function keepWorktree(
     const which = files === undefined ? ["--update"] : ["--all", "--force"];
     const input = files === undefined ? ".\0" : await pathBytes(repository, files);
     const add = ["add", ...which, "--pathspec-from-file=-", "--pathspec-file-nul"];
-    // Without any path git would take all.
+    // Without any path git would add everything.
     if (files?.length !== 0) await repository.output(add, "keep the files", { env, input });
     const written = await repository.output(["write-tree"], "keep the working tree", { env });
     const tree = written.toString("utf8").trim();
     if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;
-    return await keepTrees(repository, operation, tree, { head: head?.oid, index: stagedTree });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return keepTrees(repository, operation, tree, { head: head?.oid, index: stagedTree });
+  });
 }
 
-/** Creates the commits of a stash, and the ref that keeps them, in one process. */
+/** Creates the commits of a stash and its recovery ref, in one process. */
 async function keepTrees(
   repository: Repository,
   operation: string,
   tree: string,
   { head, index }: { head: string | undefined; index: string | undefined },
-): Promise<Recovery> {
+): Promise<string> {
   const ref = newRef(operation);
   const message = `refmcp: before ${operation}\n`;
   // The server's own commits; they don't need the user's identity.
@@ -68,19 +57,18 @@ async function keepTrees(
     index === undefined || head === undefined
       ? commit(1, from, tree)
       : [...commit(2, from, index), `reset ${ref}\n`, ...commit(1, [...from, "merge :2"], tree)];
-  const output = await repository.output(
-    ["fast-import", "--quiet", "--force", "--done"],
-    "create a recovery ref",
-    { input: `${stream.join("\n")}\nget-mark :1\ndone\n` },
-  );
-  return { ref, oid: output.toString("utf8").trim() };
+  const input = `${stream.join("\n")}\ndone\n`;
+  await repository.output(["fast-import", "--quiet", "--force", "--done"], "create a recovery ref", {
+    input,
+  });
+  return ref;
 }
 
 /** Keeps a commit under a new recovery ref. */
-export async function keep(repository: Repository, operation: string, oid: string): Promise<Recovery> {
+export async function keep(repository: Repository, operation: string, oid: string): Promise<string> {
   const ref = newRef(operation);
   await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
-  return { ref, oid };
+  return ref;
 }
 
 function newRef(operation: string): string {

@@ -6,6 +6,7 @@ import { withoutPassword } from "../read/refs.ts";
 import { parseRemote } from "../remote/remote-address.ts";
 import { lastValue } from "../run/config.ts";
 import { badRevision, failureOf } from "../run/failures.ts";
+import { refuseExisting } from "./switch.ts";
 
 /** Renames a local branch, with its configuration and reflog. */
 export async function renameBranch(
@@ -17,12 +18,7 @@ export async function renameBranch(
   if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
   const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);
   if (existing === undefined) throw badRevision(branch);
-  if (taken !== undefined) {
-    throw new ToolError("conflict", `The branch "${oneLine(name)}" already exists, at ${taken.oid}.`, {
-      code: "branch_exists",
-      hint: "Choose another name; git_branch lists existing branches.",
-    });
-  }
+  refuseExisting(taken, "branch", name);
   const result = await repository.run(["branch", "--move", "--", branch, name]);
   if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
   if (result.code !== 0) throw failureOf(result, "rename the branch");
@@ -37,7 +33,7 @@ export async function setRemote(
   git: Git,
   repository: Repository,
   query: { remote: string; url: string },
-): Promise<{ remote: string; url: string; before?: string }> {
+): Promise<{ remote: string; url: string; before: string | undefined }> {
   const { remote, url } = query;
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
     throw new ToolError("invalid", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
@@ -50,9 +46,5 @@ export async function setRemote(
   const before = lastValue(config, `remote.${remote}.url`);
   const command = before === undefined ? ["add"] : ["set-url"];
   await repository.output(["remote", ...command, "--", remote, url], "set the remote");
-  return {
-    remote,
-    url: withoutPassword(url),
-    ...(before === undefined ? {} : { before: withoutPassword(before) }),
-  };
+  return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
 }

@@ -5,34 +5,30 @@ import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf, objectOf } from "../open/revisions.ts";
-import { changesOf, changeWord, type FileChange } from "../read/changed-files.ts";
+import { type ChangedPath, changesOf, changeWord, type FileChange } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { failureOf } from "../run/failures.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { pathText, records } from "../run/text.ts";
-import { keepWorktree, type Recovery } from "./recovery.ts";
+import { keepWorktree } from "./recovery.ts";
 
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 /** A list of changed files in a response, truncated to fit. */
 export interface FileList {
-  files: { path: string; status: string; from?: string }[];
+  files: ChangedPath[];
   /** How many there are in all. */
   count: number;
 }
 
 /** Names and kinds of changed files, at most `budget` characters of them. */
 export function fileNames(changes: readonly FileChange[], budget: number): FileList {
-  const files = changes.map(({ path, from, letter }) => ({
-    path,
-    status: changeWord(letter),
-    ...(from === undefined ? {} : { from }),
-  }));
+  const files = changes.map(({ path, from, letter }) => ({ path, status: changeWord(letter), from }));
   return { files: files.slice(0, fitting(files, budget)), count: files.length };
 }
 
 /** What is staged now, against HEAD. */
 export async function stagedChanges(repository: Repository): Promise<FileChange[]> {
-  return (await changesOf(repository, ["--cached"], [])).files;
+  return (await changesOf(repository, ["--cached"])).files;
 }
 
 /**
@@ -108,19 +104,14 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
   return Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
 }
 
-export interface Unstaged extends FileList {
-  /** How to undo it: from a tree that contains the previous index. */
-  undo?: string;
-}
-
 /** Unstages everything, or some paths; the working tree is unchanged. */
 export async function unstage(
   repository: Repository,
   paths: readonly string[] | undefined,
   budget: number,
-): Promise<Unstaged> {
+): Promise<FileList & { undo?: string }> {
   await repository.worktree();
-  if (paths === undefined && (await operationOf(repository)) !== undefined) {
+  if (paths === undefined && operationOf(repository) !== undefined) {
     throw new ToolError(
       "conflict",
       "A merge, rebase, cherry-pick or revert is in progress; unstaging everything would discard its state.",
@@ -140,14 +131,11 @@ export async function unstage(
   if (result.code !== 0) throw failureOf(result, "unstage the files");
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
   const gone = before.filter((file) => !left.has(file.path));
-  return {
-    ...fileNames(gone, budget - 500),
-    ...(tree.code === 0 && gone.length > 0 ? { undo: undoUnstage(tree.stdout.toString("utf8").trim()) } : {}),
-  };
-}
-
-function undoUnstage(tree: string): string {
-  return `git_restore with source ${tree}, staged true, worktree false and these files`;
+  const list = fileNames(gone, budget - 500);
+  if (tree.code !== 0 || gone.length === 0) return list;
+  // The tree has the previous index.
+  const source = tree.stdout.toString("utf8").trim();
+  return { ...list, undo: `git_restore with source ${source}, staged true, worktree false and these files` };
 }
 
 export interface RestoreQuery {
@@ -197,7 +185,7 @@ async function keepFiles(
   repository: Repository,
   root: string,
   files: readonly FileChange[],
-): Promise<Recovery | undefined> {
+): Promise<string | undefined> {
   const bytes = await pathBytes(
     repository,
     files.map(({ path }) => path),

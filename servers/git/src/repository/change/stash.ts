@@ -44,7 +44,7 @@ export async function stashPush(repository: Repository, query: StashQuery, budge
       hint: "git_status shows the state; include_untracked includes new files.",
     });
   }
-  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid], []);
+  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
 }
 
@@ -93,7 +93,7 @@ export async function stashApply(
   ]);
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
-  const changes = await changesOf(repository, [`${oid}^1`, oid], []);
+  const changes = await changesOf(repository, [`${oid}^1`, oid]);
   return {
     commit: oid,
     ...fileNames(changes.files, budget - 500),

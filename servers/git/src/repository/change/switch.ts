@@ -1,4 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import type { Named, Repository } from "../open/repository.ts";
@@ -26,7 +27,7 @@ export async function createBranch(
   return { branch: name, commit, base: from };
 }
 
-function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
+export function refuseExisting(existing: Named | undefined, kind: string, name: string): void {
   if (existing === undefined) return;
   throw new ToolError("conflict", `The ${kind} "${oneLine(name)}" already exists, at ${existing.oid}.`, {
     code: `${kind}_exists`,
@@ -34,15 +35,15 @@ function refuseExisting(existing: Named | undefined, kind: string, name: string)
   });
 }
 
-export interface Switched {
-  /** The branch; omitted if HEAD is now detached. */
-  branch?: string;
-  commit?: string;
-  before?: { branch?: string; commit?: string };
+export const switched = z.object({
+  /** Omitted if HEAD is now detached. */
+  branch: z.string().optional(),
+  commit: z.string().optional(),
+  before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
   /** The remote branch that a new local one was created from. */
-  tracks?: string;
-  notes?: string[];
-}
+  tracks: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
 
 /** Switches to a branch, to a remote's branch (making a local one that tracks it), or to a commit (detached). */
 export async function checkout(
@@ -50,7 +51,7 @@ export async function checkout(
   repository: Repository,
   target: string,
   confirm: (question: string) => Promise<void>,
-): Promise<Switched> {
+): Promise<z.infer<typeof switched>> {
   await repository.worktree();
   const beforeBranch = await currentBranch(repository);
   const { before: beforeCommit, ...plan } = await planOf(repository, target);
@@ -63,16 +64,8 @@ export async function checkout(
   const branch = await currentBranch(repository);
   // A hook may have moved on from there.
   const commit = hooks.config.length > 0 ? await headOf(repository) : plan.commit;
-  return {
-    ...(branch === undefined ? {} : { branch }),
-    ...(commit === undefined ? {} : { commit }),
-    before: {
-      ...(beforeBranch === undefined ? {} : { branch: beforeBranch }),
-      ...(beforeCommit === undefined ? {} : { commit: beforeCommit }),
-    },
-    ...(plan.tracks === undefined ? {} : { tracks: plan.tracks }),
-    ...(hooks.note === undefined ? {} : { notes: [hooks.note] }),
-  };
+  const before = { branch: beforeBranch, commit: beforeCommit };
+  return { branch, commit, before, tracks: plan.tracks, notes: hooks.notes };
 }
 
 interface Plan {
@@ -122,8 +115,8 @@ export async function createTag(
   const result = await repository.run(
     [
       "tag",
-      ...(annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : []),
       "--no-sign",
+      ...(annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : []),
       name,
       commit,
     ],

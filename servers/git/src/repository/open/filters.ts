@@ -1,18 +1,17 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { withIndex } from "../read/changed-files.ts";
+import { inTemporaryFolder } from "../read/index-copy.ts";
 import { failureOf } from "../run/failures.ts";
 import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
 
 /**
- * Refuses work on files that a filter of the configuration would convert (git-lfs, git-crypt) while that filter is not run: a
- * checkout would write pointers or ciphertext over them, and staging would store what must not be stored.
+ * Refuses work on files that need a configured filter (git-lfs, git-crypt) which does not run: a checkout would overwrite them
+ * with pointers or ciphertext, and staging would store plaintext or large files.
  *
- * @param paths the files that git would write or read, NUL-terminated, or what gives them
- * @param tree the commit whose attributes count; the working tree's by default
+ * @param paths the files that git would write or read, NUL-terminated, or a function that returns them
+ * @param tree the commit whose attributes apply; default: the working tree's
  * @throws ToolError `filter_needed`
  */
 export async function refuseFilters(
@@ -76,7 +75,14 @@ async function filtered(
       input: paths,
       env,
     });
-  const fields = records(tree === undefined ? await ask([]) : await inIndexOf(repository, tree, ask));
+  // git reads a commit's attributes from an index, so this makes one of that commit alone.
+  const ofTree = (commit: string) =>
+    inTemporaryFolder(async (folder) => {
+      const env = { GIT_INDEX_FILE: join(folder, "index") };
+      await repository.output(["read-tree", commit], "read the attributes", { env });
+      return ask(["--cached"], env);
+    });
+  const fields = records(await (tree === undefined ? ask([]) : ofTree(tree)));
   const found = new Map<string, string[]>();
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const filter = fields[index + 2]?.toString("utf8") ?? "";
@@ -85,22 +91,6 @@ async function filtered(
     found.set(filter, [...(found.get(filter) ?? []), name]);
   }
   return [...found];
-}
-
-/** Attributes as a commit has them: git reads them from an index, and this is one of that commit alone. */
-async function inIndexOf(
-  repository: Repository,
-  tree: string,
-  ask: (args: readonly string[], env: Readonly<Record<string, string>>) => Promise<Buffer>,
-): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
-  try {
-    const env = { GIT_INDEX_FILE: join(folder, "index") };
-    await repository.output(["read-tree", tree], "read the attributes", { env });
-    return await ask(["--cached"], env);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 function listed(names: readonly string[]): string {

@@ -12,7 +12,7 @@ import {
   filtersNotRun,
   overridesFor,
   ownCredentialHelpers,
-  standingOverrides,
+  STANDING,
 } from "../run/safe-config.ts";
 import { type Location, locate, outside } from "./locate.ts";
 import { inOffered, type Offers } from "./offered.ts";
@@ -38,7 +38,8 @@ export interface GitOptions {
   readonly offers: Offers;
 }
 
-const DEEPEST_SCOPE = 2;
+/** How far below an allowed directory repositories are searched. */
+const MAX_SCOPE_DEPTH = 2;
 const MAX_SCOPE_ENTRIES = 500;
 
 /** The repositories below the allowed directories. */
@@ -46,7 +47,7 @@ export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
   readonly #changing = keyedLock();
-  /** The submodules of indexes that were checked, by their file, with the state in which they were. */
+  /** The submodules of checked indexes, by their file, with the state of that file. */
   readonly #indexes = new Map<string, { state: string; submodules: readonly string[] }>();
   #machine: Promise<Machine> | undefined;
 
@@ -70,7 +71,7 @@ export class Git {
   }
 
   /**
-   * Opens a repository for a change and makes it when no other change of this server is in progress there.
+   * Opens a repository and changes it when no other change by this server is in progress there.
    * Commands that change the working tree may look into submodules, so those are secured as well.
    */
   async change<Value>(
@@ -121,7 +122,7 @@ export class Git {
         found.add(location.worktree ?? location.gitDir);
         return;
       }
-      if (depth === DEEPEST_SCOPE) return;
+      if (depth === MAX_SCOPE_DEPTH) return;
       const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
       for (const entry of entries) {
         if (entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
@@ -204,7 +205,7 @@ export class Git {
     };
   }
 
-  /** The submodules of an index, which is read again once it has changed. */
+  /** The submodules of an index, which is read again if it has changed. */
   async #submodules(repository: Repository, config: readonly ConfigEntry[]): Promise<readonly string[]> {
     const file = join(repository.location.gitDir, "index");
     const state = stateOf(file);
@@ -215,7 +216,7 @@ export class Git {
     return submodules;
   }
 
-  /** The working tree as `core.worktree` and `core.bare` say; it really has to lie inside the bound. */
+  /** The working tree according to `core.worktree` and `core.bare`; its real path must be inside the bound. */
   async #worktreeOf(
     location: Location,
     value: (key: string) => string | undefined,
@@ -234,7 +235,7 @@ export class Git {
 
 /** Asks git whether it trusts a repository of another owner (safe.directory). */
 async function askForOwnership(machine: Machine, location: Location, signal: AbortSignal): Promise<void> {
-  const env = withConfig(gitEnvironment(machine.env, "local"), standingOverrides());
+  const env = withConfig(gitEnvironment(machine.env, "local"), STANDING);
   const cwd = location.worktree ?? location.gitDir;
   const result = await runGit({
     program: machine.program,

@@ -4,26 +4,23 @@ import type { GitResult } from "../run/run-git.ts";
 import { pathText, records } from "../run/text.ts";
 
 const GITLINK = 0o160000;
-/** Extensions under which the entries are elsewhere, or are read from elsewhere in the file. */
+/** Extensions that move the entries to another file, or to another part of this one. */
 const INDIRECT = ["link", "IEOT"].map((name) => Buffer.from(name));
-/**
- * Paths that git never puts into an index, but would follow out of the working tree (or into the git
- * directory).
- */
+/** Paths that git never adds to an index, but would follow out of the working tree or into the git directory. */
 const LEADS_OUT =
   process.platform === "win32"
     ? /^[/\\]|^[a-z]:|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i
     : /^\/|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i;
 
-/** The path, each byte a character. */
+/** The path has one character for each byte. */
 type Entry = readonly [mode: number, path: string];
 
 /**
- * Checks the paths of an index, which may have come with the repository: git reads and writes the files that they name.
+ * Checks the paths in an index, which may have come with the repository: git reads and writes the files that they name.
  *
  * @param file the index
  * @param oidBytes 20, or 32 with SHA-256
- * @param list asks git for the entries (`ls-files --stage -z`) if the file is not of the plain kind
+ * @param list asks git for the entries (`ls-files --stage -z`) if the file has another format
  * @returns the paths of its submodules
  * @throws ToolError `denied`, code `corrupt_index`
  */
@@ -43,7 +40,7 @@ export async function submodulesInIndex(
   return submodules;
 }
 
-/** The entries as gitformat-index(5) lays them out in versions 2 and 3; undefined for anything else. */
+/** The entries in versions 2 and 3 of gitformat-index(5); undefined for anything else. */
 function plainEntries(bytes: Buffer, oidBytes: number): Entry[] | undefined {
   if (bytes.length < 12 || INDIRECT.some((name) => bytes.includes(name))) return undefined;
   const [version, count] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8)];
@@ -56,13 +53,13 @@ function plainEntries(bytes: Buffer, oidBytes: number): Entry[] | undefined {
     const end = bytes.indexOf(0, path);
     if (end === -1) return undefined;
     entries.push([bytes.readUInt32BE(start + 24), bytes.toString("latin1", path, end)]);
-    // Filled with NUL to a multiple of eight bytes, at least one.
+    // Padded with at least one NUL to a multiple of eight bytes.
     start += (end - start + 8) & ~7;
   }
   return entries;
 }
 
-/** The same from `git ls-files --stage -z`: mode, id, stage, a tab, the path. */
+/** The entries from `git ls-files --stage -z`: mode, id, stage, a tab, the path. */
 function listedEntries(output: Buffer): Entry[] {
   return records(output).map((record) => [
     Number.parseInt(record.toString("latin1", 0, 6), 8),

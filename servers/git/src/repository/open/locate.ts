@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/core/answer";
 import { describeBound, type PathGuard } from "@refmcp/core/boundary";
 
-/** Where a repository's parts really are. All of them lie inside the allowed directories. */
+/** The real paths of a repository's parts, all inside the allowed directories. */
 export interface Location {
   /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
@@ -14,16 +14,16 @@ export interface Location {
   readonly owned: boolean | undefined;
 }
 
-/** Directories of a git directory whose files git reads or writes by name, links followed. */
+/** Directories in a git directory whose files git reads or writes by name, following links. */
 const DEEP = ["refs", "logs", "info", "rebase-merge", "rebase-apply", "sequencer"];
-/** What other programs keep there and git does not read; hooks are checked where they are to be run. */
+/** Entries that git does not read; hooks are checked when they are about to run. */
 const NOT_OURS: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
 const MAX_ALTERNATES = 100;
 
 /**
  * Finds the repository that `start` is in. Like git it walks up, but never above the allowed directory, and every
- * part must lie inside the bound: the git directory behind a `.git` file or link, the common directory, the objects
- * and what they borrow from.
+ * part must be inside the bound: the git directory that a `.git` file or link names, the common directory, the
+ * objects and their alternates.
  *
  * @param start a real directory inside the bound
  * @throws ToolError `not_a_repository`, `outside_roots`
@@ -50,7 +50,7 @@ interface Found {
 }
 
 async function findGitDir(start: string, guard: PathGuard): Promise<Found> {
-  // The git directory itself represents the working tree around it.
+  // The git directory itself means the working tree around it.
   const from = basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
   for (let directory = from; guard.contains(directory); directory = dirname(directory)) {
     const entry = join(directory, ".git");
@@ -127,7 +127,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
   }
 }
 
-/** The real path of a part that must be there and inside. */
+/** The real path of a part, which must be inside the bound. */
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   // A missing file cannot lead anywhere; git will report it.
@@ -140,8 +140,8 @@ async function inside(path: string, what: string, guard: PathGuard): Promise<str
 }
 
 /**
- * No link of a git directory may lead out of the bound, to a file or to where one would be made: git writes the message of a
- * commit through COMMIT_EDITMSG, and appends to what logs/HEAD is.
+ * No link in a git directory may lead out of the bound, to an existing file or one that would be created: git writes commit
+ * messages through COMMIT_EDITMSG, and appends to logs/HEAD.
  */
 async function checkLinks(gitDir: string, guard: PathGuard): Promise<void> {
   await Promise.all([

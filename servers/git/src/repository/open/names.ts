@@ -3,10 +3,10 @@ import { namesAt, refNames } from "../read/contents.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
-/** How long a suggestion may take. */
+/** Time limit of a completion. */
 const COMPLETION_MS = 5_000;
 
-/** The other variables or arguments already filled in. */
+/** Other variables or arguments that are already filled in. */
 export type Others = Readonly<Record<string, string>>;
 
 /** Opens the repository that a URI or a prompt names; without a name, the only one in scope. */

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/core/answer";
 
-/** The commands of tools with different names. */
+/** The git commands of tools whose names differ from them. */
 const COMMANDS: Readonly<Record<string, string>> = {
   git_create_branch: "git branch",
   git_create_tag: "git tag",
@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   git_worktree_remove: "git worktree remove",
 };
 
-/** Which tools can be called; names that are not tools count as callable. */
+/** Whether a tool is offered; true for names that are not tools. */
 export type Offers = (tool: string) => boolean;
 
 /** A hint with terminal commands instead of tools that are not offered. */
@@ -31,7 +31,7 @@ export function withOffered(text: string, offers: Offers): string {
   return worded === text ? text : `${worded.replace(/\.$/, "")} (in a terminal).`;
 }
 
-/** Does the work; the hint of its error and the `undo` of its answer mention only tools that are offered. */
+/** Runs some work. The hint of its error and the `undo` of its answer mention only tools that are offered. */
 export async function inOffered<Value>(offers: Offers, work: () => Promise<Value>): Promise<Value> {
   try {
     const value = await work();

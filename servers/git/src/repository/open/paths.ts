@@ -6,7 +6,7 @@ import { isGitName } from "./locate.ts";
 import type { Repository } from "./repository.ts";
 
 /**
- * A path from an argument → the path below the repository's root as git has it (forward slashes, `.` for the root).
+ * Converts a path from an argument to git's form: below the repository's root, with forward slashes, `.` for the root.
  * It never leaves the working tree (`git_add ../..`, CVE-2026-27735) nor enters a git directory.
  *
  * @throws ToolError `invalid`, code `bad_path`
@@ -22,7 +22,7 @@ export function pathIn(root: string, path: string): string {
   return inside === "" ? "." : inside;
 }
 
-/** An absolute path that reaches the root through a link (macOS: /tmp) is taken by where its directory really is. */
+/** For an absolute path that reaches the root through a link (macOS: /tmp), the real path of its directory counts. */
 function realIfAbsolute(path: string, root: string): string {
   const absolute = resolve(root, path);
   if (!isAbsolute(path) || absolute === root || absolute.startsWith(root + sep)) return absolute;
@@ -33,7 +33,7 @@ function realIfAbsolute(path: string, root: string): string {
   }
 }
 
-/** The same for a repository's working tree; in a bare one, paths are those of its commits. */
+/** The same for a repository's working tree; in a bare one, paths refer to its commits. */
 export async function pathsIn(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const { worktree } = await repository.prepared();
   return paths.map((path) => {

@@ -8,11 +8,11 @@ import { outside } from "./locate.ts";
 
 /** A configuration as git reads it, and what it could become. */
 export interface Configuration {
-  /** In the order in which git applies them. */
+  /** In the order that git applies them. */
   readonly entries: readonly ConfigEntry[];
-  /** What conditional includes would add if their condition held: on another branch, in another worktree. */
+  /** What conditional includes would add if their condition were true: on another branch, in another worktree. */
   readonly dormant: readonly ConfigEntry[];
-  /** The files that the repository's own configuration includes, there or not. */
+  /** The files that the repository's own configuration includes, existing or not. */
   readonly includes: readonly string[];
   /** Whether one of its files has changed since it was read. */
   isStale(): boolean;
@@ -22,12 +22,12 @@ const MAX_INCLUDES = 200;
 const LIST = ["config", "--list", "-z", "--show-scope", "--show-origin"];
 
 /**
- * Reads the configuration with all files that it includes, those of conditions that do not hold now as well: git starts
- * its own processes that read it again, when the branch or the worktree may be another one.
+ * Reads the configuration with all files that it includes, even those whose condition is false now: git starts other
+ * processes that read it again, possibly on another branch or in another worktree.
  *
- * @param run runs git where the configuration is to be read
- * @param guard where a repository's own includes must lie; the user's may lie anywhere
- * @throws ToolError `outside_roots` for an include of the repository that is elsewhere, whose content answers could show
+ * @param run runs git in the repository
+ * @param guard contains the repository's own includes; the user's may be anywhere
+ * @throws ToolError `outside_roots` for an outside include of the repository, whose content answers could show
  */
 export async function readConfig(
   run: (args: readonly string[]) => Promise<GitResult>,
@@ -71,7 +71,7 @@ function isInclude({ key }: ConfigEntry): boolean {
   return key === "include.path" || /^includeif\..*\.path$/s.test(key);
 }
 
-/** The file that an include names, as git takes it: relative to the file that contains it. */
+/** The file that an include names, relative to the file that contains the include. */
 async function includedPath(
   { value, origin }: ConfigEntry,
   run: (args: readonly string[]) => Promise<GitResult>,
@@ -86,13 +86,13 @@ async function includedPath(
 
 const MISSING = "missing";
 
-/** What distinguishes a file's content without reading it. */
+/** Identifies a file's content without reading it. */
 export function stateOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
   return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
-/** Where a file really is; itself if there is none. */
+/** A file's real path; the path itself if there is no such file. */
 export function realOf(path: string): string {
   try {
     return realpathSync.native(path);

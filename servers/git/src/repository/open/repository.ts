@@ -5,7 +5,7 @@ import { type ConfigEntry, lastValue } from "../run/config.ts";
 import { type ConfigPair, gitEnvironment, type Purpose, withConfig } from "../run/environment.ts";
 import { failureOf } from "../run/failures.ts";
 import { type GitResult, type GitRun, runGit, together } from "../run/run-git.ts";
-import { type FilterPolicy, standingOverrides } from "../run/safe-config.ts";
+import { type FilterPolicy, STANDING } from "../run/safe-config.ts";
 import { submodulesInIndex } from "./index-file.ts";
 import type { Location } from "./locate.ts";
 import { type Configuration, readConfig } from "./read-config.ts";
@@ -13,17 +13,17 @@ import { type Configuration, readConfig } from "./read-config.ts";
 /** Shared by every git process of this server. */
 export interface Machine {
   readonly program: string;
-  /** The server's own environment, from which little is passed on. */
+  /** The server's environment, of which little is passed on. */
   readonly env: NodeJS.ProcessEnv;
-  /** Filters of the user's own may have to reach a server. */
+  /** The user's filters may need to reach a server. */
   readonly filters: FilterPolicy;
 }
 
-/** What is known of a repository once its configuration was read. */
+/** What is known about a repository after its configuration was read. */
 export interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
   readonly config: readonly ConfigEntry[];
   readonly overrides: readonly ConfigPair[];
-  /** Filters that are configured and not run, and whether they are the user's own. */
+  /** Configured filters that do not run, and whether they are the user's own. */
   readonly filters: ReadonlyMap<string, boolean>;
   /** The working tree's root; undefined for a bare repository. */
   readonly worktree: string | undefined;
@@ -40,7 +40,7 @@ export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdou
   /** Further environment, such as GIT_INDEX_FILE. */
   readonly env?: Readonly<Record<string, string>>;
   readonly purpose?: Purpose;
-  /** Transports that may be used; none for local work. */
+  /** Allowed transports; none for local work. */
   readonly protocols?: readonly string[];
 }
 
@@ -53,8 +53,8 @@ export interface Named {
 }
 
 /**
- * A repository for the time of one call. Its git processes run in the hardened environment, on exactly this git
- * directory, and end with the call.
+ * A repository during one call. Its git processes run in the hardened environment, on exactly this git directory, and end
+ * with the call.
  */
 export class Repository {
   readonly location: Location;
@@ -63,7 +63,7 @@ export class Repository {
   readonly #prepare: (repository: Repository) => Promise<Prepared>;
   #prepared: Promise<Prepared>;
 
-  /** @param prepare reads the configuration; what needs none does not wait for it */
+  /** @param prepare reads the configuration; commands that don't need it don't wait for it */
   constructor(
     machine: Machine,
     location: Location,
@@ -108,7 +108,7 @@ export class Repository {
   /**
    * Runs git and returns its stdout.
    *
-   * @param doing what is tried, for the error: `read the log`
+   * @param doing for the error, "git could not …": `read the log`
    * @throws ToolError if the exit code is not 0 (unless the output was cut)
    */
   async output(args: readonly string[], doing: string, options: RunOptions = {}): Promise<Buffer> {
@@ -118,8 +118,8 @@ export class Repository {
   }
 
   /**
-   * Looks names up through `git cat-file --batch-check`. They travel over stdin, so that no name can be an option, and
-   * it runs before the configuration is known, because it reads objects and refs only.
+   * Looks names up with `git cat-file --batch-check`. Names are passed on stdin, so none can be an option. It runs before the
+   * configuration is known, because it only reads objects and refs.
    *
    * @returns in order; undefined for an unknown name
    */
@@ -128,10 +128,10 @@ export class Repository {
       ["cat-file", "--batch-check"],
       { input: `${names.join("\n")}\n` },
       this.location.worktree,
-      standingOverrides(),
+      STANDING,
     );
     if (result.code !== 0) {
-      // git ends at once where a reflog is not as long as a name says: the names are then taken one by one.
+      // git exits if a name goes beyond the end of a reflog: the names are then looked up one by one.
       if (names.length > 1) return (await together(names.map((name) => this.lookUp([name])))).flat();
       if (/^fatal: log for .* only (has|goes)/m.test(result.stderr)) return [undefined];
       throw failureOf(result, "look up a revision");
@@ -148,15 +148,15 @@ export class Repository {
   readConfig(guard: PathGuard): Promise<Configuration> {
     const { gitDir, commonDir, worktree } = this.location;
     const files = [join(commonDir, "config"), join(gitDir, "config.worktree")];
-    return readConfig((args) => this.#spawn(args, {}, worktree, standingOverrides()), guard, files);
+    return readConfig((args) => this.#spawn(args, {}, worktree, STANDING), guard, files);
   }
 
-  /** Checks the index and finds its submodules; `corrupt_index` if a path of it leads out of the working tree. */
+  /** Checks the index and finds its submodules; `corrupt_index` if one of its paths leads out of the working tree. */
   readIndex(config: readonly ConfigEntry[]): Promise<string[]> {
     const { gitDir, worktree } = this.location;
     const oidBytes = lastValue(config, "extensions.objectformat") === "sha256" ? 32 : 20;
     return submodulesInIndex(join(gitDir, "index"), oidBytes, () =>
-      this.#spawn(["ls-files", "--stage", "-z"], {}, worktree, standingOverrides()),
+      this.#spawn(["ls-files", "--stage", "-z"], {}, worktree, STANDING),
     );
   }
 

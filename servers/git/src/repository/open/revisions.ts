@@ -3,11 +3,12 @@ import { badRevision } from "../run/failures.ts";
 import { together } from "../run/run-git.ts";
 import type { Named, Repository } from "./repository.ts";
 
-const LONGEST = 1_000;
+const MAX_REVISION_CHARS = 1_000;
 
-/** Refuses what cannot be a revision, before git sees it. */
+/** Refuses text that cannot be a revision, before git sees it. */
 export function checked(revision: string): string {
-  if (revision === "" || revision.length > LONGEST || /[\0\n\r]/.test(revision)) throw badRevision(revision);
+  if (revision === "" || revision.length > MAX_REVISION_CHARS || /[\0\n\r]/.test(revision))
+    throw badRevision(revision);
   return revision;
 }
 
@@ -71,7 +72,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
   throw badRevision(revision, nearest(revision, names));
 }
 
-/** For what needs a commit if none is yet. */
+/** The error for operations that need a commit when there is none yet. */
 export function noCommits(): ToolError {
   return new ToolError("not_found", "The current branch has no commits yet.", {
     code: "no_commits",

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 import type { ConfigPair } from "../run/environment.ts";
-import { standingOverrides } from "../run/safe-config.ts";
+import { STANDING } from "../run/safe-config.ts";
 import type { Git } from "./git.ts";
 import { locate } from "./locate.ts";
 import { type Prepared, Repository } from "./repository.ts";
@@ -10,9 +10,9 @@ import { type Prepared, Repository } from "./repository.ts";
 const MAX_SUBMODULES = 500;
 
 /**
- * The overrides for every checked-out submodule, nested ones too. git runs `git status` inside of them from commands
- * that look at the working tree (`add`, `stash`, `commit`), with the submodule's own configuration; it passes
- * GIT_CONFIG_COUNT on, so what is set for the outer command holds there as well.
+ * The overrides for every checked-out submodule, including nested ones. Commands that examine the working tree (`add`, `stash`,
+ * `commit`) run `git status` inside submodules, with the submodule's own configuration. They pass GIT_CONFIG_COUNT on, so the
+ * overrides of the outer command apply there too.
  *
  * @throws ToolError if a submodule's git directory is outside the bound
  */
@@ -53,7 +53,7 @@ export async function submoduleOverrides(repository: Repository, git: Git): Prom
       waiting.push(submodule);
     }
   }
-  for (const [key] of standingOverrides()) found.delete(key);
+  for (const [key] of STANDING) found.delete(key);
   return [...found];
 }
 

@@ -1,4 +1,4 @@
-import { clip, cursorsOf, oneLine, ToolError } from "@refmcp/core/answer";
+import { clip, cursorsOf, fitting, oneLine, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -60,16 +60,14 @@ export async function blame(repository: Repository, query: BlameQuery, budget: n
   ]);
   if (result.code !== 0) throw explain(result, query, path);
   const { lines, origins } = parseBlame(result.stdout);
-  const shown: string[] = [];
-  let used = 0;
-  for (const line of lines) {
-    const origin = origins.get(line.commit);
-    const facts = `${line.commit.slice(0, 10)} ${origin?.date ?? ""} ${oneLine(clip(origin?.author ?? "", 24))}`;
-    const text = `${facts} ${line.number}) ${clip(line.text, 2_000)}`;
-    used += text.length + 1;
-    if (used > budget - 600 && shown.length > 0) break;
-    shown.push(text);
-  }
+  const all = lines.map(({ commit, number, text }) => {
+    const { date, author } = origins.get(commit) ?? { date: "", author: "" };
+    return `${commit.slice(0, 10)} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(text, 2_000)}`;
+  });
+  const shown = all.slice(
+    0,
+    fitting(all, budget - 600, ({ length }) => length + 1),
+  );
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < most);
   const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";

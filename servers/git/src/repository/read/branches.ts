@@ -4,24 +4,25 @@ import { cursorsOf, fitting, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
-import { records, textOf } from "../run/text.ts";
+import { groups } from "../run/text.ts";
 
 export type BranchType = "local" | "remote" | "all";
 
-export interface Branch {
-  name: string;
-  commit: string;
+export const branchShape = z.object({
+  name: z.string(),
+  commit: z.string(),
   /** ISO 8601, of the last commit. */
-  date: string;
-  subject: string;
-  current?: true;
-  remote?: true;
-  upstream?: string;
-  ahead?: number;
-  behind?: number;
+  date: z.string(),
+  subject: z.string(),
+  current: z.boolean().optional(),
+  remote: z.boolean().optional(),
+  upstream: z.string().optional(),
+  ahead: z.number().optional(),
+  behind: z.number().optional(),
   /** The upstream branch was deleted. */
-  upstream_gone?: true;
-}
+  upstream_gone: z.boolean().optional(),
+});
+type Branch = z.infer<typeof branchShape>;
 
 export interface BranchQuery {
   readonly type: BranchType;
@@ -29,11 +30,6 @@ export interface BranchQuery {
   readonly notContains?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
-}
-
-export interface BranchPage {
-  branches: Branch[];
-  next_cursor?: string;
 }
 
 const FIELDS = [
@@ -58,7 +54,7 @@ export async function branches(
   repository: Repository,
   query: BranchQuery,
   budget: number,
-): Promise<BranchPage> {
+): Promise<{ branches: Branch[]; next_cursor?: string }> {
   const { cursor, limit, ...rest } = query;
   const cursors = cursorsOf("git_branch", [repository.location.commonDir, rest], z.string());
   const after = cursors.decode(cursor);
@@ -101,24 +97,23 @@ async function detailsOf(repository: Repository, names: readonly string[]): Prom
     ["for-each-ref", `--format=${FIELDS.join("%00")}%00`, "--sort=refname", ...names],
     "read the branches",
   );
-  const fields = records(output).map(textOf);
-  const found: Branch[] = [];
-  for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
-    const [ref = "", commit = "", date = "", subject = "", head, upstream, track = ""] = fields
-      .slice(index, index + FIELDS.length)
-      .map((text, at) => (at === 0 ? text.replace(/^\n/, "") : text));
-    const branch: Branch = { name: ref.replace(/^refs\/(heads|remotes)\//, ""), commit, date, subject };
-    if (head === "*") branch.current = true;
-    if (ref.startsWith("refs/remotes/")) branch.remote = true;
-    if (upstream !== undefined && upstream !== "") branch.upstream = upstream;
-    const ahead = /ahead (\d+)/.exec(track)?.[1];
-    const behind = /behind (\d+)/.exec(track)?.[1];
-    if (ahead !== undefined) branch.ahead = Number(ahead);
-    if (behind !== undefined) branch.behind = Number(behind);
-    if (track === "gone") branch.upstream_gone = true;
-    found.push(branch);
-  }
-  return found;
+  return groups(output, FIELDS.length).map(
+    ([ref = "", commit = "", date = "", subject = "", head, upstream, track = ""]) => {
+      const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
+      return {
+        name: ref.replace(/^refs\/(heads|remotes)\//, ""),
+        commit,
+        date,
+        subject,
+        current: head === "*" || undefined,
+        remote: ref.startsWith("refs/remotes/") || undefined,
+        upstream: upstream || undefined,
+        ahead: ahead === undefined ? undefined : Number(ahead),
+        behind: behind === undefined ? undefined : Number(behind),
+        upstream_gone: track === "gone" || undefined,
+      };
+    },
+  );
 }
 
 /** The name of the current branch; undefined if HEAD is detached. */
@@ -126,7 +121,7 @@ export async function currentBranch(repository: Repository): Promise<string | un
   const head = await readFile(join(repository.location.gitDir, "HEAD"), "utf8").catch(() => "");
   if (/^[0-9a-f]{40,64}\n?$/.test(head)) return undefined;
   const [, name] = /^ref: refs\/heads\/(.+?)\n?$/.exec(head) ?? [];
-  // A repository whose refs are a reftable has this in the place of a branch.
+  // Repositories with a reftable have this instead of a branch.
   if (name !== undefined && name !== ".invalid") return name;
   const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
   return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
-import { counted, pathText, records, textOf } from "../run/text.ts";
-import { copyIndex } from "./index-copy.ts";
+import { counted, pathText, records } from "../run/text.ts";
+import { copyIndex, inTemporaryFolder } from "./index-copy.ts";
 
-/** Arguments that make every diff run nothing and look the same whatever the configuration says. */
+/** Arguments that make a diff run no programs and ignore the configuration. */
 export const DIFF_ARGS = [
   "--no-ext-diff",
   "--no-textconv",
@@ -21,11 +21,17 @@ export const DIFF_ARGS = [
   "--find-copies",
 ];
 
+/** Changed files in a response: the former path of a rename or copy is `from`; a conflict's status names both sides. */
+export const changedFiles = z.array(
+  z.object({ path: z.string(), status: z.string(), from: z.string().optional() }),
+);
+export type ChangedPath = z.infer<typeof changedFiles>[number];
+
 /** A changed file. */
 export interface FileChange {
   readonly path: string;
   /** The former path of a rename or copy. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** git's letter: A, M, D, R, C, T, U. */
   readonly letter: string;
   /** Lines; undefined for a binary file. */
@@ -49,8 +55,8 @@ export function changeWord(letter: string): string {
 }
 
 /**
- * Runs a comparison on a copy of the index where the working tree takes part: `git diff` writes what it learns about
- * times into the index, GIT_OPTIONAL_LOCKS or not, and a reading tool writes nothing.
+ * Runs a comparison with the working tree on a copy of the index: `git diff` refreshes the times in the index even with
+ * GIT_OPTIONAL_LOCKS=0, and a reading tool must not write.
  */
 export async function withIndex<Value>(
   repository: Repository,
@@ -58,17 +64,14 @@ export async function withIndex<Value>(
   work: (env: Readonly<Record<string, string>>) => Promise<Value>,
 ): Promise<Value> {
   if (between.length > 1 || between[0] === "--cached") return work({});
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
-  try {
+  return inTemporaryFolder(async (folder) => {
     const index = join(folder, "index");
     await copyIndex(repository, index);
-    return await work({ GIT_INDEX_FILE: index });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return work({ GIT_INDEX_FILE: index });
+  });
 }
 
-/** Puts the untracked files that are not ignored into a copy of the index, so that a diff shows them as new ones. */
+/** Adds untracked files that are not ignored to a copy of the index, so that a diff shows them as new. */
 export async function addUntracked(
   repository: Repository,
   paths: readonly string[],
@@ -76,11 +79,10 @@ export async function addUntracked(
 ): Promise<void> {
   const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...paths];
   const found = records(await repository.output(list, "list the untracked files", { env }));
-  // A name that ends with a slash is another repository.
+  // A name that ends in a slash is a nested repository.
   const input = Buffer.concat(found.filter((path) => path.at(-1) !== 47).flatMap((path) => [path, NUL]));
   if (input.length === 0) return;
-  // git writes an empty object for what is only announced: not into the repository, where a reading tool
-  // writes nothing.
+  // git writes an empty object for --intent-to-add. It must not go into the repository, because this is a reading tool.
   const objects = `${env.GIT_INDEX_FILE}-objects`;
   await mkdir(objects);
   const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
@@ -92,11 +94,11 @@ export async function addUntracked(
 
 const NUL = Buffer.from([0]);
 
-/** The changed files with their line counts, and a digest of them with the object ids on both sides. */
+/** The changed files with their line counts, and a digest that includes the object ids of both sides. */
 export async function changesOf(
   repository: Repository,
   between: readonly string[],
-  paths: readonly string[],
+  paths: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
   ignoreWhitespace = false,
 ): Promise<{ files: FileChange[]; digest: string }> {
@@ -108,7 +110,7 @@ export async function changesOf(
   );
   const digest = createHash("sha256").update(output).digest("base64url").slice(0, 16);
   const files = parseChanges(records(output));
-  // git counts no lines where nothing but whitespace differs, and its patch leaves the file out.
+  // If only whitespace differs, git counts no lines and omits the file from the patch.
   const isLeftOut = ({ letter, added, deleted }: FileChange) =>
     ignoreWhitespace && letter === "M" && added === 0 && deleted === 0;
   return { files: files.filter((file) => !isLeftOut(file)), digest };
@@ -148,14 +150,14 @@ export function parseChanges(fields: readonly Buffer[]): FileChange[] {
     const from = plain.length > 0 ? undefined : pathText(next());
     const path = pathText(plain.length > 0 ? plain : next());
     const letter = letters.get(path) ?? "M";
-    files.set(path, { path, ...(from === undefined ? {} : { from }), letter, added, deleted });
+    files.set(path, { path, from, letter, added, deleted });
   }
   for (const [path, letter] of letters)
     if (!files.has(path)) files.set(path, { path, letter, added: 0, deleted: 0 });
   return [...files.values()];
 }
 
-/** Whether a line of a patch begins a file. Lines of content always begin with a blank, `+`, `-` or `\`. */
+/** Whether a line of a patch begins a file. Content always begins with a space, `+`, `-` or `\`. */
 export function isFileStart(line: Buffer): boolean {
   const text = line.toString("latin1", 0, 15);
   return text.startsWith("diff --") || text === "* Unmerged path";
@@ -184,9 +186,4 @@ export function totalOf(files: readonly FileChange[]): string {
 export function fileLine({ path, from, added, deleted }: FileChange): string {
   const counts = added === undefined ? "binary" : `+${added} -${deleted ?? 0}`;
   return `${counts} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
-}
-
-/** The lines of a page as text. */
-export function linesText(lines: readonly Buffer[]): string[] {
-  return lines.map(textOf);
 }

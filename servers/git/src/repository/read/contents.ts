@@ -8,7 +8,7 @@ import { pathText, records } from "../run/text.ts";
 const MAX_BLOB_BYTES = 4 * 1024 * 1024;
 
 /**
- * A whole file of a commit, byte for byte; as text where it is UTF-8 without NUL.
+ * A file of a commit, byte for byte; as text if it is UTF-8 without NUL.
  *
  * @throws ToolError `too_large` over 4 MiB
  */
@@ -32,7 +32,7 @@ export async function blobAt(
   return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
 }
 
-/** The names in a directory of a commit, directories with a slash. */
+/** The names in a directory of a commit; directories end in a slash. */
 export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
   const tree = await entryAt(repository, revision, path, "tree");
   const output = await repository.output(["ls-tree", "-z", tree.oid], "read the directory");
@@ -60,7 +60,7 @@ async function entryAt(
   });
 }
 
-/** Names of branches, tags and remote branches that begin with a text; for completion. */
+/** Branches, tags and remote branches that begin with a text, for completion. */
 export async function refNames(repository: Repository, begin: string, most = 100): Promise<string[]> {
   const output = await repository.output(
     ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"],

@@ -1,6 +1,6 @@
 import { clip, fitting, oneLine } from "@refmcp/core/answer";
-import { counted } from "../run/text.ts";
-import { type FileChange, fileLine, isFileStart, linesText, totalOf } from "./changed-files.ts";
+import { counted, textOf } from "../run/text.ts";
+import { type FileChange, fileLine, isFileStart, totalOf } from "./changed-files.ts";
 import type { LinePage } from "./line-pager.ts";
 
 /** The part of a patch that fits. */
@@ -8,13 +8,13 @@ interface Shown {
   readonly text: string;
   /** The line of the patch to continue from; undefined at its end. */
   readonly next: number | undefined;
-  /** Files of which nothing was shown so far. */
+  /** Files that were not shown yet. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * As many complete files of a page as fit; if not even the first fits, as many of its hunks, or finally of
- * its lines. A patch over the budget starts with the counts of all files, on its first page.
+ * As many complete files of a page as fit; if the first one does not, as many of its hunks or lines as fit. The first page of
+ * a patch over the budget starts with the counts of all files.
  */
 export function wholeFiles(
   page: LinePage,
@@ -22,12 +22,12 @@ export function wholeFiles(
   skip: number,
   remaining: number,
 ): Shown {
-  const lines = linesText(page.lines);
+  const lines = page.lines.map(textOf);
   const whole = lines.join("\n").length;
   const isWhole = !page.more && whole <= remaining;
   const summary = skip === 0 && !isWhole ? summaryOf(files, Math.floor(remaining / 4)) : "";
   const resumed = skip > 0 && page.lines[0] !== undefined && !isFileStart(page.lines[0]);
-  const header = resumed ? linesText(page.landmark) : [];
+  const header = resumed ? page.landmark.map(textOf) : [];
   const count = isWhole
     ? lines.length
     : fittingLines(page.lines, lines, remaining - summary.length - header.join("\n").length);
@@ -37,7 +37,7 @@ export function wholeFiles(
   return { text, next: skip + count, leftOut: leftOutOf(page, count, skip, files) };
 }
 
-/** How many lines to show: up to the last file that fits, else the last hunk, else what fits. */
+/** How many lines to show: up to the last file that fits, else the last hunk, else the last line. */
 function fittingLines(bytes: readonly Buffer[], lines: readonly string[], remaining: number): number {
   let used = 0;
   let file = 0;
@@ -54,11 +54,11 @@ function fittingLines(bytes: readonly Buffer[], lines: readonly string[], remain
       return hunk > 0 && hunk > index / 2 ? hunk : Math.max(1, index);
     }
   }
-  // All of the page fits, and more follows it.
+  // The whole page fits, and another one follows.
   return file > 0 ? file : lines.length;
 }
 
-/** Files that come after what is shown. How many were shown before this page is unknown there, so only names of later ones count. */
+/** The files after those shown. A later page does not know how many came before it, so it goes by names. */
 function leftOutOf(
   page: LinePage,
   count: number,
@@ -67,9 +67,9 @@ function leftOutOf(
 ): readonly string[] {
   const shown = page.lines.slice(0, count).filter(isFileStart).length;
   if (skip === 0) return files.slice(shown).map((file) => file.path);
-  // On later pages: everything after the last file whose header was seen.
+  // Everything after the last file whose header was seen.
   const last = [...page.landmark, ...page.lines.slice(0, count)].findLast(isFileStart);
-  const name = last === undefined ? "" : (linesText([last])[0] ?? "");
+  const name = last === undefined ? "" : textOf(last);
   const at = files.findIndex((file) => name.endsWith(` b/${file.path}`));
   return at === -1 ? [] : files.slice(at + 1).map((file) => file.path);
 }
@@ -91,24 +91,17 @@ export function fileList(
   skip: number,
   remaining: number,
 ): { text: string; next: number } {
-  const lines: string[] = [];
-  let used = 0;
-  let next = skip;
-  for (const file of files.slice(skip)) {
-    const line = clip(format === "name_status" ? statusLine(file) : fileLine(file), 2_000);
-    used += line.length + 1;
-    if (used > remaining && lines.length > 0) break;
-    lines.push(line);
-    next += 1;
-  }
-  return { text: lines.join("\n"), next };
+  const lineOf = format === "name_status" ? statusLine : fileLine;
+  const left = files.slice(skip).map((file) => clip(lineOf(file), 2_000));
+  const count = fitting(left, remaining, ({ length }) => length + 1);
+  return { text: left.slice(0, count).join("\n"), next: skip + count };
 }
 
 function statusLine({ path, from, letter }: FileChange): string {
   return `${letter} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
 }
 
-/** The line that ends a diff: how much there is, what is missing, and how to get it. */
+/** The last line of a diff: its size, what is missing, and how to get that. */
 export function diffFacts(
   files: readonly FileChange[],
   rest: {

@@ -12,17 +12,19 @@ import { type LinePage, LinePager } from "./line-pager.ts";
 export type DiffFormat = "patch" | "stat" | "name_status";
 
 export interface DiffQuery {
-  /** What is compared: object ids, or `--cached`, or nothing for the working tree against the index. */
+  /** What to compare: object ids, or `--cached`, or nothing for the working tree with the index. */
   readonly between: readonly string[];
-  readonly contextLines: number;
+  /** Default: 3. */
+  readonly contextLines?: number;
   readonly paths?: readonly string[] | undefined;
-  readonly format: DiffFormat;
+  /** Default: a patch. */
+  readonly format?: DiffFormat;
   /** Whitespace-only changes are ignored. */
   readonly ignoreWhitespace?: boolean;
-  /** Whether files that git does not track yet are shown as new ones. */
+  /** Whether untracked files are shown as new. */
   readonly untracked?: boolean;
   readonly cursor?: string | undefined;
-  /** The tool, to which its cursors belong. */
+  /** The tool that the cursors belong to. */
   readonly tool: string;
 }
 
@@ -34,7 +36,7 @@ export interface DiffText {
 
 const position = z.object({ digest: z.string(), line: z.int().min(0) });
 
-/** Files written by package managers, which nobody reads in a patch. */
+/** Files that package managers write and nobody reads in a patch. */
 const LOCK_FILES = [
   ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"],
   ...["Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock"],
@@ -44,25 +46,17 @@ const LOCK_FILES = [
 const WITHOUT_LOCK_FILES = LOCK_FILES.map((name) => `:(exclude,glob)**/${name}`);
 
 /**
- * A diff within the budget: whole files while they fit, a too large one by hunks, and a cursor for the rest. The cursor is
- * bound to the object ids and to what has changed, so that a page never belongs to another diff than the one before.
+ * A diff within the budget: whole files as long as they fit, a larger one by hunks, and a cursor for the rest. The cursor is
+ * bound to the object ids and the changes, so that all pages belong to the same diff.
  *
  * @param budget characters of the answer
  * @throws ToolError `conflict`, code `stale_cursor`
  */
 export async function diff(repository: Repository, query: DiffQuery, budget: number): Promise<DiffText> {
   const paths = await pathsIn(repository, query.paths ?? []);
-  const { between, contextLines, format, ignoreWhitespace = false, untracked = false } = query;
-  const scope = [
-    repository.location.gitDir,
-    between,
-    contextLines,
-    paths,
-    format,
-    ignoreWhitespace,
-    untracked,
-  ];
-  const cursors = cursorsOf(query.tool, scope, position);
+  const { between, contextLines = 3, format = "patch", ignoreWhitespace = false, untracked = false } = query;
+  const scope = { between, contextLines, paths, format, ignoreWhitespace, untracked };
+  const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
@@ -108,7 +102,7 @@ export async function diff(repository: Repository, query: DiffQuery, budget: num
   };
 }
 
-/** A page of the patch's lines; the header of the file in whose middle it begins is its landmark. */
+/** A page of the patch's lines. If it begins in the middle of a file, that file's header is its landmark. */
 async function patchPage(
   repository: Repository,
   query: DiffQuery,
@@ -121,7 +115,7 @@ async function patchPage(
   const pager = new LinePager({
     skip,
     maxLines: Number.MAX_SAFE_INTEGER,
-    // A character may take three bytes; what is too much is cut by characters afterwards.
+    // A character may have three bytes; the result is then cut by characters.
     maxBytes: remaining * 3,
     maxLineBytes: Math.max(500, Math.floor(remaining / 4)),
     landmark(line) {
@@ -133,7 +127,10 @@ async function patchPage(
       return inHeader ? "more" : undefined;
     },
   });
-  const how = [`--unified=${query.contextLines}`, ...(query.ignoreWhitespace ? ["--ignore-all-space"] : [])];
+  const how = [
+    `--unified=${query.contextLines ?? 3}`,
+    ...(query.ignoreWhitespace ? ["--ignore-all-space"] : []),
+  ];
   const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
   await repository.output(
     ["diff", ...DIFF_ARGS, "--patch", ...how, ...query.between, "--", ...what],

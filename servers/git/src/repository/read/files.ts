@@ -16,11 +16,6 @@ export interface FilesQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface FilesPage {
-  files: string[];
-  next_cursor?: string;
-}
-
 const KINDS: Readonly<Record<FileKind, readonly string[]>> = {
   tracked: ["--cached", "--deduplicate"],
   untracked: ["--others", "--exclude-standard"],
@@ -29,14 +24,14 @@ const KINDS: Readonly<Record<FileKind, readonly string[]>> = {
 const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
 
 /**
- * The files of the working tree by kind, or those of a commit. git is stopped as soon as the page is full, so that a tree
- * of 10^10 files (a git bomb) costs no more than a small one.
+ * Lists the files of the working tree by kind, or those of a commit. git is stopped when the page is full, so that a tree with
+ * 10^10 files (a git bomb) costs no more than a small one.
  */
 export async function listFiles(
   repository: Repository,
   query: FilesQuery,
   budget: number,
-): Promise<FilesPage> {
+): Promise<{ files: string[]; next_cursor?: string }> {
   const paths = await pathsIn(repository, query.paths ?? []);
   const { cursor, limit, ...rest } = query;
   const cursors = cursorsOf("git_list_files", [repository.location.gitDir, rest], position);

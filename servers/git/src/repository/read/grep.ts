@@ -21,15 +21,16 @@ export interface GrepQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface Match {
-  path: string;
-  line: number;
-  text: string;
+export const matchShape = z.object({
+  path: z.string(),
+  line: z.number(),
+  text: z.string(),
   /** A line near a match that does not match itself. */
-  context?: true;
-}
+  context: z.boolean().optional(),
+});
+type Match = z.infer<typeof matchShape>;
 
-/** A match, and how many lines of git's output it takes. */
+/** A match, and how many lines of git's output it has. */
 interface Found {
   readonly match: Match;
   /** Its path's bytes, as Latin-1. */
@@ -37,19 +38,18 @@ interface Found {
   readonly lines: number;
 }
 
-export interface GrepPage {
-  matches: Match[];
-  next_cursor?: string;
-}
-
-/** Perl's own: classes and assertions by a letter, groups with ?, lazy and possessive repetition. */
+/** Syntax that only Perl has: classes and assertions such as \d and \K, groups with ?, lazy and possessive repetition. */
 const PERL = /\\[dDhHvVRKQEAzZGpPX]|\(\?|[*+?}][?+]/;
 const MAX_TEXT_CHARS = 300;
 const MAX_BREAKS = 50;
 const position = z.object({ oid: z.string().optional(), skip: z.int().min(0) });
 
 /** Lines of tracked files that match a POSIX extended regular expression, in the working tree or in a commit. */
-export async function grep(repository: Repository, query: GrepQuery, budget: number): Promise<GrepPage> {
+export async function grep(
+  repository: Repository,
+  query: GrepQuery,
+  budget: number,
+): Promise<{ matches: Match[]; next_cursor?: string }> {
   const paths = await pathsIn(repository, query.paths ?? []);
   const { cursor, limit, ...rest } = query;
   if (rest.pattern === "" || rest.pattern.includes("\0")) throw badPattern(rest.pattern, "");
@@ -63,10 +63,9 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
       : given.oid;
   if (oid === undefined) await repository.worktree();
   const skip = given?.skip ?? 0;
-  // What people write for \\d and similar means nothing in a POSIX expression, and would silently find
-  // nothing.
+  // In a POSIX expression, \d and similar would silently find nothing.
   const perl = !query.fixed && PERL.test(query.pattern);
-  // A path may hold line breaks; some lines more than matches are read for these.
+  // A path may contain line breaks, so a few more lines than matches are read.
   const maxLines = limit + MAX_BREAKS;
   const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
   const result = await repository.run(
@@ -74,11 +73,11 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
       "grep",
       ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
       ...["--threads=1", "--no-heading", "--no-break", `--context=${query.contextLines ?? 0}`],
-      // Only a line that matches has a column, which tells it from the lines around it.
+      // Only a matching line has a column, unlike the context lines.
       "--column",
       query.fixed ? "--fixed-strings" : perl ? "--perl-regexp" : "--extended-regexp",
       ...(query.ignoreCase ? ["--ignore-case"] : []),
-      // The next argument is the pattern, whatever it begins with.
+      // The next argument is the pattern, even if it begins with a dash.
       ...["-e", query.pattern],
       ...(oid === undefined ? [] : [oid]),
       "--",
@@ -88,7 +87,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
   );
   // An unreadable file is skipped with a message on stderr only.
   if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
-  // 1: nothing matches.
+  // Exit code 1: no matches.
   if (!result.cut && result.code > 1) {
     if (/Perl-compatible regexes/.test(result.stderr)) throw withoutPerl(query.pattern);
     if (/^fatal: (command line|-e option), /m.test(result.stderr))
@@ -109,7 +108,7 @@ export async function grep(repository: Repository, query: GrepQuery, budget: num
   };
 }
 
-/** git grep reads a file of the index through a directory that has become a link, wherever that leads; these are left out. */
+/** Omits files behind a directory that was replaced by a link: git grep would follow it anywhere. */
 async function withoutLinked(root: string, found: readonly Found[]): Promise<Found[]> {
   const links = new Map<string, boolean>();
   const isLinked = async (directory: string): Promise<boolean> => {
@@ -128,10 +127,10 @@ async function withoutLinked(root: string, found: readonly Found[]): Promise<Fou
   return kept;
 }
 
-/** Between groups of lines with context. */
+/** Separates groups of lines with context. */
 const SEPARATOR = Buffer.from("--");
 
-/** Joins the lines of a path that holds line breaks: only the last of them has the NUL that ends the path. */
+/** Joins the lines of a path that contains line breaks: only the last one has the NUL that ends the path. */
 function parseMatches(lines: readonly Buffer[], oid: string | undefined): Found[] {
   const found: Found[] = [];
   let begun: Buffer[] = [];
@@ -164,7 +163,7 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
       path: pathText(path),
       line: Number(digits),
       text: shown,
-      ...(column === undefined ? { context: true as const } : {}),
+      context: column === undefined || undefined,
     },
     bytes: path.toString("latin1"),
   };

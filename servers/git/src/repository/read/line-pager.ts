@@ -1,4 +1,4 @@
-/** What a page of lines is made of. */
+/** A page of lines. */
 export interface LinePage {
   readonly lines: readonly Buffer[];
   /** Whether there are more lines after these. */
@@ -7,7 +7,7 @@ export interface LinePage {
   readonly next: number;
   /** Lines that were longer than `maxLineBytes` and are cut. */
   readonly cutLines: number;
-  /** The last line before this page that `landmark` took, and those right after it that it took too. */
+  /** The last line before this page that `landmark` accepted as a start, and the lines after it that belong to it. */
   readonly landmark: readonly Buffer[];
 }
 
@@ -18,15 +18,15 @@ export interface LinePagerOptions {
   readonly maxLines: number;
   /** Maximum bytes to keep; at least one line is kept. */
   readonly maxBytes: number;
-  /** A longer line is cut here, and the rest of it is not kept in memory. */
+  /** A longer line is cut here, and its rest is not kept in memory. */
   readonly maxLineBytes: number;
-  /** Which passed-over lines to remember: `start` begins a new landmark, `more` belongs to it. */
+  /** Which skipped lines to remember: `start` begins a new landmark, `more` belongs to it. */
   landmark?(line: Buffer): "start" | "more" | undefined;
 }
 
 /**
- * Reads a stream of lines, skips some, keeps some and reports when it has enough. It never holds more than a
- * page, whatever the size of the stream or of a line.
+ * Reads a stream of lines, skips some, keeps some and reports when it has enough. It never holds more than one page, however
+ * long the stream or a line is.
  */
 export class LinePager {
   readonly #options: LinePagerOptions;
@@ -73,7 +73,7 @@ export class LinePager {
     const remaining = this.#options.maxLineBytes - this.#pendingBytes;
     if (part.length > remaining) this.#isCut = true;
     if (remaining <= 0 || part.length === 0) return;
-    // A copy: the stream's own memory is not kept alive by a page.
+    // A copy, so that a page does not keep the stream's memory alive.
     this.#pending.push(Buffer.from(part.subarray(0, remaining)));
     this.#pendingBytes += Math.min(part.length, remaining);
   }

@@ -3,20 +3,21 @@ import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { commitsOf, headOf, noCommits, parseRange } from "../open/revisions.ts";
-import { records, textOf } from "../run/text.ts";
+import { groups } from "../run/text.ts";
 
-export interface Commit {
-  commit: string;
-  author: string;
-  email: string;
+export const commitShape = z.object({
+  commit: z.string(),
+  author: z.string(),
+  email: z.string(),
   /** ISO 8601, the author's. */
-  date: string;
+  date: z.string(),
   /** Two or more for a merge. */
-  parents?: string[];
+  parents: z.array(z.string()).optional(),
   /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
-  refs?: string[];
-  message: string;
-}
+  refs: z.array(z.string()).optional(),
+  message: z.string(),
+});
+type Commit = z.infer<typeof commitShape>;
 
 export interface LogQuery {
   limit: number;
@@ -30,17 +31,12 @@ export interface LogQuery {
   cursor?: string | undefined;
 }
 
-export interface LogPage {
-  commits: Commit[];
-  next_cursor?: string;
-}
-
 /** Characters; git_show has the rest. */
 const MAX_MESSAGE = 1_000;
 const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
 /** What `parseLog` reads. */
 export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
-/** Arguments that make `git log` print exactly what we ask for, and run nothing. */
+/** Arguments that make `git log` print exactly the requested fields and run no programs. */
 export const LOG_ARGS = [
   "--no-color",
   "--no-ext-diff",
@@ -56,12 +52,16 @@ export const LOG_ARGS = [
 const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
 
 /**
- * Commits, newest first. The cursor holds object ids, so that the next page continues the same list even if
- * the branch has moved.
+ * Commits, newest first. The cursor contains object ids, so that the next page continues the same list even if the branch has
+ * moved.
  *
  * @param budget characters of the answer
  */
-export async function log(repository: Repository, query: LogQuery, budget: number): Promise<LogPage> {
+export async function log(
+  repository: Repository,
+  query: LogQuery,
+  budget: number,
+): Promise<{ commits: Commit[]; next_cursor?: string }> {
   const { limit, cursor, ...filters } = query;
   const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
   const start = cursors.decode(cursor) ?? { tips: await tipsOf(repository, query.revision), skip: 0 };
@@ -78,33 +78,28 @@ export async function log(repository: Repository, query: LogQuery, budget: numbe
   );
   const commits = parseLog(output);
   const count = Math.min(limit, fitting(commits, budget - 300));
-  const page: LogPage = { commits: commits.slice(0, count) };
-  if (commits.length > count)
-    page.next_cursor = cursors.encode({ tips: start.tips, skip: start.skip + count });
-  return page;
+  const shown = commits.slice(0, count);
+  if (commits.length === count) return { commits: shown };
+  return { commits: shown, next_cursor: cursors.encode({ tips: start.tips, skip: start.skip + count }) };
 }
 
-/** Reads the fields of `FIELDS`, each closed by a NUL. */
+/** Reads the fields of `FIELDS`, each terminated by a NUL. */
 export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
-  const fields = records(output);
-  const commits: Commit[] = [];
-  for (let index = 0; index + FIELDS.length <= fields.length; index += FIELDS.length) {
-    const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] = fields
-      .slice(index, index + FIELDS.length)
-      .map(textOf);
-    const message = body.trimEnd();
-    const shown = clip(message, maxMessage);
-    commits.push({
-      commit,
-      author,
-      email,
-      date,
-      ...(parents.includes(" ") ? { parents: parents.split(" ") } : {}),
-      ...(refs === "" ? {} : { refs: refs.split(", ") }),
-      message: shown.length === message.length ? message : `${shown}…`,
-    });
-  }
-  return commits;
+  return groups(output, FIELDS.length).map(
+    ([commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""]) => {
+      const message = body.trimEnd();
+      const shown = clip(message, maxMessage);
+      return {
+        commit,
+        author,
+        email,
+        date,
+        parents: parents.includes(" ") ? parents.split(" ") : undefined,
+        refs: refs === "" ? undefined : refs.split(", "),
+        message: shown.length === message.length ? message : `${shown}…`,
+      };
+    },
+  );
 }
 
 /** The object ids that a log starts from: one, or both ends of a range. */
@@ -136,7 +131,7 @@ async function filterArgs(
     ...(author === "" ? [] : [`--author=${author}`]),
     ...(grep === "" ? [] : [`--grep=${grep}`]),
     ...(author === "" && grep === "" ? [] : ["--extended-regexp"]),
-    // It would count for the pickaxe too, which takes the text literally.
+    // It would also apply to the pickaxe, which takes the text literally.
     ...(pickaxe === "" ? ["--regexp-ignore-case"] : []),
     ...(pickaxe === "" ? [] : [`-S${pickaxe}`]),
     ...(await dateArgs(repository, "since", query.since)),
@@ -148,14 +143,14 @@ async function filterArgs(
   ];
 }
 
-/** The words that git's dates know; it passes over all others, so that "5 bananas" would be the 5th. */
+/** The words in git's date formats. git ignores all others, so that "5 bananas" would be the 5th. */
 const WORDS =
   /^(seconds?|minutes?|hours?|days?|weeks?|months?|years?|ago|now|today|yesterday|noon|midnight|tea|last|never|am|pm|[zt]|utc|gmt|at|on|the|st|nd|rd|th|one|two|three|four|five|six|seven|eight|nine|ten|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,4}t)$/i;
 const NOW = /\b(now|today|seconds?|minutes?|tea|noon|midnight)\b/i;
 
 /**
- * git takes any text for a date and reads nonsense as "now", which would give a wrong list without a word. So its own
- * reading is asked for, and what came out as the time at which it was asked, without saying so, is refused.
+ * git accepts any text as a date and reads nonsense as "now", which would silently give a wrong list. So git is asked how it
+ * reads the text, and a result of "now" is refused unless the text says so.
  */
 async function dateArgs(
   repository: Repository,
@@ -165,7 +160,7 @@ async function dateArgs(
   if (text === undefined) return [];
   const isKnown = (text.match(/\p{L}+/gu) ?? []).every((word) => WORDS.test(word));
   const isText = text !== "" && text.length <= 100 && !/[\0\n\r]/.test(text) && isKnown;
-  // git takes a day without a time for that day at the present time of day; a day counts whole here.
+  // git reads a day without a time as the current time on that day; here it means the whole day.
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const moment = isDay ? `${text}T${name === "since" ? "00:00:00" : "23:59:59"}` : text;
   const before = Math.floor(Date.now() / 1000);

@@ -3,29 +3,25 @@ import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { splitKey } from "../run/config.ts";
 import { badRevision } from "../run/failures.ts";
-import { records, textOf } from "../run/text.ts";
+import { groups, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./log.ts";
 
 export type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
 
-export interface RefEntry {
-  name: string;
-  commit?: string;
+export const refShape = z.object({
+  name: z.string(),
+  commit: z.string().optional(),
   /** ISO 8601. */
-  date?: string;
-  subject?: string;
+  date: z.string().optional(),
+  subject: z.string().optional(),
   /** Of a remote, without a password. */
-  url?: string;
-  push_url?: string;
+  url: z.string().optional(),
+  push_url: z.string().optional(),
   /** Of a worktree. */
-  path?: string;
-  branch?: string;
-}
-
-export interface RefPage {
-  refs: RefEntry[];
-  next_cursor?: string;
-}
+  path: z.string().optional(),
+  branch: z.string().optional(),
+});
+type RefEntry = z.infer<typeof refShape>;
 
 interface PageQuery {
   readonly limit: number;
@@ -37,7 +33,7 @@ export async function listRefs(
   repository: Repository,
   query: PageQuery & { readonly kind: RefKind },
   budget: number,
-): Promise<RefPage> {
+): Promise<{ refs: RefEntry[]; next_cursor?: string }> {
   const all = await LISTS[query.kind](repository);
   const scope = [repository.location.commonDir, query.kind];
   const cursors = cursorsOf("git_list_refs", scope, z.string());
@@ -79,8 +75,8 @@ async function refsBelow(repository: Repository, prefix: string): Promise<RefEnt
   return groups(output, fields.length).map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
     name: prefix === "refs/tags/" ? ref.slice(prefix.length) : ref,
     commit: target === "" ? oid : target,
-    ...(date === "" ? {} : { date }),
-    ...(subject === "" ? {} : { subject }),
+    date: date || undefined,
+    subject: subject || undefined,
   }));
 }
 
@@ -97,7 +93,7 @@ async function remotes(repository: Repository): Promise<RefEntry[]> {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A remote's URL without the secret that people leave in it; of an ssh URL the user's name stays. */
+/** A remote's URL without a login that may be secret; an ssh URL keeps the user name. */
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/@]*)@/i, (_, scheme: string, login: string) =>
     /^ssh/i.test(scheme) ? `${scheme}${login.split(":", 1)[0] ?? ""}@` : scheme,
@@ -132,26 +128,21 @@ async function worktrees(repository: Repository): Promise<RefEntry[]> {
   return entries;
 }
 
-export interface ReflogEntry {
-  selector: string;
-  commit: string;
+export const reflogShape = z.object({
+  selector: z.string(),
+  commit: z.string(),
   /** What happened: "commit: subject", "checkout: moving from a to b". */
-  action: string;
+  action: z.string(),
   /** ISO 8601, when it happened. */
-  date: string;
-}
-
-export interface ReflogPage {
-  entries: ReflogEntry[];
-  next_cursor?: string;
-}
+  date: z.string(),
+});
 
 /** Where a ref pointed before, newest first. */
 export async function reflog(
   repository: Repository,
   query: PageQuery & { readonly ref: string },
   budget: number,
-): Promise<ReflogPage> {
+): Promise<{ entries: z.infer<typeof reflogShape>[]; next_cursor?: string }> {
   const full = await fullName(repository, query.ref);
   const state = z.object({ oid: z.string(), skip: z.int().min(0) });
   const cursors = cursorsOf("git_reflog", [repository.location.gitDir, full.name], state);
@@ -193,12 +184,4 @@ async function fullName(repository: Repository, ref: string): Promise<{ name: st
     if (named !== undefined) return { name, oid: named.oid };
   }
   throw badRevision(ref);
-}
-
-function groups(output: Buffer, size: number): string[][] {
-  const fields = records(output).map(textOf);
-  const found: string[][] = [];
-  for (let index = 0; index + size <= fields.length; index += size)
-    found.push(fields.slice(index, index + size).map((text) => text.replace(/^\n/, "")));
-  return found;
 }

@@ -1,17 +1,16 @@
-import { cursorsOf, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
+import { cursorsOf, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/core/answer";
 import * as z from "zod";
 import type { Named, Repository } from "../open/repository.ts";
 import { checked, objectOf } from "../open/revisions.ts";
 import { counted, pathText, records, textOf } from "../run/text.ts";
-import { linesText } from "./changed-files.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { LinePager } from "./line-pager.ts";
 import { LOG_ARGS, LOG_FORMAT, parseLog } from "./log.ts";
 
 export interface ShowQuery {
   readonly revision: string;
-  readonly contextLines: number;
-  readonly format: DiffFormat;
+  readonly contextLines?: number;
+  readonly format?: DiffFormat;
   readonly ignoreWhitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
   /** First and last line of a file, from 1. */
@@ -20,13 +19,9 @@ export interface ShowQuery {
   readonly cursor?: string | undefined;
 }
 
-const EMPTY_TREE: Readonly<Record<number, string>> = {
-  40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-};
 const linePosition = z.object({ oid: z.string(), line: z.int().min(0) });
 
-/** Shows what a revision names: a commit with its patch, a tag and its target, a directory, or a file. */
+/** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
 export async function show(repository: Repository, query: ShowQuery, budget: number): Promise<DiffText> {
   const revision = checked(query.revision);
   const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
@@ -37,13 +32,15 @@ export async function show(repository: Repository, query: ShowQuery, budget: num
   return showBlob(repository, named, query, budget);
 }
 
-/** The tree to compare a root commit with; git knows it without having it. */
+/** The empty tree, to compare a root commit with. git knows it even if the repository does not have it. */
 export function emptyTree(oid: string): string {
-  return EMPTY_TREE[oid.length] ?? "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+  return oid.length === 64
+    ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+    : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 }
 
-/** Characters of a message: nearly all of the answer, the patch has a cursor. */
-const messageRoom = (budget: number): number => Math.max(1_000, budget - 4_000);
+/** Maximum characters of a message: nearly all of the answer, because the patch has a cursor. */
+const messageBudget = (budget: number): number => Math.max(1_000, budget - 4_000);
 
 async function showCommit(
   repository: Repository,
@@ -56,7 +53,7 @@ async function showCommit(
     ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"],
     "read the commit",
   );
-  const [commit] = parseLog(output, messageRoom(budget));
+  const [commit] = parseLog(output, messageBudget(budget));
   if (commit === undefined) throw new TypeError(`no commit ${oid}`);
   const parents = commit.parents ?? [];
   const header = [
@@ -68,14 +65,8 @@ async function showCommit(
     `Message: ${commit.message.split("\n").join("\n    ")}`,
   ].join("\n");
   const parent = first ?? emptyTree(oid);
-  const { contextLines, format: kind, ignoreWhitespace = false, paths, cursor } = query;
-  const between = [parent, oid];
-  const remaining = budget - header.length;
-  const changes = await diff(
-    repository,
-    { between, contextLines, paths, format: kind, ignoreWhitespace, cursor, tool: "git_show" },
-    remaining,
-  );
+  const compared = { ...query, between: [parent, oid], tool: "git_show" };
+  const changes = await diff(repository, compared, budget - header.length);
   const against = parents.length > 1 ? "(compared with the first parent) " : "";
   return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
 }
@@ -94,7 +85,7 @@ async function showTag(
     `Tag: ${oneLine(value("tag"))}`,
     ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
     ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-    `Message: ${message.join("\n\n").trimEnd().slice(0, messageRoom(budget)).split("\n").join("\n    ")}`,
+    `Message: ${message.join("\n\n").trimEnd().slice(0, messageBudget(budget)).split("\n").join("\n    ")}`,
     "",
   ].join("\n");
   const target = await show(repository, { ...query, revision: value("object") }, budget - lines.length);
@@ -116,13 +107,11 @@ async function showTree(
     const name = oneLine(pathText(record.subarray(tab + 1)));
     return `${mode} ${type} ${name}${type === "tree" ? "/" : ""}`;
   });
-  const lines: string[] = [];
-  let used = 0;
-  for (const entry of entries.slice(skip)) {
-    used += entry.length + 1;
-    if (used > budget - 500 && lines.length > 0) break;
-    lines.push(entry);
-  }
+  const left = entries.slice(skip);
+  const lines = left.slice(
+    0,
+    fitting(left, budget - 500, ({ length }) => length + 1),
+  );
   const next = skip + lines.length;
   const rest =
     next < entries.length ? `; continue with cursor "${cursors.encode({ oid: tree.oid, line: next })}"` : "";
@@ -158,7 +147,7 @@ async function showBlob(
   await repository.output(["cat-file", "blob", position.oid], "read the file", {
     maxBytes: Number.MAX_SAFE_INTEGER,
     onStdout(chunk) {
-      // git's own test: a NUL among the first 8,000 bytes.
+      // The same test as in git: a NUL in the first 8,000 bytes.
       if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
       isFirst = false;
       return !isBinary && pager.take(chunk);
@@ -173,7 +162,7 @@ async function showBlob(
   const cut = page.cutLines > 0 ? `; ${counted(page.cutLines, "very long line")} cut` : "";
   const lines = page.lines.length === 0 ? "no lines in this range" : `lines ${position.line + 1} to ${last}`;
   return {
-    body: `Blob: ${position.oid}\n${linesText(page.lines).join("\n")}`,
+    body: `Blob: ${position.oid}\n${page.lines.map(textOf).join("\n")}`,
     facts: `(${lines}, file of ${size}${cut}${rest})`,
   };
 }

@@ -1,45 +1,38 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fitting, oneLine } from "@refmcp/core/answer";
+import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { counted, pathText, records } from "../run/text.ts";
-import { changeWord } from "./changed-files.ts";
+import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 
-/** A changed path. */
-export interface ChangedPath {
-  path: string;
-  /** added, modified, deleted, renamed, copied, type_changed; for conflicts both sides. */
-  status: string;
-  /** The former path of a rename or copy. */
-  from?: string;
-}
-
-export interface Status {
-  branch?: string;
-  /** The commit of HEAD; left out on an unborn branch. */
-  head?: string;
-  detached?: true;
+export const statusShape = z.object({
+  branch: z.string().optional(),
+  /** The commit of HEAD; omitted on an unborn branch. */
+  head: z.string().optional(),
+  detached: z.boolean().optional(),
   /** The branch has no commit yet. */
-  unborn?: true;
-  upstream?: string;
-  ahead?: number;
-  behind?: number;
+  unborn: z.boolean().optional(),
+  upstream: z.string().optional(),
+  ahead: z.number().optional(),
+  behind: z.number().optional(),
   /** merge, rebase, cherry-pick, revert or bisect, if one is in progress. */
-  operation?: string;
-  clean: boolean;
-  staged: ChangedPath[];
-  unstaged: ChangedPath[];
-  untracked: string[];
-  conflicted: ChangedPath[];
-  stashes?: number;
+  operation: z.string().optional(),
+  clean: z.boolean(),
+  staged: changedFiles,
+  unstaged: changedFiles,
+  untracked: z.array(z.string()),
+  conflicted: changedFiles,
+  stashes: z.number().optional(),
   /** Paths that did not fit into the answer. */
-  left_out?: number;
-  notes?: string[];
-}
+  left_out: z.number().optional(),
+  notes: z.array(z.string()).optional(),
+});
+type Status = z.infer<typeof statusShape>;
 
-/** New directories whose files are counted. */
+/** How many new directories have their files counted. */
 const MAX_COUNTED = 10;
 
 const CONFLICTS: Readonly<Record<string, string>> = {
@@ -64,8 +57,7 @@ export async function status(
 ): Promise<Status> {
   await repository.worktree();
   const found = await statusOf(repository, await pathsIn(repository, query.paths ?? []));
-  const operation = await operationOf(repository);
-  if (operation !== undefined) found.operation = operation;
+  found.operation = operationOf(repository);
   found.clean =
     found.staged.length + found.unstaged.length + found.untracked.length + found.conflicted.length === 0;
   const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
@@ -75,7 +67,7 @@ export async function status(
   return shortened(found, budget);
 }
 
-/** The status as git gives it, in whole; with paths, untracked files one by one, else a new directory as one entry. */
+/** The complete status. With paths, untracked files are listed one by one; otherwise a new directory is one entry. */
 export async function statusOf(repository: Repository, paths: readonly string[] = []): Promise<Status> {
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
   const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
@@ -84,7 +76,7 @@ export async function statusOf(repository: Repository, paths: readonly string[] 
   );
 }
 
-/** How many files there are in the first new directories. */
+/** Notes with the number of files in the first new directories. */
 async function sizesOf(repository: Repository, untracked: readonly string[]): Promise<string[]> {
   const directories = untracked.filter((path) => path.endsWith("/") && !isQuoted(path)).slice(0, MAX_COUNTED);
   if (directories.length === 0) return [];
@@ -131,12 +123,10 @@ function readHeader(found: Status, line: string): void {
 
 function readChange(found: Status, line: Buffer, path: Buffer, from?: Buffer): void {
   const [staged = ".", unstaged = "."] = code(line);
-  const former = from === undefined ? {} : { from: pathText(from) };
-  const isMove = (letter: string) => letter === "R" || letter === "C";
   const change = (letter: string): ChangedPath => ({
     path: pathText(path),
     status: changeWord(letter),
-    ...(isMove(letter) ? former : {}),
+    from: from !== undefined && /[RC]/.test(letter) ? pathText(from) : undefined,
   });
   if (staged !== ".") found.staged.push(change(staged));
   if (unstaged !== ".") found.unstaged.push(change(unstaged));
@@ -146,7 +136,7 @@ function code(line: Buffer): string {
   return line.toString("latin1", 2, 4);
 }
 
-/** What follows the `count`-th space: the path, which may hold spaces itself. */
+/** The text after the `count`-th space: the path, which may itself contain spaces. */
 function field(line: Buffer, count: number): Buffer {
   let at = -1;
   for (let index = 0; index < count; index++) at = line.indexOf(32, at + 1);
@@ -162,21 +152,12 @@ const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
   ["BISECT_LOG", "bisect"],
 ];
 
-/** The operation in progress, as git marks it in its directory. */
-export async function operationOf(repository: Repository): Promise<string | undefined> {
-  const { gitDir } = repository.location;
-  const present = await Promise.all(
-    OPERATIONS.map(([file]) =>
-      access(join(gitDir, file)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return OPERATIONS.find((_, index) => present[index])?.[1];
+/** The operation in progress, by the files that git keeps during it. */
+export function operationOf(repository: Repository): string | undefined {
+  return OPERATIONS.find(([file]) => existsSync(join(repository.location.gitDir, file)))?.[1];
 }
 
-/** Cuts the lists so that the whole fits; conflicts first, then what is staged. */
+/** Cuts the lists to the budget. Conflicts come first, then staged files. */
 function shortened(found: Status, budget: number): Status {
   let remaining = budget - 600;
   let leftOut = 0;
@@ -190,7 +171,5 @@ function shortened(found: Status, budget: number): Status {
   const staged = cut(found.staged);
   const unstaged = cut(found.unstaged);
   const untracked = cut(found.untracked);
-  const result: Status = { ...found, conflicted, staged, unstaged, untracked };
-  if (leftOut > 0) result.left_out = leftOut;
-  return result;
+  return { ...found, conflicted, staged, unstaged, untracked, left_out: leftOut || undefined };
 }

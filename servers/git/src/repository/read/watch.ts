@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import type { Repository } from "../open/repository.ts";
 
-/** What changes in a git directory when the status does. */
+/** Files in a git directory that change with the status. */
 const FILES: ReadonlySet<string> = new Set([
   "HEAD",
   "index",
@@ -14,7 +14,7 @@ const FILES: ReadonlySet<string> = new Set([
 const SETTLE_MS = 100;
 
 /**
- * Watches HEAD, the index and the refs, and tells once after each burst of changes.
+ * Watches HEAD, the index and the refs, and calls `changed` once after each burst of changes.
  *
  * @returns a function that stops it
  */

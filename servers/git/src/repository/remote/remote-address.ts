@@ -4,7 +4,7 @@ import { createUrlGuard } from "@refmcp/core/url-guard";
 import { withoutPassword } from "../read/refs.ts";
 import type { ConfigPair } from "../run/environment.ts";
 
-/** Where a remote is. */
+/** The parts of a remote's URL. */
 export interface RemoteAddress {
   readonly url: string;
   readonly scheme: string;
@@ -18,8 +18,8 @@ export interface RemoteRules {
 }
 
 /**
- * Reads a remote's URL and checks that it may be used at all: a scheme of `--protocols`, and a host and user that ssh
- * cannot take for an option (`ssh://-oProxyCommand=…`, CVE-2017-1000117).
+ * Parses a remote's URL and checks that it is allowed: a scheme in `--protocols`, and a host and user that ssh cannot mistake
+ * for an option (`ssh://-oProxyCommand=…`, CVE-2017-1000117).
  *
  * @throws ToolError `protocol_not_allowed`, `bad_url`
  */
@@ -45,8 +45,8 @@ export function parseRemote(text: string, rules: RemoteRules): RemoteAddress {
 }
 
 /**
- * Resolves the host once, refuses private and special addresses, and pins the connection to what was checked (no DNS
- * rebinding). ssh cannot be pinned; it connects only if the host's key is known already.
+ * Resolves the host once, refuses private and special addresses, and pins the connection to the checked ones (against DNS
+ * rebinding). ssh cannot be pinned; it connects only if the host's key is already known.
  *
  * @returns configuration for the git command
  * @throws ToolError `host_not_allowed`, `remote_unreachable`
@@ -55,7 +55,7 @@ export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): P
   const { host, scheme } = remote;
   const port = remote.port ?? PORTS[scheme] ?? 443;
   const addresses = await addressesOf(host, port, rules).catch((error: unknown) => {
-    // A name that only the user's ssh configuration knows.
+    // The name may be defined only in the user's ssh configuration.
     if (scheme === "ssh" && error instanceof ToolError && error.kind === "unavailable") return [];
     throw error;
   });

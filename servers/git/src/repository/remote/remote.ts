@@ -8,10 +8,10 @@ import type { GitResult } from "../run/run-git.ts";
 import { ownCredentialHelpers } from "../run/safe-config.ts";
 import { checkAddress, parseRemote } from "./remote-address.ts";
 
-/** Reports progress: a share of `total`, and what git is doing. */
+/** Reports progress: how much of `total` is done, and what git is doing. */
 export type Progress = (done: number, total: number, note: string) => void;
 
-/** http settings that a repository may make; all others could send the user's data elsewhere. */
+/** http settings that a repository may set; all others could send the user's data elsewhere. */
 const HARMLESS_HTTP =
   /^http\.(.*\.)?(extraheader|postbuffer|lowspeedlimit|lowspeedtime|version|useragent|maxrequests|noepsv)$/;
 const STAGES = ["Enumerating", "Counting", "Compressing", "Writing", "Receiving", "Resolving", "Updating"];
@@ -29,7 +29,7 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
     if (variable === "url") urls.push(value);
     if (variable === "pushurl") pushUrls.push(value);
   }
-  // From git 2.46 on an empty URL takes back those before it, so any may be the one.
+  // Since git 2.46 an empty URL clears those before it, so any of them may be in use.
   const all = [...urls, ...pushUrls];
   const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
   const found = all.includes("") ? all.filter(Boolean) : used;
@@ -48,8 +48,8 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
 }
 
 /**
- * How a command talks to URLs: checked, pinned, with the user's own credential helpers and ssh command, and nothing
- * that the repository says about them.
+ * How a command connects to URLs: checked, pinned, with the user's credential helpers and ssh command, and ignoring the
+ * repository's settings for them.
  *
  * @throws ToolError `protocol_not_allowed`, `host_not_allowed`, `unsafe_config`
  */
@@ -60,7 +60,7 @@ export async function remoteOptions(
   progress: Progress,
 ): Promise<RunOptions> {
   const rules = { protocols: git.options.protocols, allowedHosts: git.options.allowedHosts };
-  const reached = [...new Set([...urls, ...lenders(config)])];
+  const reached = [...new Set([...urls, ...promisorUrls(config)])];
   refuseRedirection(config, reached);
   const pins: ConfigPair[] = [];
   for (const url of reached) pins.push(...(await checkAddress(parseRemote(url, rules), rules)));
@@ -74,18 +74,18 @@ export async function remoteOptions(
   };
 }
 
-/** The URLs of the remotes that a partial clone asks for what it has not got, whichever remote it fetches from. */
-function lenders(config: readonly ConfigEntry[]): string[] {
-  const isLender = (name: string) =>
+/** The URLs of promisor remotes, which a partial clone asks for missing objects whichever remote it fetches from. */
+function promisorUrls(config: readonly ConfigEntry[]): string[] {
+  const isPromisor = (name: string) =>
     lastValue(config, "extensions.partialclone") === name ||
     isTrue(lastValue(config, `remote.${name}.promisor`));
   return config.flatMap(({ key, value }) => {
     const [section, name, variable] = splitKey(key);
-    return section === "remote" && variable === "url" && value !== "" && isLender(name) ? [value] : [];
+    return section === "remote" && variable === "url" && value !== "" && isPromisor(name) ? [value] : [];
   });
 }
 
-/** A repository's own words on where its remotes really are: rewritten URLs, proxies, helpers. */
+/** Refuses settings of the repository that redirect its remotes: rewritten URLs, proxies, helpers. */
 function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
   const remotes = new Set(
     config.map(({ key }) => splitKey(key)).map(([section, name]) => section === "remote" && name),
@@ -93,7 +93,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
   const found = config.find((entry) => {
     if (isOwn(entry)) return false;
     const [section, , variable] = splitKey(entry.key);
-    // A group, which git takes for the remote of that name.
+    // A group, which git would use instead of the remote with that name.
     if (section === "remotes") return remotes.has(entry.key.slice("remotes.".length));
     if (section === "url") return urls.some((url) => url.startsWith(entry.value));
     if (section === "remote") return variable === "vcs" || (variable === "proxy" && entry.value !== "");
@@ -111,7 +111,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
   );
 }
 
-/** Turns git's progress lines into steps that only go up. */
+/** Turns git's progress lines into steps that only increase. */
 export function progressReader(progress: Progress): (text: string) => void {
   let best = -1;
   return (text) => {
@@ -127,36 +127,37 @@ export function progressReader(progress: Progress): (text: string) => void {
   };
 }
 
-const REMOTE_FAILURES: readonly (readonly [says: RegExp, code: string, message: string, hint: string])[] = [
+const REMOTE_FAILURES: readonly (readonly [pattern: RegExp, code: string, message: string, hint: string])[] =
   [
-    /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]|Host key verification failed/i,
-    "auth_required",
-    "The remote requires credentials that git does not have, or its host key is unknown.",
-    "The user can log in once in a terminal (git fetch), with a credential helper or an SSH agent.",
-  ],
-  [
-    /returned error: 30[1-8]|redirect/i,
-    "redirect_refused",
-    "The remote redirects to another address, and redirects are not followed.",
-    "The user can set the remote's final URL: git remote set-url.",
-  ],
-  [
-    /not found|does not appear to be a git repository|returned error: 404|no such remote ref|couldn't find remote ref|Remote branch .* not found/i,
-    "remote_not_found",
-    "The repository or branch does not exist on the remote.",
-    "Check the URL and the branch name; git_list_refs with kind remotes shows the URL.",
-  ],
-  [
-    /Could not resolve|Failed to connect|Connection (refused|timed out|reset)|Couldn't connect|unable to access|early EOF|hung up/i,
-    "remote_unreachable",
-    "The remote is unreachable.",
-    "Check the network and the URL, then try again.",
-  ],
-];
+    [
+      /Authentication failed|could not read (Username|Password)|terminal prompts disabled|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]|Host key verification failed/i,
+      "auth_required",
+      "The remote requires credentials that git does not have, or its host key is unknown.",
+      "The user can log in once in a terminal (git fetch), with a credential helper or an SSH agent.",
+    ],
+    [
+      /returned error: 30[1-8]|redirect/i,
+      "redirect_refused",
+      "The remote redirects to another address, and redirects are not followed.",
+      "The user can set the remote's final URL: git remote set-url.",
+    ],
+    [
+      /not found|does not appear to be a git repository|returned error: 404|no such remote ref|couldn't find remote ref|Remote branch .* not found/i,
+      "remote_not_found",
+      "The repository or branch does not exist on the remote.",
+      "Check the URL and the branch name; git_list_refs with kind remotes shows the URL.",
+    ],
+    [
+      /Could not resolve|Failed to connect|Connection (refused|timed out|reset)|Couldn't connect|unable to access|early EOF|hung up/i,
+      "remote_unreachable",
+      "The remote is unreachable.",
+      "Check the network and the URL, then try again.",
+    ],
+  ];
 
 /** The error for a remote command that failed. */
 export function remoteFailure(result: GitResult, doing: string): ToolError {
-  const found = REMOTE_FAILURES.find(([says]) => says.test(result.stderr));
+  const found = REMOTE_FAILURES.find(([pattern]) => pattern.test(result.stderr));
   if (found === undefined) return failureOf(result, doing);
   const [, code, message, hint] = found;
   return new ToolError(code === "remote_not_found" ? "not_found" : "unavailable", message, {

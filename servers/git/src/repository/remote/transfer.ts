@@ -1,30 +1,39 @@
 import { oneLine, ToolError } from "@refmcp/core/answer";
+import * as z from "zod";
 import { decideHooks, HOOKS } from "../change/hooks.ts";
 import { type Integrated, merge } from "../change/integrate.ts";
-import { checkedOutNote, newDirectory, ownConfig } from "../change/new-repository.ts";
+import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
 import type { Git } from "../open/git.ts";
 import type { Repository } from "../open/repository.ts";
 import { headOf } from "../open/revisions.ts";
 import { checkRefName, currentBranch } from "../read/branches.ts";
 import { withoutPassword } from "../read/refs.ts";
-import { gitEnvironment, withConfig } from "../run/environment.ts";
-import { runGit, together } from "../run/run-git.ts";
+import { together } from "../run/run-git.ts";
 import { type Progress, remoteFailure, remoteOptions, remoteUrls } from "./remote.ts";
 
 /** A ref that a fetch or push has moved. */
-export interface MovedRef {
-  ref: string;
-  before?: string;
-  after?: string;
-}
+const movedRef = z.object({
+  ref: z.string(),
+  before: z.string().optional(),
+  after: z.string().optional(),
+});
+export const movedRefs = z.array(movedRef);
+type MovedRef = z.infer<typeof movedRef>;
 
-const PLAIN = ["--no-recurse-submodules", "--progress"];
 /**
- * The far side's programs, said on the command line: of several remote.<name>.uploadpack git takes the first, so no
- * override could replace the repository's.
+ * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the first, so an override could
+ * not replace the repository's.
  */
 const UPLOAD_PACK = "--upload-pack=git-upload-pack";
 const RECEIVE_PACK = "--receive-pack=git-receive-pack";
+
+export const cloned = z.object({
+  repository: z.string(),
+  url: z.string(),
+  branch: z.string().optional(),
+  commit: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
 
 /** Clones into a new directory inside the bound: no submodules, no template, no hooks. A failed clone leaves nothing. */
 export async function clone(
@@ -32,36 +41,18 @@ export async function clone(
   query: { url: string; path: string; branch?: string | undefined; depth?: number | undefined },
   signal: AbortSignal,
   progress: Progress,
-): Promise<{ repository: string; url: string; branch?: string; commit?: string; notes?: string[] }> {
+): Promise<z.infer<typeof cloned>> {
   const { path, undo, done } = await newDirectory(git, query.path);
   try {
-    const { entries, overrides } = await ownConfig(git, path, signal);
-    const {
-      config = [],
-      env = {},
-      protocols,
-      onStderr,
-    } = await remoteOptions(git, entries, [query.url], progress);
-    const { program, env: own } = await git.machine();
-    const result = await runGit({
-      program,
-      args: [
-        ...["clone", "--progress", "--template=", "--origin=origin", "--no-reject-shallow"],
-        ...(query.branch === undefined ? [] : [`--branch=${query.branch}`]),
-        ...(query.depth === undefined ? [] : [`--depth=${query.depth}`, "--no-single-branch"]),
-        ...["--", query.url, path],
-      ],
-      cwd: path,
-      signal,
-      env: withConfig({ ...gitEnvironment(own, "remote", protocols), ...env }, [...overrides, ...config]),
-      ...(onStderr === undefined ? {} : { onStderr }),
-    });
-    if (/already exists and is not an empty directory/.test(result.stderr)) {
-      throw new ToolError("conflict", `"${oneLine(path)}" is not empty.`, {
-        code: "path_exists",
-        hint: "Choose a directory that does not exist yet.",
-      });
-    }
+    const { entries, run } = await withoutRepository(git, path, signal);
+    const args = [
+      ...["clone", "--progress", "--template=", "--origin=origin", "--no-reject-shallow"],
+      ...(query.branch === undefined ? [] : [`--branch=${query.branch}`]),
+      ...(query.depth === undefined ? [] : [`--depth=${query.depth}`, "--no-single-branch"]),
+      ...["--", query.url, path],
+    ];
+    const result = await run(args, await remoteOptions(git, entries, [query.url], progress));
+    if (/already exists and is not an empty directory/.test(result.stderr)) throw pathExists(path);
     if (result.code !== 0) throw remoteFailure(result, "clone");
     done();
     const repository = await git.open(path, signal);
@@ -69,9 +60,9 @@ export async function clone(
     return {
       repository: path,
       url: withoutPassword(query.url),
-      ...(branch === undefined ? {} : { branch }),
-      ...(commit === undefined ? {} : { commit }),
-      ...(await checkedOutNote(git, path, signal)),
+      branch,
+      commit,
+      notes: await checkedOutNotes(git, path, signal),
     };
   } catch (error) {
     await undo();
@@ -102,15 +93,8 @@ export async function fetch(
   const before = await refsOf(repository, remote);
   const result = await repository.run(
     [
-      ...[
-        "fetch",
-        ...PLAIN,
-        UPLOAD_PACK,
-        "--no-auto-gc",
-        "--no-write-commit-graph",
-        "--refmap=",
-        "--no-write-fetch-head",
-      ],
+      ...["fetch", "--no-recurse-submodules", "--progress", UPLOAD_PACK, "--no-auto-gc"],
+      ...["--no-write-commit-graph", "--no-write-fetch-head", "--refmap="],
       query.prune ? "--prune" : "--no-prune",
       query.tags ? "--tags" : "--no-tags",
       ...["--", remote, `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`],
@@ -118,11 +102,11 @@ export async function fetch(
     options,
   );
   if (result.code !== 0) throw remoteFailure(result, "fetch");
-  const updated = movedRefs(before, await refsOf(repository, remote));
+  const updated = difference(before, await refsOf(repository, remote));
   return { remote, updated: updated.slice(0, 100), count: updated.length };
 }
 
-/** Fetches a branch and moves the current one to it, if that loses nothing (fast-forward). */
+/** Fetches a branch and fast-forwards the current one to it. */
 export async function pull(
   git: Git,
   repository: Repository,
@@ -146,7 +130,7 @@ export interface PushQuery {
 }
 
 /**
- * Pushes one branch (and one tag) under the same name. It never forces, except where a lease names the commit that may be replaced.
+ * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit that may be replaced.
  *
  * @param lease the commit that the remote's branch must still be at to be replaced
  */
@@ -156,7 +140,7 @@ export async function push(
   query: PushQuery,
   progress: Progress,
   lease?: string,
-): Promise<{ remote: string; pushed: MovedRef[]; notes?: string[] }> {
+): Promise<{ remote: string; pushed: MovedRef[]; notes: string[] | undefined }> {
   const { config } = await repository.prepared();
   const { remote, tag } = query;
   const options = await remoteOptions(git, config, remoteUrls(config, remote, true), progress);
@@ -188,11 +172,9 @@ export async function push(
   );
   if (result.code !== 0) throw pushFailure(result, remote, branch);
   const pushed = refs.map((ref, index): MovedRef => {
-    const after = found[index]?.oid;
-    const was = index === 0 ? before?.oid : undefined;
-    return { ref, ...(was === undefined ? {} : { before: was }), ...(after === undefined ? {} : { after }) };
+    return { ref, before: index === 0 ? before?.oid : undefined, after: found[index]?.oid };
   });
-  return { remote, pushed, ...(hooks.note === undefined ? {} : { notes: [hooks.note] }) };
+  return { remote, pushed, notes: hooks.notes };
 }
 
 function pushFailure(result: Parameters<typeof remoteFailure>[0], remote: string, branch: string): ToolError {
@@ -241,18 +223,11 @@ async function refsOf(repository: Repository, remote: string): Promise<Map<strin
   return found;
 }
 
-function movedRefs(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): MovedRef[] {
-  const moved: MovedRef[] = [];
-  for (const ref of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-    const [was, is] = [before.get(ref), after.get(ref)];
-    if (was === is) continue;
-    moved.push({
-      ref,
-      ...(was === undefined ? {} : { before: was }),
-      ...(is === undefined ? {} : { after: is }),
-    });
-  }
-  return moved;
+function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): MovedRef[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }))
+    .filter((moved) => moved.before !== moved.after);
 }
 
 function detached(): ToolError {

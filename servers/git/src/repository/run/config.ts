@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-/** Where a value of git's configuration comes from. */
+/** The scope of a configuration value. */
 export type ConfigScope = "system" | "global" | "local" | "worktree" | "unknown";
 
 /** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
@@ -21,9 +21,8 @@ function isScope(text: string): text is ConfigScope {
 }
 
 /**
- * Reads `git config --list -z --show-scope --show-origin`: `scope NUL origin NUL key LF value NUL`, in the order in which
- * git applies them.
- * What the server itself has set (scope `command`) is left out.
+ * Parses `git config --list -z --show-scope --show-origin`: `scope NUL origin NUL key LF value NUL`, in the order that git
+ * applies them. The server's own settings (scope `command`) are omitted.
  */
 export function parseConfig(output: Buffer): ConfigEntry[] {
   const fields = output.toString("utf8").split("\0");
@@ -37,25 +36,25 @@ export function parseConfig(output: Buffer): ConfigEntry[] {
   return entries;
 }
 
-/** Reads `git config --file <origin> --list -z`, which knows no scope. */
+/** Parses `git config --file <origin> --list -z`, which reports no scope. */
 export function parseFile(output: Buffer, scope: ConfigScope, origin: string): ConfigEntry[] {
   const texts = output.toString("utf8").split("\0").slice(0, -1);
   return texts.map((text) => entryOf(scope, origin, text));
 }
 
-/** `key LF value`. A subsection cannot hold a line break (git refuses it), so the first one ends the key. */
+/** `key LF value`. A subsection cannot contain a line break (git refuses it), so the first one ends the key. */
 function entryOf(scope: ConfigScope, origin: string, text: string): ConfigEntry {
   const end = text.indexOf("\n");
   if (end === -1) return { scope, origin, key: text, value: "true" };
   return { scope, origin, key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
-/** Whether the user of this machine wrote it, and not the repository. */
+/** Whether it comes from the user's or the system's configuration, not the repository's. */
 export function isOwn(entry: ConfigEntry): boolean {
   return entry.scope === "system" || entry.scope === "global";
 }
 
-/** The value in force of a key (last one wins), among the entries that `where` lets through. */
+/** The effective value of a key (the last one wins) among the entries that `where` accepts. */
 export function lastValue(
   entries: readonly ConfigEntry[],
   key: string,
@@ -71,7 +70,7 @@ export function splitKey(key: string): [section: string, subsection: string, nam
   return [key.slice(0, first), first === last ? "" : key.slice(first + 1, last), key.slice(last + 1)];
 }
 
-/** A boolean of git's: yes, on, true, any number but 0; a key without a value. */
+/** Parses a boolean as git does: yes, on, true and any number but 0 are true. */
 export function isTrue(value: string | undefined): boolean {
   if (value === undefined) return false;
   return /^(true|yes|on|[1-9]\d*)$/i.test(value);

@@ -1,6 +1,6 @@
 import type { FilterPolicy } from "./safe-config.ts";
 
-/** Variables that git may see: what it needs to find its files and to talk to people's agents, and nothing that steers it. */
+/** Variables that are passed to git: those that it needs to find its files, and none that control it. */
 const LOCAL = [
   "PATH",
   "HOME",
@@ -17,7 +17,7 @@ const LOCAL = [
   "APPDATA",
   "LOCALAPPDATA",
   "TZ",
-  // The environment may say who the user is; that runs nothing.
+  // The user's identity, which runs nothing.
   "GIT_AUTHOR_NAME",
   "GIT_AUTHOR_EMAIL",
   "GIT_COMMITTER_NAME",
@@ -25,7 +25,7 @@ const LOCAL = [
   "EMAIL",
 ] as const;
 
-/** What a remote needs besides: the user's SSH agent and proxies. */
+/** Additional variables for remotes: the user's SSH agent and proxies. */
 const REMOTE = [
   "SSH_AUTH_SOCK",
   "USER",
@@ -45,13 +45,13 @@ const REMOTE = [
 export type Purpose = "local" | "remote";
 
 /**
- * The environment of a git process: an allow-list of the server's own (so no GIT_DIR, GIT_EXTERNAL_DIFF,
- * GIT_SSH_COMMAND or LD_PRELOAD gets through), and git's own switches against prompts, lazy fetches (executing
- * promisor remotes), replaced objects and path magic.
+ * The environment of a git process: an allow-list of the server's variables (so no GIT_DIR, GIT_EXTERNAL_DIFF, GIT_SSH_COMMAND
+ * or LD_PRELOAD is passed on), and git's switches against prompts, lazy fetches (which run promisor remotes), replaced objects
+ * and pathspec magic.
  *
- * @param protocols what `remote` may use, for example `https`; local work may use none, so that nothing in a
- * repository can start a transport.
- * @param filters own filters (git-lfs) get what a remote needs as well
+ * @param protocols what `remote` may use, for example `https`; local work may use none, so that nothing in a repository can
+ * start a transport.
+ * @param filters the user's filters (git-lfs) get the variables for remotes too
  */
 export function gitEnvironment(
   from: NodeJS.ProcessEnv,
@@ -80,18 +80,17 @@ export function gitEnvironment(
     GIT_PAGER: "cat",
     GIT_MERGE_AUTOEDIT: "no",
     GIT_ADVICE: "0",
-    // Not the user's configuration of ssh: BatchMode never asks and never takes an unknown host's key.
+    // Not the user's ssh command: BatchMode never asks and never accepts an unknown host's key.
     GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
     GIT_SSH_VARIANT: "ssh",
   };
 }
 
-/** A configuration value that overrules every file: `[key, value]`. */
+/** A configuration value that overrides every file: `[key, value]`. */
 export type ConfigPair = readonly [key: string, value: string];
 
 /**
- * Adds configuration to an environment. The environment and not `git -c`, because `-c` splits at the first `=`, so
- * that a filter named `a=b` could not be overruled.
+ * Adds configuration to an environment. `git -c` splits at the first `=`, so it could not override a filter named `a=b`.
  */
 export function withConfig(
   env: Readonly<Record<string, string>>,

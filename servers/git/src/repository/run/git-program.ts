@@ -3,8 +3,8 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { ToolError } from "@refmcp/core/answer";
 
 /**
- * The absolute path of `git` on the PATH. Relative entries are left out: they, and on Windows the working directory
- * itself, could hold a program that a repository brought along.
+ * The absolute path of `git` on the PATH. Relative entries are skipped: they, and on Windows the working directory, could
+ * contain a program that came with a repository.
  *
  * @throws ToolError `unavailable`, code `git_missing`
  */
@@ -19,7 +19,7 @@ export async function findGit(env: NodeJS.ProcessEnv, platform: string = process
       await access(file, constants.X_OK);
       return file;
     } catch {
-      // Not here, or not to be executed: the next directory.
+      // Not here, or not executable.
     }
   }
   throw new ToolError("unavailable", "git was not found on the PATH.", {

@@ -11,13 +11,13 @@ export interface GitRun {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** What it reads from stdin; nothing by default. */
+  /** Its stdin; nothing by default. */
   readonly input?: Uint8Array | string;
-  /** The output is cut here and git is stopped, in bytes. Default 64 MiB. */
+  /** Bytes of output after which git is stopped. Default: 64 MiB. */
   readonly maxBytes?: number;
-  /** Sees stdout as it comes, instead of the result; returns false when it has seen enough. */
+  /** Receives stdout as it arrives, which is then not in the result; returns false to stop git. */
   onStdout?(chunk: Buffer): boolean;
-  /** Sees stderr as it comes: progress. */
+  /** Receives stderr as it arrives: progress. */
   onStderr?(text: string): void;
 }
 
@@ -32,10 +32,10 @@ export interface GitResult {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR = 64 * 1024;
-/** A tree of 10^10 files in a few objects makes git ask for memory without end; this is where it is stopped. */
+/** A tree of 10^10 files in a few objects makes git allocate memory without end; it is stopped at this limit. */
 const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
 const KILL_AFTER_MS = 1_000;
-/** How long output may stay open after git itself ended (a hook's child that went to the background). */
+/** How long output may stay open after git has exited (a background process of a hook). */
 const LINGER_MS = 300;
 
 const running = new Set<ChildProcess>();
@@ -47,8 +47,8 @@ process.on("exit", () => {
  * Runs git through simple-git, in its own process group, so that stopping it stops whatever it started.
  * Resolves with any exit code.
  *
- * @throws the signal's reason when it aborts; ToolError `unavailable` if git cannot be started, `too_large`
- * where it takes too much memory.
+ * @throws the signal's reason when it aborts; ToolError `unavailable` if git cannot be started, `too_large` if it uses too much
+ * memory.
  */
 export async function runGit(run: GitRun): Promise<GitResult> {
   if (run.args.some((arg) => arg.includes("\0"))) {
@@ -65,9 +65,9 @@ export async function runGit(run: GitRun): Promise<GitResult> {
       baseDir: run.cwd,
       binary: run.program,
       abort: started.giveUp.signal,
-      // Only the end of the output is the end: the exit may come before it.
+      // The process may exit before all of its output has arrived.
       completion: { onClose: true, onExit: false },
-      // Every exit code is an answer here.
+      // Callers interpret the exit code.
       errors: () => undefined,
       allowEnvironment: Object.keys(run.env),
       unsafe: UNSAFE,
@@ -82,9 +82,9 @@ export async function runGit(run: GitRun): Promise<GitResult> {
 }
 
 /**
- * What simple-git would refuse, all of it: its guard reads arguments and environment for what could run a program, and ours hold
- * exactly these keys, with the values that make them harmless (safe-config.ts, environment.ts). What a user or a repository says
- * never becomes an option (decisions/0008).
+ * Everything that simple-git would refuse. Its guard searches arguments and environment for settings that could run a program;
+ * ours contain exactly these, with harmless values (safe-config.ts, environment.ts). Text from users and repositories never
+ * becomes an option (decisions/0008).
  */
 const UNSAFE = Object.fromEntries(
   `
@@ -97,19 +97,19 @@ const UNSAFE = Object.fromEntries(
     .map((name) => [`allowUnsafe${name}`, true]),
 );
 
-/** Whose process is being started: simple-git hands out its streams, and Node its process. */
+/** The run whose process is being started: simple-git provides its streams, and Node.js its process. */
 const starting = new AsyncLocalStorage<Run>();
 subscribe("child_process", (message) => {
   const started = starting.getStore();
   if (started !== undefined) started.prepare((message as { process: Spawning }).process);
 });
 
-/** A process before it is spawned: Node publishes it from its constructor. */
+/** A process before it is spawned: Node.js publishes it from its constructor. */
 type Spawning = ChildProcess & { spawn(options: object): unknown };
 
-/** A run while it goes on. */
+/** A run in progress. */
 class Run {
-  /** For a process without its own group: only simple-git's way to end it remains. */
+  /** For a process without its own group, which only simple-git can end. */
   readonly giveUp = new AbortController();
   readonly #run: GitRun;
   readonly #chunks: Buffer[] = [];
@@ -145,7 +145,7 @@ class Run {
     child.once("error", (error: NodeJS.ErrnoException) => this.fail(startError(error)));
   }
 
-  /** Takes the output, instead of simple-git, which would keep all of it. */
+  /** Takes over the output from simple-git, which would keep all of it. */
   take(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): void {
     stdout.removeAllListeners("data");
     stderr.removeAllListeners("data");
@@ -154,7 +154,7 @@ class Run {
       if (child !== undefined) {
         child.kill("SIGKILL");
         signalGroup(child, "SIGKILL");
-        // What it may have started has the pipes too; their end is not waited for.
+        // Processes that it started may keep the pipes open; don't wait for them.
         child.stdout?.destroy();
         child.stderr?.destroy();
       }
@@ -197,7 +197,7 @@ class Run {
       this.#run.signal.removeEventListener("abort", onAbort);
       if (this.#killing !== undefined) {
         clearTimeout(this.#killing);
-        // git has ended; what it had started may not have.
+        // git has exited; processes that it started may not have.
         signalGroup(child, "SIGKILL");
       }
       this.#code = code ?? 128;
@@ -234,11 +234,11 @@ class Run {
     this.#killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
   }
 
-  /** After git's own end: what it left in the background is ended once it is silent. */
+  /** After git has exited, kills its background processes once they are silent. */
   #linger(child: ChildProcess): void {
     this.#moving = false;
     const lingering = setInterval(() => {
-      // After the next look at the pipes: on a busy machine what git wrote may still be in them when the timer is due.
+      // After the pipes were read again: on a busy machine git's output may still be in them when the timer fires.
       setImmediate(() => {
         if (this.#moving) this.#moving = false;
         else {
@@ -254,7 +254,7 @@ class Run {
 
 /** Whether the process leads a group, so that a signal reaches all that it starts. Windows has no groups. */
 function ownsGroup({ pid }: ChildProcess): boolean {
-  // A process that could not be started has none; its error is on the way.
+  // A process that could not be started has no pid; its error follows.
   if (pid === undefined || process.platform === "win32") return true;
   try {
     return process.kill(-pid, 0);
@@ -268,8 +268,8 @@ function bytesOf(input: Uint8Array | string | undefined): Buffer {
 }
 
 /**
- * The values of work that goes on side by side, as `Promise.all` gives them; if one part fails, the others have ended
- * too before it is said, so that no process outlives its call.
+ * Like `Promise.all`, but if one promise fails, the error is thrown only after the others have settled, so that no process
+ * outlives its call.
  */
 export async function together<const Work extends readonly unknown[]>(work: Work) {
   await Promise.allSettled(work);
@@ -291,11 +291,11 @@ function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone already.
+    // The group has already ended.
   }
 }
 
-/** Looks at the process' own memory every quarter of a second, where the system tells it (Linux). */
+/** Checks the process's memory every quarter of a second, on systems with /proc (Linux). */
 function watchMemory(child: ChildProcess, exceeded: () => void): NodeJS.Timeout {
   return setInterval(() => {
     try {

@@ -2,8 +2,8 @@ import { ToolError } from "@refmcp/core/answer";
 import { type ConfigEntry, isOwn, lastValue, splitKey } from "./config.ts";
 import type { ConfigPair } from "./environment.ts";
 
-/** Values that hold for every command, whether or not a file sets the key. */
-const ALWAYS: readonly ConfigPair[] = [
+/** Overrides for every command, whether or not a file sets the key. */
+export const STANDING: readonly ConfigPair[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
@@ -22,16 +22,16 @@ const ALWAYS: readonly ConfigPair[] = [
   ["diff.ignoreSubmodules", "dirty"],
   ["fetch.recurseSubmodules", "false"],
   ["push.recurseSubmodules", "no"],
-  // Housekeeping starts its own processes, at unpredictable times.
+  // Housekeeping starts other processes at unpredictable times.
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["rebase.autoStash", "false"],
   ["merge.autoStash", "false"],
   ["http.followRedirects", "false"],
-  // These would move or delete more refs than the call says.
+  // These would move or delete more refs than the call names.
   ["rebase.updateRefs", "false"],
   ["rebase.autoSquash", "false"],
-  // A line break in it makes lines of the list of what to do, such as exec.
+  // A line break in it would add lines to the todo list, such as exec.
   ["rebase.instructionFormat", "%s"],
   // Recorded resolutions: MERGE_RR names the files that git copies into the repository.
   ["rerere.enabled", "false"],
@@ -41,12 +41,12 @@ const ALWAYS: readonly ConfigPair[] = [
 ];
 
 /**
- * A merge driver cannot be set to nothing (git dies, or takes ours as the merge), so each becomes git's own text merge.
+ * A merge driver cannot be empty (git aborts, or uses our side as the result), so each becomes git's own text merge.
  */
 const TEXT_MERGE = "git merge-file --marker-size=%L %A %O %B";
 
-/** Keys that make git run something, by the shape of the key, and what each becomes where a file sets it. */
-const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
+/** Patterns of keys that make git run programs, and the value that each gets if a file sets it. */
+const EXECUTING: readonly (readonly [pattern: RegExp, becomes: string])[] = [
   [/^filter\..*\.(clean|smudge|process)$/, ""],
   [/^filter\..*\.required$/, "false"],
   [/^diff\.external$/, ""],
@@ -66,11 +66,11 @@ const EXECUTING: readonly (readonly [shape: RegExp, becomes: string])[] = [
   [/^pager\..*$/, "false"],
   [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
   [/^transfer\.bundleuri$/, "false"],
-  // What the remote does with a push is not the repository's to say.
+  // The repository must not control what the remote does with a push.
   [/^push\.pushoption$/, ""],
-  // Windows: variables that git withholds from what it starts, which could be these overrides.
+  // Windows: variables that git removes for its child processes, which could be these overrides.
   [/^core\.unsetenvvars$/, "PERL5LIB"],
-  // Other names would be programs called git-merge-<name>.
+  // Any other name would be a program git-merge-<name>.
   [/^pull\.(twohead|octopus)$/, "ort"],
 ];
 
@@ -83,7 +83,7 @@ const SIGNERS: Readonly<Record<string, string>> = {
   "gpg.ssh.defaultkeycommand": "",
 };
 
-/** Files whose lines show in answers or decide them: the user's own choice, never the repository's. */
+/** Files that affect answers: only the user may choose them, never the repository. */
 const OWN_FILES: ReadonlySet<string> = new Set([
   "mailmap.file",
   "core.attributesfile",
@@ -95,7 +95,7 @@ const OWN_FILES: ReadonlySet<string> = new Set([
   "fetch.fsck.skiplist",
 ]);
 
-/** Keys that say how a filter works; those of git-lfs name programs that it runs in its turn. */
+/** Keys that configure a filter; those of git-lfs name programs that it runs. */
 const FILTERING = /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
 
 /** Which filters run: none, or those of the user's own configuration. */
@@ -103,14 +103,9 @@ export type FilterPolicy = "off" | "own";
 
 const MAX_OVERRIDES = 2_000;
 
-/** The overrides that need no look at the configuration. */
-export function standingOverrides(): readonly ConfigPair[] {
-  return ALWAYS;
-}
-
 /**
- * What to set so that no key of this configuration makes git run anything, on any command, from any file: the
- * user's own too, because it is the repository's attributes that would call it.
+ * The settings that keep every key of this configuration from running a program, in any command and from any file: even the
+ * user's, because the repository's attributes would trigger it.
  *
  * @param dormant what conditional includes would add
  * @param filters whether the user's own filters run (`--filters`)
@@ -121,17 +116,17 @@ export function overridesFor(
   dormant: readonly ConfigEntry[] = [],
   filters: FilterPolicy = "off",
 ): ConfigPair[] {
-  const pairs = new Map<string, string>(ALWAYS);
+  const pairs = new Map<string, string>(STANDING);
   for (const { key } of [...entries, ...dormant]) {
     const [section, subsection] = splitKey(key);
-    const known = EXECUTING.find(([shape]) => shape.test(key));
+    const known = EXECUTING.find(([pattern]) => pattern.test(key));
     if (known !== undefined) pairs.set(key, known[1]);
     if (filters === "own" && FILTERING.test(key)) {
       const may = section === "lfs" || isOwnFilter(entries, subsection);
       const own = may ? lastValue(entries, key, isOwn) : undefined;
       if (own !== undefined || section === "lfs") pairs.set(key, own ?? "");
     }
-    // Hooks of the configuration, in git versions to come.
+    // Hooks in the configuration, which future versions of git will have.
     if (section === "hook" && subsection !== "") pairs.set(`hook.${subsection}.enabled`, "false");
     if (OWN_FILES.has(key)) pairs.set(key, lastValue(entries, key, isOwn) ?? "/dev/null");
     if (Object.hasOwn(SIGNERS, key)) pairs.set(key, lastValue(entries, key, isOwn) ?? SIGNERS[key] ?? "");
@@ -149,7 +144,7 @@ export function overridesFor(
   return [...pairs];
 }
 
-/** The filters of a configuration that are not run, and whether they are the user's own. */
+/** The configured filters that do not run, and whether they are the user's own. */
 export function filtersNotRun(
   entries: readonly ConfigEntry[],
   filters: FilterPolicy,
@@ -164,7 +159,7 @@ export function filtersNotRun(
   return found;
 }
 
-/** Whether a filter is the user's own; not one that a repository adds a process to, which git would prefer to all else. */
+/** Whether a filter is the user's own. If the repository adds a process to it, it is not: git would prefer that. */
 function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
   const sets = (variable: string, own: boolean) =>
     entries.some((entry) => entry.key === `filter.${name}.${variable}` && isOwn(entry) === own);
@@ -172,7 +167,7 @@ function isOwnFilter(entries: readonly ConfigEntry[], name: string): boolean {
   return sets("process", true) || sets("clean", true) || sets("smudge", true);
 }
 
-/** The user's own credential helpers, in their order, for remotes. The repository's are not among them. */
+/** The user's credential helpers, in order, without the repository's. */
 export function ownCredentialHelpers(entries: readonly ConfigEntry[]): ConfigPair[] {
   return entries
     .filter((entry) => isOwn(entry) && /^(credential|credential\..*)\.helper$/.test(entry.key))

@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { ToolError } from "@refmcp/core/answer";
 
 /**
- * Bytes → text. What is UTF-8 is read as such; a line that is not is read as Latin-1, so that no byte is lost and
- * the rest of the text is still right.
+ * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
  */
 export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
@@ -18,7 +17,7 @@ export function textOf(bytes: Buffer): string {
   return lines.join("\n");
 }
 
-/** A path as git has it (bytes) → text: itself, or in git's own quotes with octal escapes if it is not UTF-8. */
+/** Decodes a path: as UTF-8, or in git's quotes with octal escapes if it is not UTF-8. */
 export function pathText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
   let text = '"';
@@ -64,7 +63,7 @@ export function unquotePath(quoted: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** NUL-separated records → their bytes; a last one without a NUL counts if it is not empty. */
+/** Splits NUL-separated records. A last one without a NUL counts if it is not empty. */
 export function records(output: Buffer, separator = 0): Buffer[] {
   const found: Buffer[] = [];
   let start = 0;
@@ -73,6 +72,17 @@ export function records(output: Buffer, separator = 0): Buffer[] {
     start = end + 1;
   }
   if (start < output.length) found.push(output.subarray(start));
+  return found;
+}
+
+/** NUL-separated fields, `size` for each entry; git puts a line break between entries. */
+export function groups(output: Buffer, size: number): string[][] {
+  const fields = records(output).map(textOf);
+  const found: string[][] = [];
+  for (let index = 0; index + size <= fields.length; index += size)
+    found.push(
+      fields.slice(index, index + size).map((text, at) => (at === 0 ? text.replace(/^\n/, "") : text)),
+    );
   return found;
 }
 
