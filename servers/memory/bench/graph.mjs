@@ -1,6 +1,6 @@
-// The memory server compared with the official one: filling, one write, searching, opening, reading, memory;
-// at 1,000, 10,000 and 50,000 entities with two observations each, and this one alone at 500,000. Runs alone
-// too, after a build: node servers/memory/bench/graph.mjs
+// Compares the memory server with the official one: filling, one write, searching, opening, reading and memory use, at 1,000,
+// 10,000 and 50,000 entities with two observations each; ours alone at 500,000. Also runs on its own after a build:
+// node servers/memory/bench/graph.mjs
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ async function fill(client, size) {
   return performance.now() - started;
 }
 
-/** What is measured on a filled graph, by its row in the table. */
+/** The measurements on a filled graph, by row of the table. */
 function works(client, size) {
   let fresh = 0;
   const next = () => {

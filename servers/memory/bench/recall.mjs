@@ -1,6 +1,6 @@
-// What a search finds: questions with known answers, over 300 facts written for this repository (evals/recall.json) and
-// over the paragraphs of XQuAD, a public question-answering corpus; compared with the official server and
-// plain FTS5. Runs alone too, after a build: node servers/memory/bench/recall.mjs
+// Measures what a search finds: questions with known answers, about 300 facts written for this repository (evals/recall.json)
+// and about the paragraphs of XQuAD, a public question-answering corpus. Compares with the official server and plain FTS5.
+// Also runs on its own after a build: node servers/memory/bench/recall.mjs
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

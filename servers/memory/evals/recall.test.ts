@@ -21,14 +21,14 @@ const recall = z.object({
   ),
 });
 
-/** Least answers within the first five, of 20 (30 plain questions, 10 in other languages): as a person asks, and with keywords. */
+/** Minimum answers in the first five, of 20 (30 plain questions, 10 in other languages): as a person asks, and with keywords. */
 const LEAST = {
   question: [29, 30],
   inflection: [20, 20],
   typo: [19, 19],
   paraphrase: [16, 20],
   language: [4, 10],
-  // Written after the list of synonyms, and not looked at since.
+  // Written after the list of synonyms, which was not changed since.
   heldout: [17, 17],
 } as const;
 

@@ -7,7 +7,7 @@ import type { Entity, Relation } from "../src/graph/types.ts";
 
 const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
 
-/** What the memory of the world holds now. */
+/** The current content of the world's memory. */
 async function kept(world: World): Promise<{ entities: Map<string, Entity>; relations: Relation[] }> {
   const store = await openSqliteStore(world.args[1] ?? "");
   const entities = new Map<string, Entity>();

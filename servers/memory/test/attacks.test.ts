@@ -23,7 +23,7 @@ const digest = async (path: string) =>
     .update(await readFile(path))
     .digest("hex");
 
-/** Calls tools of the server in this process, one after the other; closes it. */
+/** Calls tools of a server in this process one after the other, then closes it. */
 async function calls(
   args: readonly string[],
   ...list: readonly (readonly [string, Record<string, unknown>])[]

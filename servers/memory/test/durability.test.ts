@@ -21,7 +21,7 @@ const person = (name: string) => ({
   entities: [{ name, entityType: "person", observations: [`is ${name}`] }],
 });
 
-/** The names in the file, read by a connection of our own. */
+/** The names in the file, read with a separate connection. */
 async function namesKept(): Promise<Set<string>> {
   const store = await openSqliteStore(file);
   const names = new Set<string>();
@@ -68,8 +68,7 @@ describe("no acknowledged write is lost", () => {
     for (let round = 0; round < 100 / LESS; round++) {
       const server = await startServer(["--file", file]);
       const killIn = (milliseconds: number) => setTimeout(() => server.child.kill("SIGKILL"), milliseconds);
-      // The first rounds are killed while the file is being made; the others somewhere in the writes that follow on
-      // some acknowledged ones.
+      // The first rounds are killed while the file is being created, the others during writes after some acknowledged ones.
       const sure = round < 20 / LESS ? 0 : 1 + (round % 8);
       if (sure === 0) killIn(round * 2 * LESS);
       try {
@@ -90,7 +89,7 @@ describe("no acknowledged write is lost", () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(80 / LESS);
     const kept = await namesKept();
     expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
-    // Index and rows agree: what was acknowledged is also found, and the file is sound.
+    // Index and rows agree: acknowledged writes are also found, and the file is intact.
     const store = await openSqliteStore(file);
     const last = acknowledged.at(-1) ?? "";
     expect(await store.read((reader) => reader.lookUp(last))).toMatchObject({ as: "word" });

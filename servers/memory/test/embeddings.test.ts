@@ -11,7 +11,7 @@ import { openSqliteStore } from "../src/graph/sqlite/store.ts";
 import { startServer } from "./process.ts";
 import { budget, create, entity, erase } from "./stores/help.ts";
 
-/** A model of twelve words whose vectors say what they are about: teeth, water, nothing. */
+/** A model of twelve words whose vectors are topics: teeth, water, nothing. */
 const WORDS: Readonly<Record<string, readonly [number, number, number]>> = {
   "[UNK]": [0, 0, 0],
   drilled: [1, 0, 0],

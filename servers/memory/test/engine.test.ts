@@ -60,7 +60,7 @@ it("fails with the thread's error, and an internal error keeps its stack", async
   await expect(
     one.run("openNodes", [{ names: ["Nobody"], depth: 0, cursor: undefined, budget: 1_000 }]),
   ).rejects.toMatchObject({ kind: "not_found", code: "unknown_entity", hint: expect.any(String) });
-  // @ts-expect-error A job that does not take this.
+  // @ts-expect-error The job does not take this argument.
   await expect(one.run("openNodes", [undefined])).rejects.toMatchObject({
     message: expect.stringContaining("TypeError"),
     stack: expect.stringContaining("graph"),

@@ -10,7 +10,7 @@ const fact = (name: string, observations: string[] = []) => ({
   entities: [{ name, entityType: "t", observations }],
 });
 
-/** Calls memory_stats of the server in this process; returns what it says. */
+/** Calls memory_stats of a server in this process and returns its text. */
 async function statsOf(store: string): Promise<string> {
   const { client, close } = await connectInMemory(server, { args: ["--store", store] });
   const result = await client.callTool({ name: "memory_stats", arguments: {} });
@@ -51,7 +51,7 @@ describe("PostgreSQL", () => {
   it("ends the statements of cancelled calls, even if all connections wait for a lock", async () => {
     const postgres = await startPostgres();
     const engine = new Engine({ kind: "postgres", space: "s", url: postgres.url });
-    // Two connections: a transaction sees pg_stat_activity as it was at first.
+    // Two connections: a transaction keeps its first view of pg_stat_activity.
     const locking = new Client({ connectionString: postgres.url });
     const watching = new Client({ connectionString: postgres.url });
     try {
@@ -77,7 +77,7 @@ describe("PostgreSQL", () => {
       const ended = Promise.allSettled(calls);
       await expect.poll(waiting).toBe(calls.length);
       controller.abort();
-      // The lock is still held: only the cancelling can end them.
+      // The lock is still held, so only the cancellation can end them.
       for (const result of await ended)
         expect(result).toMatchObject({ status: "rejected", reason: { kind: "cancelled" } });
       expect(await waiting()).toBe(0);

@@ -8,7 +8,7 @@ export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 /** A built server as a separate process, driven line by line. */
 export interface ServerProcess {
   readonly child: ChildProcess;
-  /** Resolves with the answer's text; rejects when the process goes away before it answered. */
+  /** Resolves with the answer's text; rejects if the process exits first. */
   call(tool: string, args: unknown): Promise<{ text: string; isError: boolean }>;
   /** Sends any request; resolves with its answer. */
   request(method: string, params: unknown): Promise<unknown>;

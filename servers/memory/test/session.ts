@@ -8,20 +8,20 @@ import { server } from "../src/server.ts";
 export interface Session {
   readonly folder: string;
   readonly connected: Connected;
-  /** Calls a tool that answers data. */
+  /** Calls a tool and returns its data. */
   data(tool: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** Calls a tool that fails, and returns what it says. */
+  /** Calls a tool that fails, and returns its message. */
   failure(tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 
 const open: (() => Promise<void>)[] = [];
 
-/** Closes and deletes what a test opened; `setup.ts` calls it at the test's end. */
+/** Closes and deletes what a test opened; `setup.ts` calls it after the test. */
 export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
 }
 
-/** Opens a session; it and its folder are gone after the test. */
+/** Opens a session, which is closed and deleted after the test. */
 export async function session(options: ConnectOptions = {}): Promise<Session> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-session-"));
   open.push(() => rm(folder, { recursive: true, force: true }));

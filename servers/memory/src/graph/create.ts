@@ -31,9 +31,9 @@ export async function createEntities(
   );
   return {
     entities: value.entities,
-    ...(value.skipped.length === 0 ? {} : { skipped: value.skipped }),
-    ...(value.merged.length === 0 ? {} : { merged: value.merged }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    skipped: value.skipped.length === 0 ? undefined : value.skipped,
+    merged: value.merged.length === 0 ? undefined : value.merged,
+    change_id: changeId,
   };
 }
 
@@ -128,11 +128,8 @@ async function addTo(
       had.add(content);
     }
     rows.push(...added.map((content) => ({ entityId: id, content, source: source ?? null })));
-    results.push({
-      entityName: name,
-      addedObservations: added,
-      ...(duplicates.length === 0 ? {} : { duplicates }),
-    });
+    const again = duplicates.length === 0 ? {} : { duplicates };
+    results.push({ entityName: name, addedObservations: added, ...again });
   }
   await log.addObservations(rows);
   return results;
@@ -147,7 +144,7 @@ export async function addObservations(
   store: Store,
   given: readonly { entityName: string; contents: readonly string[] }[],
   facts: ChangeFacts,
-): Promise<{ results: AddedObservations[]; change_id?: number }> {
+): Promise<{ results: AddedObservations[]; change_id: number | undefined }> {
   const additions = given.map(({ entityName, contents }, index) => ({
     name: entityName.toWellFormed(),
     contents: contents.map((text, at) =>
@@ -160,7 +157,7 @@ export async function addObservations(
     if (missing.length > 0) throw await unknownEntities(log.writer, [...new Set(missing)]);
     return addTo(log, additions, existing, facts.source);
   });
-  return { results: value, ...(changeId === undefined ? {} : { change_id: changeId }) };
+  return { results: value, change_id: changeId };
 }
 
 /** The type of an entity that is only known because a relation names it. */
@@ -183,9 +180,9 @@ export async function createRelations(
   );
   return {
     relations: value.relations,
-    ...(value.duplicates.length === 0 ? {} : { duplicates: value.duplicates }),
-    ...(value.missing.length === 0 ? {} : { created_entities: value.missing }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    duplicates: value.duplicates.length === 0 ? undefined : value.duplicates,
+    created_entities: value.missing.length === 0 ? undefined : value.missing,
+    change_id: changeId,
   };
 }
 

@@ -23,7 +23,7 @@ class SharedStop implements Stop {
     this.#listener = listener;
   }
 
-  tell(): void {
+  notify(): void {
     this.#listener?.();
   }
 }
@@ -34,7 +34,7 @@ const running = new Map<number, SharedStop>();
 async function work(store: Store, request: Request): Promise<void> {
   const { id } = request;
   if ("stopped" in request) {
-    running.get(id)?.tell();
+    running.get(id)?.notify();
     return;
   }
   const stop = new SharedStop(request.flag);

@@ -99,7 +99,7 @@ function* parseLine(line: string, number: number): Generator<Parsed> {
   }
 }
 
-/** The place behind the object that begins at `start`; undefined if none begins there or it does not end. */
+/** The index after the object that begins at `start`; undefined if none begins there or it has no end. */
 function objectEnd(text: string, start: number): number | undefined {
   if (text[start] !== "{") return undefined;
   let depth = 0;

@@ -10,28 +10,26 @@ export type ShownEntity = {
   readonly observations?: string[];
   /** The day and the source of each observation in this answer; one for all if they are the same. */
   readonly learned?: string[];
-  /** How many it has, if they are not all shown here. */
-  readonly observation_count?: number;
-  /** How many observations are cut because they are long. */
-  readonly clipped?: number;
+  /** How many it has, if not all are shown here. */
+  readonly observation_count?: number | undefined;
+  /** How many observations are cut because they are too long. */
+  readonly clipped?: number | undefined;
 };
 
-/** Where a list of entities, then of their relations, continues. */
+/** Where a list of entities, followed by their relations, continues. */
 export interface Position {
-  /** 1 where the entities are done. */
+  /** 1 if all entities were returned. */
   readonly relations: number;
   readonly at: number;
   readonly after: number;
 }
 
-/** The longest observation in an answer, in characters of JSON; the entity's resource and an export have all of it. */
+/** Maximum characters of JSON for one observation; the entity's resource and an export contain all of it. */
 const MAX_SHOWN = 12_000;
 const RELATION_BATCH = 200;
 const OBSERVATION_BATCH = 100;
 
-/**
- * A response filled up to its budget. The first item is always included, so that every page makes progress.
- */
+/** A response filled up to its budget. The first item is always included, so that every page makes progress. */
 export class Page {
   readonly entities: ShownEntity[] = [];
   readonly relations: Relation[] = [];
@@ -46,7 +44,7 @@ export class Page {
     return this.entities.length === 0 && this.relations.length === 0;
   }
 
-  /** Takes the room for a value; false if there is not enough and the page has something already. */
+  /** Reserves space for a value; false if it does not fit, unless the page is empty. */
   reserve(value: unknown, force = this.isEmpty): boolean {
     const size = JSON.stringify(value).length + 1;
     if (size > this.#left && !force) return false;
@@ -64,7 +62,7 @@ export class Page {
   /**
    * Adds an entity with its observations after the id `after`, as many as fit.
    *
-   * @returns the id after which its observations continue, on the next page; undefined if all are in.
+   * @returns the id after which its observations continue on the next page; undefined if all are included.
    */
   async addEntity(reader: Reader, row: EntityRow, after: number): Promise<number | undefined> {
     const observations: string[] = [];
@@ -82,7 +80,7 @@ export class Page {
       for (const { id, content, createdAt, source } of batch) {
         const shown = clipJson(content);
         const from = learnedOn(createdAt, source);
-        // One entry is enough while all are alike.
+        // One entry is enough as long as all are the same.
         const isAlike = days.size === 1 && days.has(from);
         const entries = isAlike ? [] : days.size === 1 ? [...learned, from] : [{ learned: from }];
         if (!this.reserve([shown, ...entries], first && observations.length === 0)) {
@@ -104,13 +102,13 @@ export class Page {
       entityType: row.type,
       observations,
       ...learnedAs(learned),
-      ...(count === undefined ? {} : { observation_count: count }),
-      ...(clipped === 0 ? {} : { clipped }),
+      observation_count: count,
+      clipped: clipped || undefined,
     });
     return rest;
   }
 
-  /** Adds relations of the entities (of all where undefined) after an id; returns where to go on, if anywhere. */
+  /** Adds relations of the entities (all if undefined) after an id; returns where to continue, if there are more. */
   async addRelations(
     reader: Reader,
     entityIds: readonly number[] | undefined,
@@ -149,7 +147,7 @@ async function countOf(reader: Reader, entityId: number): Promise<number> {
   return (await reader.observationCounts([entityId])).get(entityId) ?? 0;
 }
 
-/** Cuts a text so that its JSON keeps to the longest that is shown. */
+/** Cuts a text so that its JSON fits into the limit. */
 function clipJson(text: string): string {
   if (text.length * 6 <= MAX_SHOWN) return text;
   let shown = text;

@@ -20,7 +20,7 @@ const MAX_LABELLED_EDGES = 80;
 const STEPS = 300;
 const LABEL = 28;
 /** Colors distinguishable with any color vision (Okabe and Ito, 2008). */
-const COLOURS = [
+const COLORS = [
   "#0072b2",
   "#e69f00",
   "#009e73",
@@ -66,7 +66,7 @@ export async function drawGraph(reader: Reader): Promise<string> {
     await reader.relationsFrom({ ids: [...rows.keys()], direction: "out", types: undefined, limit: 5_000 }),
   );
   layOut(nodes, edges);
-  return svg(nodes, edges, coloursOf(nodes), total);
+  return svg(nodes, edges, colorsOf(nodes), total);
 }
 
 /** One line for each pair of entities, with the types of all its relations. */
@@ -99,18 +99,18 @@ function layOut(nodes: Node[], edges: Edge[]): void {
   simulation.tick(STEPS);
 }
 
-/** A colour for each of the most frequent types. */
-function coloursOf(nodes: readonly Node[]): Map<string, string> {
+/** A color for each of the most frequent types. */
+function colorsOf(nodes: readonly Node[]): Map<string, string> {
   const counts = new Map<string, number>();
   for (const { entity } of nodes) counts.set(entity.type, (counts.get(entity.type) ?? 0) + 1);
   const order = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  return new Map(order.slice(0, COLOURS.length - 1).map(([type], index) => [type, COLOURS[index] ?? OTHER]));
+  return new Map(order.slice(0, COLORS.length - 1).map(([type], index) => [type, COLORS[index] ?? OTHER]));
 }
 
 function svg(
   nodes: readonly Node[],
   edges: readonly Edge[],
-  colours: ReadonlyMap<string, string>,
+  colors: ReadonlyMap<string, string>,
   total: { entities: number; relations: number },
 ): string {
   const at = ({ x = 0, y = 0 }: Node) => ({ x, y });
@@ -131,8 +131,8 @@ function svg(
     '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 10 5 0 10z" fill="#8a8f98"/></marker></defs>',
     `<rect x="${round(left)}" y="${round(top)}" width="${round(width)}" height="${round(height)}" fill="#ffffff"/>`,
     ...edges.map((edge) => edgeSvg(edge, labelled)),
-    ...nodes.map((node) => nodeSvg(node, colours.get(node.entity.type) ?? OTHER)),
-    legend(left, top, colours, shown),
+    ...nodes.map((node) => nodeSvg(node, colors.get(node.entity.type) ?? OTHER)),
+    legend(left, top, colors, shown),
     "</svg>\n",
   ].join("\n");
 }
@@ -142,7 +142,7 @@ function edgeSvg({ source, target, labels }: Edge, labelled: boolean): string {
   const { x: x2 = 0, y: y2 = 0 } = target;
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-  // A little to the right of the straight line, so that there and back do not cover each other.
+  // Slightly to the right of the straight line, so that relations in both directions do not overlap.
   const [sx, sy] = [-dy * 4, dx * 4];
   const start = `${round(x1 + sx + dx * source.radius)} ${round(y1 + sy + dy * source.radius)}`;
   const end = `${round(x2 + sx - dx * (target.radius + 3))} ${round(y2 + sy - dy * (target.radius + 3))}`;
@@ -153,32 +153,32 @@ function edgeSvg({ source, target, labels }: Edge, labelled: boolean): string {
   return `${path}<text x="${round(mx)}" y="${round(my)}" text-anchor="middle" font-size="10" fill="#5b616b" stroke="#ffffff" stroke-width="3" paint-order="stroke">${xml(short(labels.join(", ")))}</text>`;
 }
 
-function nodeSvg({ entity, radius, x = 0, y = 0 }: Node, colour: string): string {
+function nodeSvg({ entity, radius, x = 0, y = 0 }: Node, color: string): string {
   return (
-    `<g><circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" fill="${colour}"><title>${xml(`${entity.name.slice(0, 300)} (${entity.type})`)}</title></circle>` +
+    `<g><circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" fill="${color}"><title>${xml(`${entity.name.slice(0, 300)} (${entity.type})`)}</title></circle>` +
     `<text x="${round(x)}" y="${round(y + radius + 14)}" text-anchor="middle" fill="#1d2127" stroke="#ffffff" stroke-width="3" paint-order="stroke">${xml(short(entity.name))}</text></g>`
   );
 }
 
-function legend(left: number, top: number, colours: ReadonlyMap<string, string>, shown: string): string {
+function legend(left: number, top: number, colors: ReadonlyMap<string, string>, shown: string): string {
   const head = `<text x="${round(left + 16)}" y="${round(top + 24)}" font-size="14" font-weight="600" fill="#1d2127">Memory: ${shown}</text>`;
   let x = left + 16;
-  const entries = [...colours].map(([type, colour]) => {
-    const entry = `<circle cx="${round(x + 6)}" cy="${round(top + 42)}" r="6" fill="${colour}"/><text x="${round(x + 18)}" y="${round(top + 46)}" fill="#1d2127">${xml(short(type))}</text>`;
+  const entries = [...colors].map(([type, color]) => {
+    const entry = `<circle cx="${round(x + 6)}" cy="${round(top + 42)}" r="6" fill="${color}"/><text x="${round(x + 18)}" y="${round(top + 46)}" fill="#1d2127">${xml(short(type))}</text>`;
     x += 34 + short(type).length * 7;
     return entry;
   });
   return [head, ...entries].join("\n");
 }
 
-/** A label: on one line and not too long. */
+/** A label, on one line and truncated. */
 function short(text: string): string {
   const line = text.slice(0, 200).replace(/\s+/g, " ").toWellFormed();
   const characters = [...line];
   return characters.length <= LABEL ? line : `${characters.slice(0, LABEL - 1).join("")}…`;
 }
 
-/** One digit after the point is less than a pixel, and the same on every machine. */
+/** One decimal is less than a pixel, and the same on every machine. */
 function round(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "").replace(/^-0$/, "0");
 }

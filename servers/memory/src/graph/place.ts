@@ -26,8 +26,8 @@ export const DEFAULT_SPACE = "default";
 
 /**
  * @param file an absolute path; for a `.jsonl` or `.json` file of the official server, the database is next to it.
- * @param store a `postgres://` URL, which goes before `file`.
- * @param space a name, or `auto` for one made from the project's directory.
+ * @param store a `postgres://` URL, which takes precedence over `file`.
+ * @param space a name, or `auto` to derive one from the project's directory.
  * @param project the directory that `auto` refers to.
  * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
@@ -52,19 +52,19 @@ export function placeOf(options: {
   return { ...common, kind: "sqlite", isDefault, file: join(dirname(file), named) };
 }
 
-/** The platform's folder for a user's data: npx's cache, where the official server keeps its file, is emptied by npm. */
+/** The platform's data directory. (The official server keeps its file in npx's cache, which npm empties.) */
 function defaultFile(): string {
   return join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
 }
 
-/** What is wrong with a space's name, as a clause after "it"; undefined where it is fine. */
+/** What is wrong with a space's name, as a clause after "it"; undefined if it is valid. */
 export function spaceProblem(space: string): string | undefined {
   return /^[a-z0-9][a-z0-9_]{0,39}$/.test(space)
     ? undefined
     : "takes 1 to 40 lowercase letters, digits and _, or auto";
 }
 
-/** The same directory gives the same name; two directories of one name give two. */
+/** The same directory always gets the same name; two directories with the same name get different ones. */
 function projectSpace(directory: string): string {
   const name = basename(directory)
     .toLowerCase()
@@ -79,7 +79,7 @@ function postgresUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && url.pathname.length > 1)
     return text;
-  // The text may hold a password, so it is not repeated.
+  // The text may contain a password, so it is not repeated.
   throw new ToolError("invalid", "--store is not a PostgreSQL URL with a database name.", {
     hint: "Use postgres://user:password@host:5432/database. For a SQLite file use --file.",
   });

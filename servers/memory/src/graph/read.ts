@@ -9,24 +9,24 @@ import { nearestFirst, walk } from "./walk.ts";
 
 const position = naturals("relations", "at", "after");
 
-/** Room in the budget for what is not in the lists. */
+/** Part of the budget for everything outside the lists. */
 const FRAME = 600;
 const ENTITY_BATCH = 200;
-/** The most entities that `depth` gathers. */
-const MAX_NEIGHBOURS = 500;
+/** Maximum number of entities that `depth` adds. */
+const MAX_NEIGHBORS = 500;
 
 export interface GraphPage {
   readonly entities: ShownEntity[];
   readonly relations: Relation[];
   readonly total?: Counts;
-  readonly not_found?: string[];
-  readonly note?: string;
-  readonly next_cursor?: string;
+  readonly not_found?: string[] | undefined;
+  readonly note?: string | undefined;
+  readonly next_cursor?: string | undefined;
 }
 
 /**
- * The whole graph where it fits the budget, as the official server answers it; else in pages: names, types and
- * counts (`concise`), or everything (`full`), entities first, then relations.
+ * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts
+ * (`concise`) or everything (`full`): first entities, then relations.
  */
 export async function readGraph(
   store: Store,
@@ -52,9 +52,8 @@ export async function readGraph(
       entities: page.entities,
       relations: page.relations,
       total,
-      ...(next === undefined
-        ? {}
-        : { note: graphNote(page, total, detail), next_cursor: cursors.encode(next) }),
+      note: next && graphNote(page, total, detail),
+      next_cursor: next && cursors.encode(next),
     };
   });
 }
@@ -67,7 +66,7 @@ function graphNote(page: Page, total: Counts, detail: string): string {
   return `${shown}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }
 
-/** Fills a page from a position on; here `at` is the id of the last entity that is done. */
+/** Fills a page from a position; here `at` is the id of the last entity already returned. */
 async function fillGraph(
   reader: Reader,
   page: Page,
@@ -97,8 +96,7 @@ async function fillGraph(
 }
 
 /**
- * Entities by their exact names with all observations, then the relations that touch them; with `depth`, also the
- * entities around them.
+ * Entities by exact name with all observations, and their relations; with `depth`, also the entities around them.
  *
  * @throws ToolError `not_found` if none of the names exists.
  */
@@ -125,14 +123,14 @@ export async function openNodes(
     const next = await fillNodes(reader, page, rows, start);
     const notes = [
       ...(missing.length === 0 ? [] : [await missingNote(reader, missing)]),
-      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBOURS)} entities around them are included.`] : []),
+      ...(isCut ? [`Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.`] : []),
     ];
     return {
       entities: page.entities,
       relations: page.relations,
-      ...(missing.length === 0 ? {} : { not_found: missing }),
-      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-      ...(next === undefined ? {} : { next_cursor: cursors.encode(next) }),
+      not_found: missing.length === 0 ? undefined : missing,
+      note: notes.join(" ") || undefined,
+      next_cursor: next && cursors.encode(next),
     };
   });
 }
@@ -148,16 +146,16 @@ async function around(
   start: readonly EntityRow[],
   depth: number,
 ): Promise<{ rows: EntityRow[]; isCut: boolean }> {
-  const enough = start.length + MAX_NEIGHBOURS;
+  const enough = start.length + MAX_NEIGHBORS;
   const query = { depth, direction: "both", types: undefined, enough } as const;
   const { steps, isCut } = await walk(reader, idsOf(start), query);
   const order = nearestFirst(steps).slice(start.length, enough);
   const found = await reader.entitiesById(order);
-  const neighbours = order.flatMap((id) => found.get(id) ?? []);
-  return { rows: [...start, ...neighbours], isCut: isCut || steps.size > enough };
+  const neighbors = order.flatMap((id) => found.get(id) ?? []);
+  return { rows: [...start, ...neighbors], isCut: isCut || steps.size > enough };
 }
 
-/** Fills a page; here `at` is the place in the list of entities. */
+/** Fills a page; here `at` is the index in the list of entities. */
 async function fillNodes(
   reader: Reader,
   page: Page,

@@ -7,22 +7,6 @@ import { describeItems } from "./undo.ts";
 const NAMES = 5;
 const FRAME = 300;
 
-/** A change of the journal as shown. */
-export type ShownChange = {
-  readonly change_id: number;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly action: string;
-  readonly summary: string;
-  /** Some of the entities that it touched. */
-  readonly names: string[];
-  readonly source?: string;
-  readonly undone_by?: number;
-  readonly undoes?: number;
-  /** Cannot be undone. */
-  readonly permanent?: true;
-};
-
 /** The journal, newest first. */
 export async function recentChanges(
   store: Store,
@@ -37,15 +21,16 @@ export async function recentChanges(
     const last = changes.at(-1);
     return {
       changes,
-      ...(last === undefined || rows.length <= changes.length
-        ? {}
-        : { next_cursor: cursors.encode({ before: last.change_id }) }),
+      next_cursor:
+        last === undefined || rows.length <= changes.length
+          ? undefined
+          : cursors.encode({ before: last.change_id }),
     };
   });
 }
 
-async function showChanges(reader: Reader, rows: readonly ChangeRow[]): Promise<ShownChange[]> {
-  const shown: ShownChange[] = [];
+async function showChanges(reader: Reader, rows: readonly ChangeRow[]) {
+  const shown = [];
   for (const row of rows) {
     const items = await reader.itemsOf(row.id);
     const touched = [...new Set(items.map(({ entityId }) => entityId))].slice(0, NAMES);
@@ -55,11 +40,12 @@ async function showChanges(reader: Reader, rows: readonly ChangeRow[]): Promise<
       at: new Date(row.at).toISOString(),
       action: row.action,
       summary: describeItems(items) || (row.hard ? "erased permanently" : "nothing left to restore"),
+      // Some of the entities that it affected.
       names: touched.flatMap((id) => entities.get(id)?.name.slice(0, 200).toWellFormed() ?? []),
-      ...(row.source === null ? {} : { source: row.source }),
-      ...(row.undoneBy === null ? {} : { undone_by: row.undoneBy }),
-      ...(row.undoes === null ? {} : { undoes: row.undoes }),
-      ...(row.hard ? { permanent: true as const } : {}),
+      source: row.source ?? undefined,
+      undone_by: row.undoneBy ?? undefined,
+      undoes: row.undoes ?? undefined,
+      permanent: row.hard || undefined,
     });
   }
   return shown;

@@ -1,7 +1,7 @@
 import { entityNamed } from "./checks.ts";
 import type { Store } from "./store.ts";
 
-/** The most observations and relations in one record. */
+/** Maximum number of observations and of relations in one record. */
 const MAX_ROWS = 5_000;
 
 /**
@@ -24,15 +24,15 @@ export function entityRecord(store: Store, given: string) {
       observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source }) => ({
         content,
         at: new Date(createdAt).toISOString(),
-        ...(source === null ? {} : { source }),
+        source: source ?? undefined,
       })),
       relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
-      ...(observations.length > MAX_ROWS || relations.length > MAX_ROWS ? { is_cut: true } : {}),
+      is_cut: observations.length > MAX_ROWS || relations.length > MAX_ROWS || undefined,
     };
   });
 }
 
-/** Names that begin with a text, whatever the case and accents, for completion. */
+/** Names that begin with a text, ignoring case and accents, for completion. */
 export function namesBeginning(store: Store, foldedPrefix: string, most: number): Promise<string[]> {
   return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, most)).map(({ name }) => name));
 }

@@ -9,7 +9,7 @@ const FRAME = 600;
 
 export interface RelatedQuery extends Walk {
   readonly name: string;
-  /** The other end of a path; left out, the neighbourhood is shown. */
+  /** The other end of a path; if omitted, the neighborhood is shown. */
   readonly to: string | undefined;
   readonly limit: number;
   readonly budget: number;
@@ -20,11 +20,11 @@ export interface Related {
   readonly relations: Relation[];
   /** The names from one end of the shortest path to the other. */
   readonly path?: string[];
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /**
- * What is around an entity, nearest first, or the shortest way from it to another one.
+ * The entities around an entity, nearest first, or the shortest path from it to another one.
  *
  * @throws ToolError `not_found` for an unknown entity.
  */
@@ -37,11 +37,11 @@ export async function findRelated(store: Store, query: RelatedQuery): Promise<Re
     const [start, end] = names.map((name) => known.get(name));
     const missing = names.filter((name) => !known.has(name));
     if (start === undefined || missing.length > 0) throw await unknownEntities(reader, missing);
-    return end === undefined ? neighbourhood(reader, start, query) : path(reader, start, end, query);
+    return end === undefined ? neighborhood(reader, start, query) : path(reader, start, end, query);
   });
 }
 
-async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQuery): Promise<Related> {
+async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuery): Promise<Related> {
   const { steps, isCut } = await walk(reader, [start.id], query);
   const kept = nearestFirst(steps).slice(0, query.limit + 1);
   const rows = await reader.entitiesById(kept);
@@ -51,7 +51,7 @@ async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQue
     const row = rows.get(id);
     if (row === undefined) continue;
     const shown = { name: row.name, entityType: row.type, distance: steps.get(id)?.distance ?? 0 };
-    // Half of the room is for the relations.
+    // Half of the budget is for the relations.
     if (!page.reserve(shown, entities.length === 0) || JSON.stringify(entities).length > query.budget / 2)
       break;
     entities.push(shown);
@@ -73,7 +73,7 @@ async function neighbourhood(reader: Reader, start: EntityRow, query: RelatedQue
     ...(fits ? [] : ["Not all relations between them are shown."]),
     ...(missing > 0 || !fits ? ["Narrow with depth, direction or relation_types, or raise limit."] : []),
   ];
-  return { entities, relations: page.relations, ...(notes.length === 0 ? {} : { note: notes.join(" ") }) };
+  return { entities, relations: page.relations, note: notes.join(" ") || undefined };
 }
 
 async function path(reader: Reader, start: EntityRow, end: EntityRow, query: RelatedQuery): Promise<Related> {

@@ -15,11 +15,11 @@ export interface Deleted {
   readonly success: true;
   readonly message: string;
   readonly deleted: { entities?: number; observations?: number; relations?: number };
-  readonly not_found?: string[];
-  readonly change_id?: number;
+  readonly not_found?: string[] | undefined;
+  readonly change_id?: number | undefined;
 }
 
-/** Whether rows are erased permanently, which the user agrees to before anything is changed. */
+/** Whether rows are erased permanently, which needs the user's confirmation. */
 export interface Hard {
   readonly hard: boolean;
   /** The question that the user confirmed. Without it, a hard deletion only returns its question. */
@@ -31,7 +31,7 @@ export interface Question {
   readonly question: string;
 }
 
-/** What a deletion found. Rows that were softly deleted before are among them if it is a hard one. */
+/** What a deletion found. A hard deletion includes rows that were already softly deleted. */
 interface Found {
   readonly entities: readonly EntityRow[];
   readonly observations: readonly ObservationRow[];
@@ -145,7 +145,7 @@ function relationText({ from, type, to }: { from: string; type: string; to: stri
 /**
  * Deletes what `find` finds, softly, or permanently once the user confirmed exactly that.
  *
- * @throws ToolError `conflict` where it is no longer what the user agreed to.
+ * @throws ToolError `conflict` if it is no longer what the user confirmed.
  */
 async function carryOut(
   store: Store,
@@ -177,8 +177,8 @@ async function carryOut(
     success: true,
     message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
     deleted: counts,
-    ...(value.missing.length === 0 ? {} : { not_found: value.missing.slice(0, 50) }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    not_found: value.missing.length === 0 ? undefined : value.missing.slice(0, 50),
+    change_id: changeId,
   };
 }
 

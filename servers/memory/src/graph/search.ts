@@ -8,9 +8,9 @@ import { fold, foldedName, queryWords, snippet, stemOf, synonymsOf, wordsOf } fr
 import { type EntityRow, type IndexedWord, idsOf, type Within } from "./types.ts";
 
 const MAX_WORDS = 32;
-/** Entities that are ranked for one answer and its next pages; beyond, the total is a minimum. */
+/** How many entities are ranked for an answer and its next pages; with more matches, the total is a minimum. */
 const MAX_RANKED = 1_000;
-/** With several words, what has not all of them is dropped below this part of the best score: it matches a common one. */
+/** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
 const MIN_SCORE = 0.3;
 /** Weight of a synonym. */
 const SYNONYM_WEIGHT = 0.7;
@@ -33,10 +33,9 @@ interface Words {
 }
 
 /**
- * The entities that match a query best, by BM25 over their names, types and observations; one of exactly this name comes
- * first. Words are compared by their stems, whatever the case and accents, and match longer ones that start
- * with them; a word without matches is replaced by words that contain it, or by words a few letters away. An
- * empty query gives the newest.
+ * The entities that match a query best, by BM25 over their names, types and observations; an exact name comes first. Words are
+ * compared by their stems, ignoring case and accents, and match longer words that start with them. A word without matches is
+ * replaced by words that contain it, or by words a few letters away. An empty query returns the newest.
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
@@ -91,20 +90,19 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       entities: page.entities,
       relations: page.relations,
       total: ranked.ids.length,
-      ...(ranked.isMinimum ? { total_is_minimum: true } : {}),
+      total_is_minimum: ranked.isMinimum || undefined,
       // No entity has every word.
-      ...(ranked.hasAll || ranked.ids.length === 0 ? {} : { matched: "some words" }),
-      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-      ...(next < ranked.ids.length && shown.length > 0
-        ? { next_cursor: cursors.encode({ offset: next }) }
-        : {}),
+      matched: ranked.hasAll || ranked.ids.length === 0 ? undefined : "some words",
+      note: notes.join(" ") || undefined,
+      next_cursor:
+        next < ranked.ids.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
     };
   });
 }
 
 /**
- * Each word as the index has it; one with signs inside (`node.js`) as a phrase, or else by its parts. A word that nothing
- * has is replaced by its synonyms, or by words a few letters away.
+ * Looks up each word in the index; one with punctuation (`node.js`) as a phrase, or else by its parts. A word without matches
+ * is replaced by its synonyms, or by words a few letters away.
  */
 async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
   const found: Words = { known: [], replaced: new Map(), unknown: [] };
@@ -148,7 +146,7 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
   return notes;
 }
 
-/** An entity with the observations that have one of the stems, or else its first ones. */
+/** An entity with the observations that contain one of the stems, or else its first ones. */
 async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[]): Promise<ShownEntity> {
   const observations = await reader.observationsOf([row.id]);
   const matching = observations.filter(({ content }) => {
@@ -165,8 +163,8 @@ async function excerpt(reader: Reader, row: EntityRow, stems: readonly string[])
     entityType: row.type,
     observations: texts,
     ...learnedAs(some.map(({ createdAt, source }) => learnedOn(createdAt, source))),
-    ...(texts.length === observations.length ? {} : { observation_count: observations.length }),
-    ...(clipped === 0 ? {} : { clipped }),
+    observation_count: texts.length === observations.length ? undefined : observations.length,
+    clipped: clipped || undefined,
   };
 }
 
@@ -176,7 +174,7 @@ interface Ranked {
   readonly scores: ReadonlyMap<number, number>;
   /** Whether there may be more that were not examined. */
   readonly isMinimum: boolean;
-  /** Whether any has all words of the query. */
+  /** Whether an entity has all words of the query. */
   readonly hasAll: boolean;
 }
 
@@ -208,12 +206,12 @@ async function rank(
   };
 }
 
-/** What an entity whose meaning stands out by one standard deviation gets, if the best match by words has 1. */
+/** Score for each standard deviation by which an entity's meaning is nearer than most; the best match by words has 1. */
 const MEANING_WEIGHT = 0.1;
 
 /**
- * Two rankings as one: the sum of their scores, those by words as parts of the best one. Adding normalized scores keeps
- * a clear match by words first, which ranks alone would not (Bruch and others, 2023).
+ * Combines two rankings by adding their scores, those by words relative to the best one. Unlike ranks alone, normalized scores
+ * keep a clear match by words first (Bruch and others, 2023).
  */
 async function fused(
   reader: Reader,

@@ -1,10 +1,10 @@
 import type { Store } from "./store.ts";
 
-/** What the store remembers of the file that it was made from. */
+/** What the store remembers about the file that it was imported from. */
 export type ImportNote = {
   readonly path: string;
   readonly at: string;
-  /** The size of the file then. */
+  /** The size of the file at that time. */
   readonly bytes: number;
   readonly entities: number;
   readonly relations: number;
@@ -14,12 +14,12 @@ export type ImportNote = {
 const TYPES = 20;
 const ORPHANS = 10;
 
-/** The note as the store keeps it. */
+/** Parses the stored note. */
 export function importNoteOf(text: string | undefined): ImportNote | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** What the memory holds, in numbers, with its place and the file that it was made from. */
+/** Counts, the location, and the file that the memory was imported from. */
 export async function memoryStats(store: Store, space: string) {
   const size = await store.size();
   return store.read(async (reader) => {
@@ -40,13 +40,11 @@ export async function memoryStats(store: Store, space: string) {
         count: orphans.count,
         names: orphans.names.map((name) => name.slice(0, 200).toWellFormed()),
       },
-      ...(latest === undefined
-        ? {}
-        : { last_change: { change_id: latest.id, at: new Date(latest.at).toISOString() } }),
-      ...(imported === undefined ? {} : { imported_from: imported }),
+      last_change: latest && { change_id: latest.id, at: new Date(latest.at).toISOString() },
+      imported_from: imported,
     };
   });
 }
 
-/** The key under which the store remembers the file that it was made from. */
+/** The key of the stored note. */
 export const IMPORTED = "imported_from";

@@ -1,6 +1,6 @@
 import synonyms from "./synonyms.json" with { type: "json" };
 
-/** Letters that Unicode does not decompose and that people leave out or replace when they type. */
+/** Letters that Unicode does not decompose, and what people type instead. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -14,7 +14,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   ς: "σ",
 };
 const PLAIN_LETTERS = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
-/** Accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs: left out when people type. */
+/** Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowel signs, which people omit when they type. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652]+/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters separate words, NUL among them.
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
@@ -24,7 +24,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
  * ligatures), control characters as spaces. Both stores index this form, so that both find the same.
  */
 export function fold(text: string): string {
-  // Nearly all names and many facts are ASCII, where the rest does nothing.
+  // Nearly all names and many facts are ASCII, where the rest has no effect.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
   return text
     .toWellFormed()
@@ -53,7 +53,7 @@ export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
-/** What people put around the words that matter, in English and a few other languages. */
+/** Words without meaning for a search, in English and a few other languages. */
 const STOP_WORDS = new Set(
   `a about an and any are as at be been being but by can could did do does for from had has have he her hers him his
   how i if in into is it its me my of on or our ours she should so than that the their them then there these they this
@@ -62,12 +62,12 @@ const STOP_WORDS = new Set(
   quand dans avec el los las cual cuando donde quien una para por`.split(/\s+/u),
 );
 
-/** Made with the first query that needs it, since making it takes 8 ms of processor time. */
+/** Created for the first query that needs it, because that takes 8 ms of CPU time. */
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * The different words of a query, folded, without stop words unless there are no others. What is written without
- * spaces is cut by the dictionary of Unicode (UAX 29); signs stay with their word (`node.js`) or are separate (`%`).
+ * The distinct words of a query, folded, without stop words unless there are no others. Text without spaces is split by
+ * Unicode's dictionary (UAX 29); punctuation stays with its word (`node.js`) or is separate (`%`).
  */
 export function queryWords(query: string): string[] {
   const words = fold(query)
@@ -84,19 +84,19 @@ export function queryWords(query: string): string[] {
     })
     .filter((word) => word !== "" && !/^\p{scx=Hira}$/u.test(word));
   const different = [...new Set(words)];
-  const telling = different.filter((word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word));
-  return telling.length === 0 ? different : telling;
+  const meaningful = different.filter((word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word));
+  return meaningful.length === 0 ? different : meaningful;
 }
 
-/** A word without the commonest English endings, by which its other forms begin; the indexes have real stemmers. */
+/** A word without common English endings, as a prefix of its other forms. The indexes have real stemmers. */
 export function stemOf(word: string): string {
   const stem = word.replace(/(?:ies|ing|ed|es|s|e|y)$/, "");
   return stem.length < 3 ? word : stem;
 }
 
 /**
- * The forms of a word that stems in an index are compared with, if nothing contains it unchanged. None for a
- * number or a code: one that differs in a digit is another one.
+ * The forms of a word to compare with stems in an index, if nothing contains it unchanged. None for numbers and codes: one with
+ * another digit is a different one.
  */
 export function nearForms(word: string): string[] {
   if (/\p{N}/u.test(word)) return [];
@@ -104,12 +104,12 @@ export function nearForms(word: string): string[] {
   return stem === word || stem.length < 5 ? [word] : [word, stem];
 }
 
-/** The letters at the beginning of a word among which `slips` looks for a slip. */
+/** How many letters at the beginning of a word `slips` changes. */
 export const SLIPS_WITHIN = 2;
 
 /**
- * Spellings of a word with one slip among its first letters: one is left out, swapped with the next, replaced or put in.
- * Which letters there are is taken from the first one: blocks of 32 code points hold a to z, and а to я.
+ * Spellings of a word with one typo in its first letters: a letter omitted, swapped with the next, replaced or inserted. The
+ * alphabet is that of the first letter: blocks of 32 code points contain a to z, and а to я.
  */
 export function slips(word: string): string[] {
   const block = (word.codePointAt(0) ?? 0) & ~31;
@@ -129,7 +129,7 @@ export function slips(word: string): string[] {
   }).flat();
 }
 
-/** Words that are often used for the same thing (English), or none. */
+/** English words that often mean the same. */
 export function synonymsOf(word: string): string[] {
   const stem = stemOf(word);
   const groups = synonyms
@@ -140,7 +140,7 @@ export function synonymsOf(word: string): string[] {
     .map((one) => one.replace("_", " "));
 }
 
-/** A folded name as indexed for completion and near misses: long ones are cut. */
+/** A folded name as indexed for completion and suggestions, truncated. */
 export function foldedName(name: string): string {
   return fold(name).slice(0, 200).toWellFormed();
 }
@@ -148,14 +148,13 @@ export function foldedName(name: string): string {
 const SNIPPET = 280;
 
 /**
- * The part of a text around the first of the stems in it, with `…` where something is left out; the whole text
- * where it is short.
+ * The part of a text around the first of the stems in it, with `…` where text is omitted; a short text in full.
  */
 export function snippet(text: string, stems: readonly string[], most = SNIPPET): string {
   if (text.length <= most) return text;
   const folded = fold(text);
   const found = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
-  // Folding moves positions a little; a snippet only needs the neighbourhood.
+  // Folding moves positions slightly, which does not matter for a snippet.
   const at = found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
   const start = Math.max(0, Math.min(at - Math.floor(most / 3), text.length - most));
   const end = start + most;

@@ -10,8 +10,8 @@ import { MAX_IMPORT, tooLarge } from "./sqlite/failures.ts";
 const SHOWN_REJECTS = 5;
 
 /**
- * Imports a file below the allowed directories, or a text. Lines that cannot be read are written to `PATH.rejects`, and
- * the first few are in the answer.
+ * Imports a file below the allowed directories, or a text. Unreadable lines are written to `PATH.rejects`, and the first few
+ * are in the answer.
  *
  * @throws ToolError `invalid` if not exactly one of the two is given; what the path guard throws.
  */
@@ -44,9 +44,9 @@ export async function importText(
   return {
     ...tally,
     rejected: rejects.length,
-    ...(shown.length === 0 ? {} : { rejects: shown }),
-    ...(kept === undefined ? {} : { rejects_file: kept }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    rejects: shown.length === 0 ? undefined : shown,
+    rejects_file: kept,
+    change_id: changeId,
   };
 }
 
@@ -60,7 +60,7 @@ async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> 
   }
 }
 
-/** The import is done and stays; a place that cannot be written to only costs the file of rejects. */
+/** The import is already saved; if the location is not writable, only the file of rejects is missing. */
 async function keepRejects(
   paths: PathGuard,
   path: string,

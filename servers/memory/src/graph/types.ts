@@ -1,11 +1,11 @@
-/** An entity as the official server's answers and file show it. */
+/** An entity as in the official server's answers and file. */
 export type Entity = {
   readonly name: string;
   readonly entityType: string;
   readonly observations: string[];
 };
 
-/** A relation as the official server's answers and file show it. */
+/** A relation as in the official server's answers and file. */
 export interface Relation {
   readonly from: string;
   readonly to: string;
@@ -20,7 +20,7 @@ export interface EntityRow {
   readonly createdAt: number;
   /** When it or something attached to it changed last. */
   readonly updatedAt: number;
-  /** The change that deleted it; null while it is there. */
+  /** The change that deleted it; null if it exists. */
   readonly removedBy: number | null;
 }
 
@@ -46,15 +46,15 @@ export interface RelationRow {
 /** What a row is. */
 export type Kind = "entity" | "observation" | "relation";
 
-/** What a change did to one row; `restore` takes a `remove` back. */
+/** What a change did to one row; `restore` undoes a `remove`. */
 export type ItemOp = "add" | "remove" | "restore" | "rename" | "retype" | "move";
 
-/** One row that a change touched, with what it was and became for `rename`, `retype` and `move`. */
+/** One row that a change affected; `rename`, `retype` and `move` have its value before and after. */
 export interface ChangeItem {
   readonly kind: Kind;
   readonly op: ItemOp;
   readonly rowId: number;
-  /** The entity that the row is or hangs on; a relation hangs on two. */
+  /** The entity that the row is or belongs to; a relation belongs to two. */
   readonly entityId: number;
   readonly otherId: number | null;
   readonly before: string | null;
@@ -69,11 +69,11 @@ export interface ChangeRow {
   /** The tool that made it, for example `create_entities`. */
   readonly action: string;
   readonly source: string | null;
-  /** The change that this one took back. */
+  /** The change that this one undoes. */
   readonly undoes: number | null;
-  /** The change that took this one back. */
+  /** The change that undid this one. */
   readonly undoneBy: number | null;
-  /** Whether rows are permanently gone, so that it cannot be undone. */
+  /** Whether rows were permanently erased, so that it cannot be undone. */
   readonly hard: boolean;
 }
 
@@ -87,13 +87,13 @@ export interface Counts {
 export interface IndexedWord {
   readonly word: string;
   /**
-   * `word`: as a word or the beginning of one; `part`: inside of words; `sign`: as characters that are not a word; `near`:
-   * not at all, but words a few letters away are there.
+   * `word`: as a word or the beginning of one; `part`: inside words; `sign`: as characters that are not a word; `near`: not at
+   * all, but there are words a few letters away.
    */
   readonly as: "word" | "part" | "sign" | "near";
-  /** The query in the store's own language. */
+  /** The query in the store's syntax. */
   readonly query: string;
-  /** What its rank counts for. */
+  /** The weight of its rank. */
   readonly weight: number;
   /** Whether it is so common that it only counts if the query has no rarer word. */
   readonly isCommon: boolean;
@@ -140,7 +140,7 @@ export interface NewRelation {
   readonly type: string;
 }
 
-/** The ids of rows, in their order. */
+/** The ids of rows, in order. */
 export function idsOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id);
 }

@@ -7,11 +7,11 @@ import type { Store } from "./store.ts";
 import type { ChangeItem, ChangeRow, Counts, Kind } from "./types.ts";
 
 /**
- * Undoes a change of the journal entirely: what it added goes, what it deleted returns, what it renamed or moved goes back.
- * Undoing is itself a change, so it can be undone.
+ * Undoes a whole change: removes what it added, restores what it deleted, and reverts what it renamed or moved. Undoing is
+ * itself a change, so it can be undone.
  *
- * @throws ToolError `not_found` for an unknown id; `conflict` if it was undone already, was a hard deletion, or
- *   where later changes prevent it.
+ * @throws ToolError `not_found` for an unknown id; `conflict` if it was already undone, was a hard deletion, or is prevented by
+ *   later changes.
  */
 export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
   const { value, changeId } = await change(store, { ...facts, undoes: id }, async (log) => {
@@ -20,7 +20,7 @@ export async function undoChange(store: Store, id: number, facts: ChangeFacts) {
     checkUndoable(row);
     const items = await log.writer.itemsOf(id);
     if (items.length === 0) throw inTheWay(row, "everything it affected was erased permanently");
-    // The newest first: what was added last goes first, what was deleted last returns first.
+    // In reverse order: what was added last is removed first, what was deleted last is restored first.
     try {
       for (const group of groups([...items].reverse())) await takeBack(log, row, group);
     } catch (error) {
@@ -61,7 +61,7 @@ function checkUndoable(row: ChangeRow): void {
     });
 }
 
-/** Neighbouring items of one kind and operation together, so that a change of 50,000 rows is undone in few steps. */
+/** Groups adjacent items of the same kind and operation, so that a change of 50,000 rows is undone in few steps. */
 function groups(items: readonly ChangeItem[]): ChangeItem[][] {
   const found: ChangeItem[][] = [];
   for (const item of items) {

@@ -16,21 +16,21 @@ export type UpdatedEntity = {
   readonly name: string;
   readonly before: { name: string; entityType: string };
   readonly after: { name: string; entityType: string };
-  /** What moved into another entity; what that one had already was dropped. */
+  /** What moved into another entity; duplicates were dropped. */
   readonly moved?: { observations: number; relations: number };
 };
 
 /**
- * Renames entities (relations follow), changes their types or merges one into another. All of it or nothing.
+ * Renames entities (relations follow), changes their types or merges one into another. Applies all updates or none.
  *
  * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
- *   that says nothing or contradicts itself.
+ *   that is empty or contradicts itself.
  */
 export async function updateEntities(
   store: Store,
   updates: readonly EntityUpdate[],
   facts: ChangeFacts,
-): Promise<{ updated: UpdatedEntity[]; change_id?: number }> {
+): Promise<{ updated: UpdatedEntity[]; change_id: number | undefined }> {
   const checked = updates.map(checkedUpdate);
   const { value, changeId } = await change(store, facts, async (log) => {
     const updated: UpdatedEntity[] = [];
@@ -44,7 +44,7 @@ export async function updateEntities(
     }
     return updated;
   });
-  return { updated: value, ...(changeId === undefined ? {} : { change_id: changeId }) };
+  return { updated: value, change_id: changeId };
 }
 
 function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
@@ -87,7 +87,7 @@ async function alter(
   };
 }
 
-/** Moves what is attached to `from` to `into`, drops what `into` has already, and deletes `from`. */
+/** Moves everything attached to `from` to `into`, drops duplicates, and deletes `from`. */
 async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<UpdatedEntity> {
   if (from.id === into.id)
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
@@ -118,11 +118,10 @@ async function merge(log: ChangeLog, from: EntityRow, into: EntityRow): Promise<
     }
   }
   await log.remove("entity", [from]);
-  const after = { name: into.name, entityType: into.type };
   return {
     name: into.name,
     before: { name: from.name, entityType: from.type },
-    after,
+    after: { name: into.name, entityType: into.type },
     moved: { observations: fresh.length, relations: moved },
   };
 }

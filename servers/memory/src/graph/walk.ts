@@ -1,7 +1,7 @@
 import type { Reader } from "./store.ts";
 import type { Direction, RelationRow } from "./types.ts";
 
-/** Entities that one walk visits at most. */
+/** Maximum number of entities in one walk. */
 export const MAX_VISITED = 20_000;
 const BATCH = 1_000;
 
@@ -10,7 +10,7 @@ export interface Walk {
   readonly depth: number;
   readonly direction: Direction;
   readonly types: readonly string[] | undefined;
-  /** It goes no step farther once it has visited more than this many. */
+  /** It stops before the next step once it has visited more than this many. */
   readonly enough?: number;
 }
 
@@ -21,7 +21,7 @@ interface Step {
   readonly from: number | undefined;
 }
 
-/** Walks breadth first from some entities; stops at `until`, at `depth`, or where too much was visited. */
+/** Walks breadth first from some entities; stops at `until`, at `depth`, or after too many entities. */
 export async function walk(
   reader: Reader,
   start: readonly number[],
@@ -55,7 +55,7 @@ export async function walk(
   return { steps, isCut: false };
 }
 
-/** The ids of the entities that a walk visited, by distance, then as created. */
+/** The ids of the visited entities, by distance, then in order of creation. */
 export function nearestFirst(steps: ReadonlyMap<number, Step>): number[] {
   const order = [...steps].sort(([a, x], [b, y]) => x.distance - y.distance || a - b);
   return order.map(([id]) => id);

@@ -1,17 +1,15 @@
 import type { Reader, Store } from "./store.ts";
 
-/** What changed: the names of the entities, or "all" where they are too many or not known. */
+/** What changed: the names of the entities, or "all" if there are too many or they are unknown. */
 export type Touched = ReadonlySet<string> | "all";
 
-/** How much of a store's history somebody has seen. */
+/** How much of a store's history a watcher has seen. */
 export interface Seen {
   readonly version: number;
   readonly change: number;
 }
 
-/**
- * Looks for commits after those seen, whoever made them; the first look only records the current position.
- */
+/** Looks for commits after those seen, by any process; the first look only records the current position. */
 export type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
 
 const POLL_MS = 250;
@@ -48,8 +46,8 @@ async function touchedAfter(reader: Reader, change: number): Promise<Touched> {
 }
 
 /**
- * Tells listeners of every commit to a store, whichever process made it. It looks four times a second, and only while
- * somebody listens.
+ * Notifies listeners of every commit to a store by any process. It polls four times a second, and only while there are
+ * listeners.
  */
 export class GraphWatch {
   readonly #look: Look;
@@ -62,7 +60,7 @@ export class GraphWatch {
     this.#look = look;
   }
 
-  /** Starts listening; returns the function that stops it. Commits made after it resolves are told. */
+  /** Starts listening; returns a function that stops it. The listener hears of all commits after it resolves. */
   async listen(listener: (touched: Touched) => void): Promise<() => void> {
     if (this.#listeners.size === 0) await this.#start();
     this.#listeners.add(listener);
@@ -82,8 +80,8 @@ export class GraphWatch {
     this.#seen = (await this.#look(undefined)).seen;
     clearInterval(this.#timer);
     this.#timer = setInterval(() => {
-      // A slow store is not asked again before it has answered.
-      this.#looking ??= this.#tell()
+      // Don't poll a slow store again before it has replied.
+      this.#looking ??= this.#notify()
         .catch(() => undefined)
         .finally(() => {
           this.#looking = undefined;
@@ -92,7 +90,7 @@ export class GraphWatch {
     this.#timer.unref();
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     const { seen, touched } = await this.#look(this.#seen);
     this.#seen = seen;
     if (touched !== undefined) for (const listener of this.#listeners) listener(touched);

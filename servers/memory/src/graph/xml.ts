@@ -1,4 +1,4 @@
-/** Text inside XML; what XML 1.0 cannot hold (most control characters, NUL) becomes U+FFFD. */
+/** Escapes text for XML; characters that XML 1.0 forbids (NUL, most control characters) become U+FFFD. */
 export function xml(text: string): string {
   const escapes: Readonly<Record<string, string>> = {
     "&": "&amp;",

@@ -1,7 +1,7 @@
 import { resource } from "../context.ts";
 
-/** Characters; a host that reads a resource takes more than a tool's answer. */
-const ROOM = 1_000_000;
+/** Characters: a resource may be larger than a tool's answer. */
+const BUDGET = 1_000_000;
 
 export default resource({
   uri: "memory://knowledge-graph",
@@ -10,7 +10,7 @@ export default resource({
   description: "All entities and relations; for a very large graph only the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
-    const graph = await memory.run("readGraph", [{ detail: "full", limit: 100_000, budget: ROOM }]);
+    const graph = await memory.run("readGraph", [{ detail: "full", limit: 100_000, budget: BUDGET }]);
     const { next_cursor, note, ...rest } = graph;
     const more =
       next_cursor === undefined

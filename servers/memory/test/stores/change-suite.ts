@@ -239,7 +239,7 @@ export function changeSuite(given: Given): void {
       expect(await dump()).toBe('{"type":"entity","name":"B","entityType":"t","observations":["keep"]}');
       const { removed, items } = await store.read(async (reader) => {
         const found: unknown[] = [];
-        // One after the other: pg warns of a second query on a connection before the first has ended.
+        // One after the other: pg warns about concurrent queries on one connection.
         for (const { id } of await reader.changes(undefined, 99)) found.push(await reader.itemsOf(id));
         return { removed: await reader.counts("removed"), items: JSON.stringify(found) };
       });

@@ -12,7 +12,7 @@ import type { Entity, Relation } from "../../src/graph/types.ts";
 
 /** Opens empty stores of one kind, all on real databases. */
 export interface StoreMaker {
-  /** An empty store that nobody else has. */
+  /** A new empty store. */
   fresh(): Promise<Store>;
   /** Another connection to the same graph, as another process has. */
   again(store: Store): Promise<Store>;
@@ -50,7 +50,7 @@ export function relate(
   return createRelations(store, relations, { onMissing, action: "create_relations" });
 }
 
-/** What a deletion that was carried out returns. */
+/** The result of a completed deletion. */
 async function done(deletion: Promise<Deleted | Question>): Promise<Deleted> {
   const answer = await deletion;
   if ("question" in answer) throw new Error(`it asks: ${answer.question}`);
@@ -70,7 +70,7 @@ export function unrelate(store: Store, relations: readonly Relation[]) {
   return done(deleteRelations(store, relations, { hard: false, action: "delete_relations" }));
 }
 
-/** Runs a hard deletion as a user who agrees; returns the question and the answer. */
+/** Runs a hard deletion for a user who agrees; returns the question and the result. */
 export async function erase(run: (hard: Hard & { action: string }) => Promise<Deleted | Question>) {
   const asked = await run({ hard: true, action: "erase" });
   if (!("question" in asked)) throw new Error("it did not ask");

@@ -49,7 +49,7 @@ export function searchSuite(given: Given): void {
         entity("B"),
       ]);
       const forgiven = ["dentits", "dentsit", "dnetist", "dentixt", "denttist", "denist"];
-      // PostgreSQL's words are looked through by their first letter.
+      // PostgreSQL compares only words with the same first letter.
       if (given.store.kind === "sqlite")
         forgiven.push("edntist", "xentist", "entist", "adentist", "музыху", "нузыку");
       for (const query of forgiven)

@@ -9,7 +9,7 @@ import { budget, create, entity, type Given, relate, relation } from "./help.ts"
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 
-/** Names that break something somewhere. */
+/** Awkward names. */
 const AWKWARD = [
   "quotes \" and ' and `",
   "line\nbreak\r\nand\ttab",

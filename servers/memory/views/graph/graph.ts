@@ -1,4 +1,4 @@
-// The part of a memory that a view has seen, and where its entities are drawn.
+// The part of a memory that a view has loaded, and the positions of its entities.
 
 export interface Entity {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Relation {
   readonly relationType: string;
 }
 
-/** What the tools that read a memory answer. */
+/** The answer of the tools that read a memory. */
 export interface Answer {
   readonly entities: readonly Entity[];
   readonly relations?: readonly Relation[];
@@ -25,7 +25,7 @@ export interface Point {
   y: number;
 }
 
-/** An entity that only relations name has no type here until it is opened. */
+/** An entity that is only known from relations has no type until it is opened. */
 const UNSEEN = "";
 
 /** Entities and relations, from one answer or several. */
@@ -51,7 +51,7 @@ export class Graph {
     return [...this.relations.values()].filter(({ from, to }) => from === name || to === name);
   }
 
-  /** The types that its entities have, the most frequent first. */
+  /** The types of its entities, the most frequent first. */
   types(): string[] {
     const counts = new Map<string, number>();
     for (const { entityType } of this.entities.values())
@@ -69,12 +69,12 @@ export class Graph {
   }
 
   /**
-   * Places for entities: those that are related attract each other, all others keep away (Fruchterman and Reingold). What was
-   * placed before begins where it was.
+   * Positions for entities: related ones attract each other, all others repel (Fruchterman and Reingold). Entities that already
+   * have a position start from it.
    */
   places(entities: readonly Entity[], width: number, height: number): Map<string, Point> {
     const nodes = entities.map(({ name }, index) => {
-      // A spiral leaves no two in the same place, and looks the same each time.
+      // A spiral puts no two in the same place, and looks the same each time.
       const far = Math.sqrt(index + 0.5) * 24;
       const start = { x: far * Math.cos(index * 2.4), y: far * Math.sin(index * 2.4) };
       return { name, at: { ...(this.#places.get(name) ?? start) }, push: { x: 0, y: 0 } };
@@ -87,7 +87,7 @@ export class Graph {
     const wanted = Math.sqrt((width * height) / Math.max(nodes.length, 1)) * 0.8;
     for (let heat = wanted; heat > 1; heat *= 0.96) {
       for (const node of nodes) {
-        // A weak pull to the middle keeps what has no relations from flying away.
+        // A weak pull to the center keeps unconnected entities from drifting away.
         node.push = { x: -node.at.x * 0.12, y: -node.at.y * 0.2 };
         for (const other of nodes) if (other !== node) force(node, other, (far) => (wanted * wanted) / far);
       }
@@ -112,7 +112,7 @@ interface Node {
   readonly push: Point;
 }
 
-/** Pushes a node away from another one, or, where the strength is negative, towards it. */
+/** Pushes a node away from another one, or towards it if the strength is negative. */
 function force({ at, push }: Node, other: Node, strength: (far: number) => number): void {
   const x = at.x - other.at.x;
   const y = at.y - other.at.y;

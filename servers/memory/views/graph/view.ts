@@ -1,4 +1,4 @@
-// A memory as a graph: its entities open with a click and bring those that they are related to; a search begins a new one.
+// A memory as a graph. A click opens an entity and adds its neighbors; a search starts a new graph.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
 import "../../../../packages/core/views/marks.css";
@@ -7,9 +7,9 @@ import { element, Host, svg, type ToolResult, textOf } from "../../../../package
 import { type Answer, type Entity, Graph, type Point } from "./graph.ts";
 import "./view.css";
 
-/** More can't be told apart. */
+/** More are indistinguishable. */
 const MAX_DRAWN = 100;
-/** Where there are more, names and relations are shown for what has the focus only. */
+/** With more entities, only the focused one has its name and relations shown. */
 const MAX_NAMED = 45;
 const WIDTH = 640;
 const HEIGHT = 380;
@@ -19,7 +19,7 @@ const host = new Host();
 let given: Record<string, unknown> = {};
 let graph = new Graph();
 let chosen: string | undefined;
-/** The call that gets what follows the last answer. */
+/** The call that continues the last answer. */
 let next: { readonly tool: string; readonly input: Record<string, unknown> } | undefined;
 
 const facts = element("p", { class: "facts", role: "status" });
@@ -28,7 +28,7 @@ const query = element("input", {
   placeholder: "Search the memory",
   "aria-label": "Search the memory",
 });
-// Not a form: a host's frame need not let a view submit one.
+// Not a form: a host's frame may not allow submitting one.
 const go = button("Search");
 const search = element("div", { class: "search", role: "search" }, query, go);
 const more = button("Load more");
@@ -45,7 +45,7 @@ const page = element(
   opened,
 );
 
-/** Adds an answer to what is shown, or says why there is none. */
+/** Adds an answer to the graph, or shows why there is none. */
 function take(result: ToolResult, tool: string, input: Record<string, unknown>): boolean {
   const answer = result.structuredContent as Answer | undefined;
   if (result.isError || answer?.entities === undefined) {
@@ -54,7 +54,7 @@ function take(result: ToolResult, tool: string, input: Record<string, unknown>):
   }
   graph.add(answer);
   const cursor = answer.next_cursor;
-  // What is opened adds to the answer that is shown and does not end it.
+  // Opening an entity adds to the shown answer, which can still be continued.
   if (tool !== "open_nodes" || input.depth !== 1)
     next = cursor === undefined ? undefined : { tool, input: { ...input, cursor } };
   draw();

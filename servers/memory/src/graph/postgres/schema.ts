@@ -4,7 +4,7 @@ import { tablesOf } from "../sql/schema.ts";
 
 export const SCHEMA_VERSION = 2;
 
-/** Types of the columns that rows are inserted into, for arrays of parameters. */
+/** Types of columns, for arrays of parameters when rows are inserted. */
 export const COLUMN_TYPES: Readonly<Record<string, string>> = {
   name: "text",
   name_key: "text",
@@ -39,7 +39,7 @@ CREATE TABLE found (
 CREATE INDEX found_words ON found USING gin (words);
 `;
 
-/** Makes the schema of a space with its tables, unless it exists. Several processes may do it at the same time. */
+/** Creates the schema of a space with its tables if missing. Several processes may do so at the same time. */
 export async function migrate(client: ClientBase, schema: string): Promise<void> {
   await client.query("BEGIN");
   try {
@@ -78,19 +78,19 @@ async function versionOf(client: ClientBase): Promise<number> {
   return Number(rows[0]?.value);
 }
 
-/** pg_trgm is a trusted extension: who may create in the database may install it. Without it, substrings are found by reading. */
+/** pg_trgm is a trusted extension: users who may create in the database may install it. Without it, substrings are found by scanning. */
 async function indexSubstrings(client: ClientBase): Promise<void> {
-  const there = await client.query(
+  const existing = await client.query(
     "SELECT 1 FROM pg_indexes WHERE schemaname = current_schema() AND indexname = 'found_grams'",
   );
-  if (there.rowCount !== 0) return;
+  if (existing.rowCount !== 0) return;
   await client.query("SAVEPOINT grams");
   try {
     const installed =
       "SELECT n.nspname AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
     let { rows } = await client.query<{ name: string }>(installed);
     if (rows.length === 0) {
-      // In a separate schema: PostgreSQL 15 and newer let few users create in public.
+      // In a separate schema: since PostgreSQL 15, few users may create in public.
       await client.query("CREATE SCHEMA IF NOT EXISTS refmcp_extensions");
       await client.query("CREATE EXTENSION pg_trgm SCHEMA refmcp_extensions");
       ({ rows } = await client.query<{ name: string }>(installed));

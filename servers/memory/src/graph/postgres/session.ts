@@ -1,6 +1,15 @@
 import { nearest } from "@refmcp/core/answer";
 import type { ClientBase, QueryResultRow } from "pg";
-import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
+import {
+  type IndexRow,
+  MIN_NEAR,
+  MIN_PREFIX,
+  NEAR_WEIGHT,
+  type Session,
+  type Table,
+  type Value,
+  withList,
+} from "../sql/session.ts";
 import type { Stop } from "../store.ts";
 import { nearForms, spaced, wordsOf } from "../text.ts";
 import { type IndexedWord, idsOf } from "../types.ts";
@@ -9,19 +18,10 @@ import { fromStored, toStored } from "./text.ts";
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
-/** Weight of a word that is only similar to the one in the query. */
-const NEAR_WEIGHT = 0.7;
-/** From this many characters on, a word also matches longer ones that start with it. */
-const MIN_PREFIX = 4;
-/** Below this length, words a few letters away are different words. */
-const MIN_NEAR = 5;
-/** Entities whose words are compared with one that nothing has. */
+/** How many entities' words are compared with a word that has no match. */
 const STEM_ROWS = 20_000;
 
-/**
- * The rank of an entity that has a word inside other words; an entity that has the word itself once has about
- * twice that.
- */
+/** The rank of an entity that has a word inside other words; about half the rank of one that has the word itself once. */
 const PART_RANK = 0.03;
 const MATCHES = "words @@ to_tsquery('stems', ?)";
 const CONTAINS = "content LIKE ?";
@@ -67,14 +67,9 @@ export class PostgresSession implements Session {
     ...params: readonly Value[]
   ): Promise<Row[]> {
     if (values.length === 0) return [];
-    const at = statement.slice(0, statement.indexOf("{in}")).split("?").length - 1;
     const type = typeof values[0] === "number" ? "bigint" : "text";
-    return this.all<Row>(
-      statement.replace("{in}", `= ANY(?::${type}[])`),
-      ...params.slice(0, at),
-      values,
-      ...params.slice(at),
-    );
+    const list = withList<Value, readonly Value[]>(statement, values, params);
+    return this.all<Row>(statement.replace("{in}", `= ANY(?::${type}[])`), ...list);
   }
 
   amongPairs<Row extends object>(
@@ -97,7 +92,7 @@ export class PostgresSession implements Session {
     const arrays = columns.map((_, index) => rows.map((row) => row[index] ?? null));
     const types = columns.map((column) => `?::${COLUMN_TYPES[column] ?? "bigint"}[]`).join(", ");
     const list = columns.join(", ");
-    // Ids are drawn first, so that which row got which is certain.
+    // Ids are drawn first, so that it is certain which row got which.
     const drawn = await this.all<{ id: number }>(
       `SELECT nextval(pg_get_serial_sequence('${table}', 'id')) AS id FROM generate_series(1, ?::int)`,
       rows.length,
@@ -114,7 +109,7 @@ export class PostgresSession implements Session {
   async index(rows: readonly IndexRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.unindex(idsOf(rows));
-    // Words are cut here and not by PostgreSQL's parser, which would keep addresses and numbers together.
+    // Words are split here and not by PostgreSQL's parser, which would not split addresses and numbers.
     const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
     await this.all(
       `INSERT INTO found (entity_id, content, words)
@@ -194,7 +189,7 @@ function stored(value: Parameter): Parameter {
   return typeof value === "string" ? toStored(value) : value;
 }
 
-/** Gives the texts of a row, which is fresh from the wire and nobody else's, their NULs back. */
+/** Restores NULs in the texts of a row. The row was just received, so it can be changed in place. */
 function restoreTexts(row: Record<string, unknown>): void {
   for (const [column, value] of Object.entries(row)) {
     if (typeof value === "string") row[column] = fromStored(value);

@@ -11,11 +11,11 @@ import { PostgresSession } from "./session.ts";
 const INT8 = 20;
 
 /**
- * Opens (or makes) a memory in PostgreSQL: one schema `refmcp_memory_SPACE` for each space.
+ * Opens or creates a memory in PostgreSQL: one schema `refmcp_memory_SPACE` for each space.
  *
  * @param url `postgres://user:password@host:port/database`; the password is never shown.
  * @param space lower case letters, digits and `_`.
- * @throws ToolError `unavailable` if the server is unreachable or refuses, `denied` without the right to create.
+ * @throws ToolError `unavailable` if the server is unreachable or refuses, `denied` without the privilege to create.
  */
 export async function openPostgresStore(url: string, space: string): Promise<Store> {
   const { Client, Pool, types } = (await import("pg")).default;
@@ -33,7 +33,7 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
     },
   };
   const pool = new Pool({ ...config, max: 4 });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces broken idle connections; without a listener their error would end the process.
   pool.on("error", () => undefined);
   const schema = `refmcp_memory_${space}`;
   try {
@@ -47,7 +47,7 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
     await pool.end();
     throw explained(error, location);
   }
-  // On a separate connection: those of the pool may all be waiting for what is to be cancelled.
+  // On a separate connection: all in the pool may be waiting for the statement to cancel.
   const cancel = async (pid: number) => {
     const client = new Client(config);
     client.on("error", () => undefined);
@@ -83,7 +83,7 @@ class PostgresStore implements Store {
     );
   }
 
-  /** Writers of a space wait for each other, so that what a write looked up still holds when it commits. */
+  /** Writers of a space wait for each other, so that what a write has read is still true when it commits. */
   write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value> {
     return this.#transaction("BEGIN", stop, async (client) => {
       await client.query("SET LOCAL lock_timeout = '30s'");
@@ -93,13 +93,13 @@ class PostgresStore implements Store {
       const writer = new Writer(new PostgresSession(client, stop));
       const value = await work(writer);
       await writer.finish();
-      // The last moment at which a cancelled call can still leave no trace.
+      // The last moment at which a cancelled call still leaves no trace.
       stop?.throwIfAborted();
       return value;
     });
   }
 
-  /** A stop cancels the statement that is running. Its connection is not used again: the cancelling may arrive late. */
+  /** A stop cancels the running statement. Its connection is not reused, because the cancellation may arrive late. */
   async #transaction<Value>(
     begin: string,
     stop: Stop | undefined,
@@ -117,7 +117,7 @@ class PostgresStore implements Store {
           stop.whenStopped(() => {
             if (isOver) return;
             broken = true;
-            // Where it cannot be sent, statement_timeout ends the statement.
+            // If it cannot be sent, statement_timeout ends the statement.
             this.#cancel(rows[0]?.pid ?? 0).catch(() => undefined);
           });
         }

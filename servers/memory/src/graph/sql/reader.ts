@@ -22,15 +22,15 @@ const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "fro
 const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
 const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
 
-/** Kinds and operations are kept as their places in these lists, which therefore only grow. */
+/** Kinds and operations are stored as indexes into these lists, so entries are only ever appended. */
 export const KINDS: readonly Kind[] = ["entity", "observation", "relation"];
 export const OPS: readonly ItemOp[] = ["add", "remove", "restore", "rename", "retype", "move"];
 
-/** A limit that nothing reaches. */
+/** No limit. */
 const ALL = 2 ** 31 - 1;
 
 type StoredChange = Omit<ChangeRow, "hard"> & { readonly hard: number };
-/** A change's items as stored: JSON, since thousands of rows would cost most of a large write. */
+/** A change's items as stored. They are JSON, because thousands of rows would dominate the cost of a large write. */
 type StoredItem = [
   kind: number,
   op: number,
@@ -77,8 +77,8 @@ function conditions({ since, until, types }: Within): { where: string; params: V
 }
 
 /**
- * What can be asked of a store inside one consistent snapshot, in the SQL that SQLite and PostgreSQL share. Lists are in
- * the order of their ids: as created.
+ * The queries of a store in one consistent snapshot, in the SQL that SQLite and PostgreSQL share. Lists are in the order of
+ * their ids, that is, of creation.
  */
 export class Reader {
   protected readonly session: Session;
@@ -95,7 +95,7 @@ export class Reader {
     return new Map(rows.map((row) => [row.name, row]));
   }
 
-  /** Deleted ones of these names, the latest last. */
+  /** Deleted entities with these names, the latest last. */
   removedNamed(names: readonly string[]): Promise<EntityRow[]> {
     return this.session.among<EntityRow>(
       `SELECT ${ENTITY} FROM entities e WHERE e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id`,
@@ -103,7 +103,7 @@ export class Reader {
     );
   }
 
-  /** Also deleted ones. */
+  /** Includes deleted entities. */
   async entitiesById(ids: readonly number[]): Promise<Map<number, EntityRow>> {
     const rows = await this.session.among<EntityRow>(`SELECT ${ENTITY} FROM entities e WHERE e.id {in}`, ids);
     return new Map(rows.map((row) => [row.id, row]));
@@ -140,7 +140,7 @@ export class Reader {
     );
   }
 
-  /** @param alsoRemoved also those that were softly deleted; so in the methods below. */
+  /** @param alsoRemoved includes softly deleted rows, here and below */
   observationsOf(entityIds: readonly number[], alsoRemoved = false): Promise<ObservationRow[]> {
     return this.session.among<ObservationRow>(
       `SELECT ${OBSERVATION} FROM observations o WHERE o.entity_id {in}${alsoRemoved ? "" : " AND o.removed_by IS NULL"} ORDER BY o.id`,
@@ -217,14 +217,14 @@ export class Reader {
     );
   }
 
-  /** Relations from the given entities on, in one direction, for walking the graph. */
+  /** Relations of the given entities in one direction, for walking the graph. */
   relationsFrom({ ids, direction, types = [], limit }: WalkQuery): Promise<RelationRow[]> {
     const columns = { out: ["from_id"], in: ["to_id"], both: ["from_id", "to_id"] }[direction];
     const typed = types.length === 0 ? "" : ` AND r.type IN (${types.map(() => "?").join(", ")})`;
     return this.#relationsAt(columns, ` AND r.removed_by IS NULL${typed}`, ids, types, limit);
   }
 
-  /** One index look-up for each column instead of an OR, which SQLite would answer with a scan. */
+  /** One index lookup per column instead of an OR, for which SQLite would scan. */
   async #relationsAt(
     columns: readonly string[],
     condition: string,
@@ -264,12 +264,12 @@ export class Reader {
     return new Map(rows.map(({ id, removedBy }) => [id, removedBy]));
   }
 
-  /** How the search index holds a folded word; undefined if it has neither it nor anything near. */
+  /** How the search index contains a folded word; undefined if it has neither the word nor a similar one. */
   lookUp(word: string): Promise<IndexedWord | undefined> {
     return this.session.lookUp(word);
   }
 
-  /** The best entities for words that `lookUp` found: a rare word counts for more than a common one (BM25). */
+  /** The best entities for words that `lookUp` found. A rare word counts more than a common one (BM25). */
   async rank(words: readonly IndexedWord[], within: Within, limit: number): Promise<Match[]> {
     if (words.length === 0) return [];
     const parts = words.map((word) => this.session.scored(word));
@@ -354,7 +354,7 @@ export class Reader {
 
   /** Observations that have no vector yet; see embeddings/vectors.ts. */
   withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
-    // Ids only grow, so what is new comes after the last vector.
+    // Ids only increase, so new observations come after the last vector.
     return this.session.all(
       `SELECT o.id, o.content FROM observations o
        WHERE o.id > (SELECT coalesce(max(observation_id), 0) FROM vectors) ORDER BY o.id LIMIT ?`,

@@ -1,16 +1,16 @@
-/** What SQLite and PostgreSQL write differently in the definitions of tables that are the same in both. */
+/** The parts of table definitions that differ between SQLite and PostgreSQL. */
 export interface ColumnTypes {
-  /** An id that is never given twice. */
+  /** An id that is never reused. */
   readonly id: string;
-  /** 64 bits; INTEGER is that only in SQLite. */
+  /** 64 bits, as INTEGER has only in SQLite. */
   readonly integer: string;
-  /** Text that is compared by its code points. */
+  /** Text compared by code points. */
   readonly byCodePoint: string;
   /** What comes after the columns of a table. */
   readonly options: string;
 }
 
-/** The tables of a graph. Rows that are deleted stay with the change that deleted them, until they are purged. */
+/** The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are purged. */
 export function tablesOf({ id, integer, byCodePoint, options }: ColumnTypes): string {
   return `
 CREATE TABLE entities (

@@ -12,26 +12,26 @@ import { contentKey, digest } from "./digest.ts";
 import { KINDS, Reader, readItems, writeItems } from "./reader.ts";
 import { TABLES, type Table } from "./session.ts";
 
-/** Entities that are indexed at once. */
+/** How many entities are indexed at once. */
 const INDEX_BATCH = 500;
 
 /** The key of `meta` that is set if there is a table of vectors. */
 const HAS_VECTORS = "has_vectors";
 
-/** What hangs on an entity, by the column that names it. */
+/** The kinds of rows that belong to an entity, and the columns that name it. */
 const ATTACHED = [
   ["observation", "entity_id"],
   ["relation", "from_id"],
   ["relation", "to_id"],
 ] as const;
 
-/** What can be done inside one write: all of it is kept, or nothing. Inserted ids come back in the order given. */
+/** The changes in one write, of which all are kept or none. Inserted ids are returned in the given order. */
 export class Writer extends Reader {
-  /** Entities whose texts are other ones than those in the search index. */
+  /** Entities whose texts differ from those in the search index. */
   readonly #stale = new Set<number>();
   readonly #counted = KINDS.map(() => ({ live: 0, removed: 0 }));
 
-  /** Brings the search index and the counters up to date: the last step before the commit. */
+  /** Updates the search index and the counters, as the last step before the commit. */
   async finish(): Promise<void> {
     for (const [kind, { live, removed }] of this.#counted.entries())
       if (live !== 0 || removed !== 0)
@@ -45,7 +45,7 @@ export class Writer extends Reader {
     for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
 
-  /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns how many they were. */
+  /** Forgets changes made before a time, at most `limit`, and erases what they deleted; returns their number. */
   async forgetChanges(before: number, limit: number): Promise<number> {
     const changes = await this.session.all<{ id: number; items: string }>(
       "SELECT id, items FROM changes WHERE at < ? ORDER BY id LIMIT ?",
@@ -83,7 +83,7 @@ export class Writer extends Reader {
     );
   }
 
-  /** Removes all vectors, and makes the place for them if there is none. */
+  /** Removes all vectors, and creates their table if missing. */
   async dropVectors(): Promise<void> {
     await this.session.run("DROP TABLE IF EXISTS vectors");
     await this.session.run("CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)");
@@ -169,14 +169,14 @@ export class Writer extends Reader {
     await this.#changed(kind, ids);
   }
 
-  /** Brings deleted rows back. */
+  /** Restores deleted rows. */
   async restore(kind: Kind, ids: readonly number[]): Promise<void> {
     await this.#set(TABLES[kind], "removed_by", null, ids);
     this.#count(kind, ids.length, -ids.length);
     await this.#changed(kind, ids);
   }
 
-  /** Erases rows, what the journal remembers of them, and for entities all that hangs on them. */
+  /** Erases rows, their items in the journal, and everything that belongs to erased entities. */
   async purge(kind: Kind, ids: readonly number[]): Promise<void> {
     const erased = await this.#erase(kind, ids);
     const page = (after: number, limit: number) =>
@@ -193,7 +193,7 @@ export class Writer extends Reader {
       }
   }
 
-  /** Erases rows and what hangs on them; returns all that is gone. */
+  /** Erases rows and everything that belongs to them; returns all that was erased. */
   async #erase(kind: Kind, ids: readonly number[]): Promise<Map<Kind, Set<number>>> {
     const erased = new Map<Kind, Set<number>>([[kind, new Set(ids)]]);
     for (const [attached, column] of kind === "entity" ? ATTACHED : []) {

@@ -10,7 +10,7 @@ export function codeOf(error: unknown): string | undefined {
   return code?.startsWith("SQLITE_") === true ? code : undefined;
 }
 
-/** Whether another process holds the lock for the moment. */
+/** Whether another process currently holds the lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
 }

@@ -7,7 +7,7 @@ import type { Database } from "better-sqlite3";
 import { codeOf, damaged, explained, isBusy, readOnly, tooLarge } from "./failures.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
-/** How long SQLite itself waits for a lock, in milliseconds, before the event loop gets a turn. */
+/** How long SQLite itself waits for a lock, in milliseconds, before the event loop continues. */
 const BUSY_MS = 100;
 /** The largest read-only file that is copied into memory, in bytes. */
 const MAX_COPY = 1024 ** 3;
@@ -19,11 +19,11 @@ export interface OpenedFile {
 }
 
 /**
- * Opens a memory file, and makes it (mode 0600, its folder 0700) if there is none. A file that cannot be written
- * is opened for reading, without a writer.
+ * Opens a memory file, or creates it (mode 0600, its folder 0700). A file that cannot be written is opened for reading, without
+ * a writer.
  *
- * @throws ToolError `unavailable` for a damaged file or one of another program, which keeps its bytes;
- *   `denied` for a read-only place without a file.
+ * @throws ToolError `unavailable` for a damaged file or another program's file, which is not changed;
+ *   `denied` for a read-only location without a file.
  */
 export async function openFile(Sqlite: Sqlite, file: string): Promise<OpenedFile> {
   createMissing(file);
@@ -61,7 +61,7 @@ function createMissing(file: string): void {
   }
 }
 
-/** A connection that writes; undefined if the file is there and may only be read. */
+/** A connection for writing; undefined if the file exists and is read-only. */
 async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | undefined> {
   if (!isWritable(file)) {
     if (statSync(file).size === 0) throw readOnly(file);
@@ -75,15 +75,15 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
   }
   const db = new Sqlite(file, { timeout: BUSY_MS });
   try {
-    // Looked at before anything is written, so that another program's file keeps its bytes.
+    // Before anything is written, so that another program's file is not changed.
     checkOwner(db, file);
     await patiently(() => db.pragma("journal_mode = WAL"));
     // An acknowledged write survives a power cut (SQLite, "PRAGMA synchronous").
     db.pragma("synchronous = FULL");
-    // Checkpoints move the WAL into the file; fewer of them make long imports faster and change no promise.
+    // Fewer checkpoints make long imports faster, without weakening durability.
     db.pragma("wal_autocheckpoint = 4000");
     db.pragma("temp_store = MEMORY");
-    // What is deleted is overwritten (SQLite, "PRAGMA secure_delete").
+    // Deleted data is overwritten (SQLite, "PRAGMA secure_delete").
     db.pragma("secure_delete = ON");
     await patiently(() => migrate(db, file));
     return db;
@@ -94,8 +94,8 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
 }
 
 /**
- * A connection that only reads. SQLite cannot open a WAL file in a folder where it may not make the -shm file; such a
- * file nobody can be writing to, so a copy of it in memory does.
+ * A connection for reading. SQLite cannot open a WAL file in a folder where it may not create the -shm file. Nobody can be
+ * writing to such a file, so a copy in memory is opened instead.
  */
 function openReader(Sqlite: Sqlite, file: string): Database {
   try {
@@ -110,7 +110,7 @@ function openReader(Sqlite: Sqlite, file: string): Database {
     const { size } = statSync(file);
     if (size > MAX_COPY) throw tooLarge(file, size, MAX_COPY);
     const bytes = readFileSync(file);
-    // Bytes 18 and 19 say "WAL" (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
+    // Bytes 18 and 19 select WAL mode (SQLite, "Database File Format", 1.3.3); a copy in memory has no WAL.
     bytes.fill(1, 18, 20);
     return new Sqlite(bytes, { readonly: true });
   }
@@ -126,7 +126,7 @@ function isWritable(file: string): boolean {
 }
 
 function checkOwner(db: Database, file: string): void {
-  // In one transaction: another process of this server may be making the file just now.
+  // In one transaction: another process of this server may be creating the file right now.
   const look = db.transaction(() => ({
     owner: db.pragma("application_id", { simple: true }),
     version: Number(db.pragma("user_version", { simple: true })),
@@ -151,7 +151,7 @@ function checkOwner(db: Database, file: string): void {
   }
 }
 
-/** Whether the schema is there. Reading it needs no lock, so a process that writes for long keeps nobody from opening. */
+/** Whether the schema exists. Reading it needs no lock, so a long write by another process does not prevent opening. */
 function isMade(db: Database, file: string): boolean {
   if (db.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) return false;
   const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get();
@@ -170,7 +170,7 @@ function migrate(db: Database, file: string): void {
   }).immediate();
 }
 
-/** Another process may be opening the same new file at this moment. */
+/** Retries while another process is opening the same new file. */
 async function patiently(work: () => unknown): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

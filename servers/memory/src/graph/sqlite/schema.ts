@@ -1,6 +1,6 @@
 import { tablesOf } from "../sql/schema.ts";
 
-/** "RMEM": marks a database file as ours, so that no other program's database is written to. */
+/** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 export const APPLICATION_ID = 0x524d454d;
 export const SCHEMA_VERSION = 2;
 
@@ -12,9 +12,9 @@ const TABLES = tablesOf({
 });
 
 /**
- * The tables of a graph and its search index, which has one row for each live entity: its name, its type and its
- * observations, folded. It stores none of them ("contentless"): a row is taken out by its id, whatever the Unicode
- * tables of the running Node.js fold it to today. `terms` lists the stems in it.
+ * The tables of a graph and its search index, which has one row for each live entity: its name, type and observations, folded.
+ * The index does not store these texts ("contentless"), so a row is removed by its id, even if another Node.js version with
+ * other Unicode tables folded it. `terms` lists the stems in the index.
  */
 export const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

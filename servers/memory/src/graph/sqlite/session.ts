@@ -1,29 +1,32 @@
 import { nearest } from "@refmcp/core/answer";
 import type { Database, Statement } from "better-sqlite3";
-import type { IndexRow, Session, Table, Value } from "../sql/session.ts";
+import {
+  type IndexRow,
+  MIN_NEAR,
+  MIN_PREFIX,
+  NEAR_WEIGHT,
+  type Session,
+  type Table,
+  type Value,
+  withList,
+} from "../sql/session.ts";
 import type { Stop } from "../store.ts";
 import { nearForms, SLIPS_WITHIN, slips, spaced, wordsOf } from "../text.ts";
 import type { IndexedWord } from "../types.ts";
 
 /** How much more a word counts in a name or a type than in an observation (columns name, type, content). */
 const WEIGHTS = "5.0, 2.0, 1.0";
-/** Weight of a word that is only similar to the one in the query. */
-const NEAR_WEIGHT = 0.7;
-/** From this many characters on, a word also matches longer ones that start with it. */
-const MIN_PREFIX = 4;
 /** Rows of one INSERT statement. */
 const INSERTED_AT_ONCE = 50;
-/** Below this length, words a few letters away are different words. */
-const MIN_NEAR = 5;
-/** How many entities a word may be in before it counts as common: a quarter, if that is much. */
+/** The number of entities above which a word is common: a quarter of them, within limits. */
 const MAX_RARE = "SELECT max(1000, min(20000, live / 4)) FROM counters WHERE kind = 0";
-/** Maximum number of indexed words that replace a word inside them, and that are searched for it. */
+/** How many indexed words may replace a word that is inside them, and how many are scanned for it. */
 const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
 
-/** A connection to a SQLite file, inside a transaction. It answers at once; promises only fit the interface. */
+/** A connection to a SQLite file, inside a transaction. It is synchronous; promises only satisfy the interface. */
 export class SqliteSession implements Session {
-  /** Asked before every statement and for every row of a search, so that long work ends when its call does. */
+  /** Checked before every statement and for every row of a search, so that long work ends when its call does. */
   stop: Stop | undefined;
   readonly #db: Database;
   readonly #prepared = new Map<string, Statement<unknown[]>>();
@@ -50,13 +53,9 @@ export class SqliteSession implements Session {
     ...params: readonly Value[]
   ): Promise<Row[]> {
     if (values.length === 0) return [];
-    const at = statement.slice(0, statement.indexOf("{in}")).split("?").length - 1;
-    const withList = (value: Value) => [...params.slice(0, at), value, ...params.slice(at)];
-    // Lists of texts hold keys only: SQLite's JSON would end a string at NUL.
-    return this.#all<Row>(
-      statement.replace("{in}", "IN (SELECT value FROM json_each(?))"),
-      withList(JSON.stringify(values)),
-    );
+    // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
+    const list = withList(statement, JSON.stringify(values), params);
+    return this.#all<Row>(statement.replace("{in}", "IN (SELECT value FROM json_each(?))"), list);
   }
 
   async amongPairs<Row extends object>(
@@ -79,7 +78,7 @@ export class SqliteSession implements Session {
       const values = part.map(() => marks).join(", ");
       const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
       const last = Number(statement.run(...part.flat()).lastInsertRowid);
-      // AUTOINCREMENT counts up by one, and nobody else writes during the transaction.
+      // AUTOINCREMENT increases by one, and nobody else writes during the transaction.
       ids.push(...part.map((_, index) => last - part.length + 1 + index));
     }
     return ids;
@@ -120,18 +119,18 @@ export class SqliteSession implements Session {
     if (as === "sign")
       return { select: `SELECT DISTINCT id, ${weight} AS score FROM (${SIGNS})`, params: [query, query] };
     return {
-      // The LIMIT keeps SQLite from moving bm25() out to where it cannot be computed.
+      // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
       select: `SELECT rowid AS id, ${weight} * -bm25(search, ${WEIGHTS}) AS score FROM search
         WHERE search MATCH ? AND goes_on() LIMIT -1`,
       params: [query],
     };
   }
 
-  /** Stems that have the word inside of them, or else those a few letters away. */
+  /** Stems that contain the word, or else those a few letters away. */
   #like(word: string): [string[], "part" | "near"] {
     const terms = (statement: string, ...params: Value[]) =>
       this.#all<{ term: string }>(statement, params).map(({ term }) => term);
-    // Numbers come first in the index, and have no letters inside.
+    // Numbers come first in the index, and contain no letters.
     const inside = terms(
       `SELECT term FROM (SELECT term FROM terms WHERE term >= ? LIMIT ${MAX_SCANNED}) WHERE instr(term, ?) > 0 LIMIT ${MAX_PARTS}`,
       /\p{N}/u.test(word) ? "" : "a",
@@ -160,7 +159,7 @@ export class SqliteSession implements Session {
     this.stop?.throwIfAborted();
     const prepared = this.#prepare(statement);
     if (prepared.reader) {
-      // The text of a statement says what it returns; the type system does not read it.
+      // The statement determines the type of its rows, which TypeScript cannot know.
       return prepared.all(...params) as Row[];
     }
     prepared.run(...params);
@@ -175,17 +174,17 @@ export class SqliteSession implements Session {
 }
 
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
-/** Symbols that are not words are searched for in the texts themselves. */
+/** Symbols that are not words are searched in the texts themselves. */
 const SIGNS = `SELECT id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND goes_on()
   UNION ALL SELECT entity_id FROM observations WHERE removed_by IS NULL AND instr(content, ?) AND goes_on()`;
 
-/** Neighbouring characters of a word that is written without spaces, as phrases. */
+/** Pairs of adjacent characters of a word in a script without spaces, as phrases. */
 function pairsOf(word: string): string[] {
   const characters = wordsOf(spaced(word));
   return characters.slice(1).map((character, index) => `${characters[index]} ${character}`);
 }
 
-/** User text as one FTS5 string: inside quotes nothing is an operator (SQLite, "FTS5 Strings"). */
+/** User text as one FTS5 string: nothing in quotes is an operator (SQLite, "FTS5 Strings"). */
 function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`;
 }

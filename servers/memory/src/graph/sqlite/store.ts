@@ -16,7 +16,7 @@ import { SqliteSession } from "./session.ts";
 const LOCK_WAIT_MS = 30_000;
 
 /**
- * Opens (or makes) a memory in a SQLite file.
+ * Opens or creates a memory in a SQLite file.
  *
  * @param file an absolute path.
  * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
@@ -27,8 +27,8 @@ export async function openSqliteStore(file: string): Promise<Store> {
 }
 
 /**
- * A graph in one SQLite file in WAL mode: readers never wait for the writer, one process writes at a time. This
- * process has one connection for writing and one for reading, and works on each in turn.
+ * A graph in one SQLite file in WAL mode: readers never wait for the writer, and one process writes at a time. This process has
+ * one connection for writing and one for reading, each used by one task at a time.
  */
 class SqliteStore implements Store {
   readonly kind = "sqlite";
@@ -38,7 +38,7 @@ class SqliteStore implements Store {
   readonly #writer: Database | undefined;
   readonly #readSession: SqliteSession;
   readonly #writeSession: SqliteSession | undefined;
-  /** Reading has its turns and writing has its own. */
+  /** Separate queues for reading and writing. */
   readonly #inTurn = keyedLock();
 
   constructor(file: string, { reader, writer }: OpenedFile) {
@@ -74,7 +74,7 @@ class SqliteStore implements Store {
         const writer = new Writer(session);
         const value = await work(writer);
         await writer.finish();
-        // The last moment at which a cancelled call can still leave no trace.
+        // The last moment at which a cancelled call still leaves no trace.
         stop?.throwIfAborted();
         db.exec("COMMIT");
         return value;
@@ -102,17 +102,17 @@ class SqliteStore implements Store {
     }
   }
 
-  /** SQLite counts the commits of all other connections (`PRAGMA data_version`), our own writer's among them. */
+  /** `PRAGMA data_version` changes with the commits of all other connections, including our writer. */
   async version(): Promise<number> {
     return this.#inTurn("read", async () => Number(this.#reader.pragma("data_version", { simple: true })));
   }
 
   /**
-   * The index's own secure-delete cannot help, since it keeps no texts: `optimize` rewrites it without deleted rows.
+   * The index's own secure-delete does not work for a contentless index: `optimize` rewrites it without deleted rows,
    * `secure_delete` overwrites what that frees, and the checkpoint empties the WAL.
    */
   scrub(): Promise<string | undefined> {
-    // No reader of this process may hold the checkpoint up.
+    // No reader of this process may block the checkpoint.
     return this.#inTurn("read", () =>
       this.#inTurn("write", async () => {
         this.#writer?.exec("INSERT INTO search (search) VALUES ('optimize')");
@@ -130,7 +130,7 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    // Work that is queued gets its turn; the connections are closed behind it.
+    // Queued work is finished before the connections are closed.
     await this.#inTurn("read", async () => this.#reader.close());
     await this.#inTurn("write", async () => {
       try {
