@@ -35,7 +35,7 @@ for (const folder of folders) {
   }
 }
 
-// A run of some benchmarks keeps the other sections of the page.
+// Running only some benchmarks keeps the other sections of the page.
 const page = join(ROOT, "docs", "benchmarks.md");
 const mark = (name) => `<!-- ${name} -->`;
 const kept = wanted.length === 0 ? [] : sectionsOf(await readFile(page, "utf8").catch(() => ""));

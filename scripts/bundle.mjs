@@ -20,7 +20,7 @@ const external = [
   ...Object.keys(manifest.peerDependencies ?? {}),
 ];
 
-// A tool that was added, renamed or removed needs no other step.
+// So that adding, renaming or removing a tool needs no other step.
 await indexFolders(process.cwd(), async (file, text) => {
   if ((await readFile(file, "utf8").catch(() => "")) !== text) await writeFile(file, text);
 });
@@ -28,8 +28,8 @@ const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 
 /**
- * What the process shows before its first call, written down now: `src/bin.ts` gets a server that is listed by it and
- * loads `src/server.ts` with the first call that needs it. A start then reads no tool and no schema.
+ * Precomputes what the process shows before its first call: `src/bin.ts` gets an outline of the server, which loads
+ * `src/server.ts` on the first call that needs it, so that a start reads no tool and no schema.
  *
  * @type {import("esbuild").Plugin}
  */
@@ -53,7 +53,7 @@ const lazily = {
   },
 };
 
-/** The outline of this folder's server, by its own code. */
+/** The outline of this folder's server, made by its own code. */
 async function outline() {
   const file = join(process.cwd(), "outline.tmp.mjs");
   await build({
@@ -111,12 +111,12 @@ const { outputFiles, metafile } = await build({
 });
 const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
-// Files of packages that the code reads, such as fonts: they lie next to it.
+// Files of packages that the code reads, such as fonts, are copied next to it.
 const require = createRequire(join(process.cwd(), "package.json"));
 const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
 const inputs = { ...metafile.inputs, ...Object.fromEntries(files.map((file) => [file, {}])) };
 const thirdParty = await notices(owner, bundledPackages({ inputs }), comments);
-// Only now: sources that do not build leave the last bundle unchanged.
+// Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);

@@ -1,6 +1,6 @@
-// `pnpm generate`: writes what a program can know of the servers, from their definitions and option tables: the folders'
+// `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
 // indexes, the tables in the READMEs, docs/tools.md, docs/options.md and docs/hosts.md, server.json for the MCP Registry, manifest.json
-// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing and fails where something is not current.
+// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";

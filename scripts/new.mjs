@@ -28,7 +28,7 @@ try {
     process.exitCode = values.help ? 0 : 2;
   }
 } catch (error) {
-  // What was typed is the caller's to correct; everything else is a fault with its stack.
+  // Wrong input gets a message; anything else is a bug and keeps its stack.
   const isTyped = error instanceof NameError || String(error.code).startsWith("ERR_PARSE_ARGS");
   if (!isTyped) throw error;
   process.stderr.write(`${error.message}\n${error instanceof NameError ? "" : USAGE}`);

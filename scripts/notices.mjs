@@ -6,10 +6,10 @@ import { join, resolve } from "node:path";
 
 /** The names of files with licenses. */
 export const LICENSE_FILE = /^(licen[cs]e|copyright|notice|copying|third.?party)/i;
-/** Texts for packages that come without one, by SPDX id. */
+/** License texts for packages without one, by SPDX id. */
 const STANDARD = new URL("licenses/", import.meta.url);
 
-/** Code that packages contain in their own files without a license file for it. Look here when one is updated. */
+/** Third-party code in packages without a separate license file. Check it when one is updated. */
 const VENDORED = {
   "pg-copy-streams": [
     {

@@ -1,6 +1,6 @@
-// `node scripts/official.mjs`: records what the official servers on npm list and answer, and compares our answers with
-// theirs, into scripts/generate/official/*.json. The Python servers' lists there are taken from their public sources by
-// hand; for them only the comparison is made again. Needs the network; the pages and the tests do not.
+// `node scripts/official.mjs`: records the tools and answers of the official servers on npm, compares our answers with them, and
+// writes scripts/generate/official/*.json. The lists of the Python servers there come from their public sources by hand; for
+// them only the comparison is updated. Needs the network, unlike the pages and tests.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { command, peers } from "./lib/bench-kit.mjs";

@@ -1,6 +1,6 @@
 // `npm start [-- NAME … --verbose --no-system-packages]`: sets everything up, then plays the servers' demos (those of
 // the named servers, else all) as a host would, over stdio on real input in temporary folders, and ends with an entry
-// to paste. It fails where a demo does not show what it promises.
+// to paste. It fails if a demo does not do what it promises.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,7 +25,7 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 print("");
-// On a terminal: which demo runs, until its line is printed.
+// On a terminal, shows which demo runs until its line is printed.
 const live = process.stdout.isTTY === true && !verbose;
 const clear = () => live && process.stdout.write("\r\u001b[2K");
 const outcomes = [];

@@ -1,4 +1,4 @@
-// `pnpm surface`: what each server's tools cost a model in `tools/list`, the dearest first.
+// `pnpm surface`: what each server's tools cost a model in `tools/list`, the most expensive first.
 import { join } from "node:path";
 import { defaultTools, tokensOf } from "./generate/surface.mjs";
 import { command } from "./lib/bench-kit.mjs";

@@ -1,6 +1,6 @@
 // `npm test`: installs what the tests need, checks the types, runs every suite and ends with one line of counts.
-// `npm run test:all` (`--all`) runs the long suites too. `--no-system-packages` lets no test install one. Everything
-// else goes to turbo: `npm test -- --filter=@refmcp/server-git`.
+// `npm run test:all` (`--all`) also runs the long suites. With `--no-system-packages` no test installs any. All other
+// arguments go to turbo: `npm test -- --filter=@refmcp/server-git`.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { build, install, ROOT, turboQuietly } from "./lib/setup.mjs";
 
-// setup.mjs has taken --no-system-packages.
+// setup.mjs has already removed --no-system-packages.
 const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
 
 /**
- * How many seconds a suite took on 2 cores, side by side with up to three others (2026-11-22), for the estimate; one that is
- * not here takes `OTHER`.
+ * Seconds that each suite took on 2 cores, with up to three others at the same time (2026-11-22), for the estimate. Others take
+ * `OTHER`.
  */
 const SECONDS = {
   "@refmcp/core#test": 111,
@@ -38,7 +38,7 @@ const SECONDS = {
   "@refmcp/test#test:long": 1050,
 };
 const OTHER = 30;
-// A suite starts its own processes and waits for them much of the time.
+// Suites spend much of their time waiting for processes that they start.
 const ATONCE = 2 * availableParallelism();
 const PROGRESS_MS = 30_000;
 const LOOK_MS = 1_000;
@@ -100,7 +100,7 @@ if (skipped.length > 0) counts.push(`${skipped.length} skipped`);
 say(`\n${counts.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** What turbo is going to do: the tasks that a package really has, and whether their last result still holds. */
+/** What turbo will do: the tasks that exist, and whether their last result is still valid. */
 async function plan() {
   const { code: failure, output: text, stdout } = await turboQuietly([...run, "--dry=json"]);
   if (failure !== 0) {
@@ -156,14 +156,14 @@ function nameOf({ directory, task }) {
   return task === "test:long" ? `${directory} (long)` : directory;
 }
 
-/** Suites run side by side; together they take at least as long as the longest. */
+/** Suites run concurrently; together they take at least as long as the longest. */
 function estimate(some) {
   const all = some.map(({ id }) => SECONDS[id] ?? OTHER);
   const sum = all.reduce((total, seconds) => total + seconds, 0);
   return Math.max(...all, sum / ATONCE);
 }
 
-/** A file of JSON; undefined if it is not there, or is being written at this moment. */
+/** Parses a JSON file; undefined if it is missing or currently being written. */
 function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
@@ -181,7 +181,7 @@ function count(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The end of a task's log, without what pnpm prints around it. */
+/** The end of a task's log, without pnpm's own output. */
 function lastLines(text) {
   const lines = stripVTControlCharacters(text).split("\n");
   return lines

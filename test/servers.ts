@@ -29,7 +29,7 @@ export async function serverWorld(name: string): Promise<World> {
   return fixture.world();
 }
 
-/** A world for the tests of a suite, which is there from its first `beforeAll` to its last `afterAll`. */
+/** A world for the tests of a suite, from its first `beforeAll` to its last `afterAll`. */
 export function useWorld(name: string): () => World {
   let world: World | undefined;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ export function useWorld(name: string): () => World {
   };
 }
 
-/** Lists a server's tools and calls the first one that only reads. @returns the names of the tools. */
+/** Lists a server's tools and calls the first read-only one. @returns the names of the tools. */
 export async function callReadingTool(client: Client, { calls }: World): Promise<string[]> {
   const { tools } = await client.listTools();
   const reading = tools.find(({ annotations }) => annotations?.readOnlyHint === true);

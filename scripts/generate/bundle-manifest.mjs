@@ -11,7 +11,7 @@ const FIELDS = { directory: "directory", file: "file", integer: "number", flag: 
 export function bundleManifest(server) {
   const { name, title, version, description, manifest, tools, options } = server;
   const has = (key) => options.some((option) => option.key === key);
-  // Where nothing is changed, or only what the form allows, there is nothing to make read-only.
+  // A server that changes nothing by default needs no switch to make it read-only.
   const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
   const form = options.filter(({ key, title }) => title !== undefined && !(key === "readOnly" && isReadOnly));
   const isOffered = (needs) => needs === undefined || form.some(({ key }) => key === needs);
@@ -42,7 +42,7 @@ export function bundleManifest(server) {
     tools: tools
       .filter(({ toolset, needs }) => server.toolsets[toolset]?.default !== false && isOffered(needs))
       .map((tool) => ({ name: tool.name, description: firstSentence(tool.description) })),
-    // Options decide which of them there are.
+    // The options decide which of them exist.
     tools_generated: true,
     prompts_generated: server.prompts.length > 0,
     compatibility: {

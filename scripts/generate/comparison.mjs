@@ -7,8 +7,8 @@ import { factsOf } from "./compatibility.mjs";
 import { aligned } from "./markdown.mjs";
 
 /**
- * What is compared, a line each: the words for it; the table's heading in the benchmarks; row and column of our figure, then of
- * the peer's (names may be shortened); the peer; the unit; whether less or more is better.
+ * The rows of the comparison: the description; the table's heading in the benchmarks; row and column of our figure, then of the
+ * peer's (names may be shortened); the peer; the unit; whether less or more is better.
  */
 const FIGURES = `
 Start, to the first answer (filesystem) | Spawn to first answer | filesystem | median ms | official filesystem | median ms | official filesystem | ms | less
@@ -58,7 +58,7 @@ export async function comparisonPart() {
   return `${aligned(["Work", "Here", "There", "Measured against", "Here is"], rows)}\n\nMedians; in each row both were measured in turn in one run. Last run: ${date}, ${machine}.`;
 }
 
-/** The peer with its version: the official server of a kind, or a name as the section writes it. */
+/** The peer with its version: the official server of a kind, or a name in the section. */
 async function titleOf(peer, section) {
   const [, name] = /^official (\w+)$/.exec(peer) ?? [];
   if (name !== undefined) return `${peer} server ${(await factsOf({ name })).version}`;
@@ -66,7 +66,7 @@ async function titleOf(peer, section) {
   return version === undefined ? peer : `${peer} ${version}`;
 }
 
-/** The page from a heading on; the whole heading goes before one that only begins so. */
+/** The page from a heading on. An exact heading is preferred over one that only begins with the text. */
 function from(page, heading) {
   const exact = page.indexOf(`\n### ${heading}\n`);
   const start = exact < 0 ? page.indexOf(`\n### ${heading}`) : exact;
@@ -75,7 +75,7 @@ function from(page, heading) {
   return page.slice(start);
 }
 
-/** One figure of a section's first table. Of several in a cell, the last is the median; where more is better, the first counts. */
+/** One figure of a section's first table. If a cell has several, the last is the median; if more is better, the first counts. */
 function figure(section, row, column, better) {
   const [columns = [], , ...rows] = (/(^\|.*\n)+/m.exec(section)?.[0] ?? "")
     .trim()

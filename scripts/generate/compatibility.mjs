@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { code, kebab, listed, table } from "./markdown.mjs";
 
-/** What is known of the official server; undefined where there is none. */
+/** The recorded facts about the official server; undefined if there is none. */
 export async function factsOf({ name }) {
   const file = new URL(`official/${name}.json`, import.meta.url);
   return JSON.parse(await readFile(file, "utf8").catch(() => "null")) ?? undefined;
@@ -104,7 +104,7 @@ function inputsText({ here, missing, demanded, relaxed, changed, added }) {
   ].join("; ");
 }
 
-/** The tool here that answers to an official tool's name, and how its parameters differ. */
+/** Our tool for an official tool's name, and how its parameters differ. */
 function compared(tool, { tools }) {
   const same = tools.find(({ name }) => name === tool.name);
   const here = same ?? tools.find(({ aliases }) => aliases.includes(tool.name));

@@ -1,5 +1,5 @@
-// servers/NAME/Dockerfile: an image that is built from a clone. What a server needs of the system is `refmcp.container` in its
-// package.json: Debian packages and environment variables.
+// servers/NAME/Dockerfile: an image built from a clone. `refmcp.container` in a server's package.json lists the Debian packages
+// and environment variables that it needs.
 import { needsDirectory } from "./launch.mjs";
 
 /**

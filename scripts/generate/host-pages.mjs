@@ -41,7 +41,7 @@ export async function hostParts(servers, state) {
   };
 }
 
-/** What each host said of itself to a server, in the latest recording of what it writes first. */
+/** What each host declared to a server, in the latest recording of its first messages. */
 function abilities(entries) {
   const recorded = JSON.parse(readFileSync(join(ROOT, "test", "hosts", "openings.json"), "utf8"));
   const rows = entries.flatMap(({ host, title }) => {
@@ -49,7 +49,7 @@ function abilities(entries) {
     if (latest.length === 0) return [];
     const lines = latest.map(({ opening }) => opening.map((line) => JSON.parse(line)));
     const initialize = lines.map((messages) => messages.find(({ method }) => method === "initialize").params);
-    // A host that starts several processes has what one of them has.
+    // If a host starts several processes, it has the abilities of any of them.
     const said = initialize.filter(
       ({ protocolVersion }) => protocolVersion === initialize.at(-1).protocolVersion,
     );

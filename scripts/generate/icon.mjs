@@ -1,4 +1,4 @@
-// icon.png of a server, which hosts show in their list of extensions: a white glyph on the server's colour.
+// icon.png of a server, which hosts show in their list of extensions: a white glyph on the server's color.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { initWasm, Resvg } from "@resvg/resvg-wasm";

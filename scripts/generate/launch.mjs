@@ -1,18 +1,18 @@
-// How hosts start a server, in core's own words (`--print-config` prints the same).
+// How hosts start a server, from core (`--print-config` prints the same).
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "../lib/setup.mjs";
 
-/** Core as it was built; the generator builds first. */
+/** The built core; the generator builds it first. */
 const built = (file) => import(pathToFileURL(join(ROOT, "packages", "core", "dist", file)).href);
 
-/** Stands for a value of the user's own in an entry that is shown. */
+/** A placeholder for the user's own value in a shown entry. */
 const SHOWN = {
   project: () => "/path/to/your/project",
   directory: () => "/path/to/your/folder",
   file: () => "/path/to/your/file",
 };
-/** The variable that VS Code and Cursor replace by the folder that is open. */
+/** The variable that VS Code and Cursor replace with the open folder. */
 const openFolder = () => "$" + "{workspaceFolder}";
 /** An entry that is installed with one click cannot be edited first. */
 const IN_VSCODE = {
@@ -23,7 +23,7 @@ const IN_VSCODE = {
 
 /**
  * The arguments of an entry: those of `refmcp.exampleArguments` in package.json, else the options that the server asks for.
- * Directories are one of them only where nothing else is: next to a database they are for imports and exports.
+ * Directories are included only if nothing else is: a server with a database uses them for imports and exports.
  */
 export function exampleArguments({ manifest, options }, values = SHOWN) {
   const given = manifest.refmcp?.exampleArguments;
@@ -39,7 +39,7 @@ export function exampleArguments({ manifest, options }, values = SHOWN) {
 const ownOptions = ({ options }) =>
   options.filter(({ ask, positional, type }) => ask && !(positional && type === "directory"));
 
-/** Whether the server does nothing without a directory as its argument. */
+/** Whether the server needs a directory as its argument. */
 export function needsDirectory(server) {
   return exampleArguments(server).some((argument) => !argument.startsWith("-"));
 }

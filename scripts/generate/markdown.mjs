@@ -8,7 +8,7 @@ export function table(columns, rows) {
     .join("\n");
 }
 
-/** The same, padded so that it reads as a table in the source too. */
+/** The same, padded so that it is readable as source. */
 export function aligned(columns, rows) {
   const widths = columns.map((_, index) => Math.max(...[columns, ...rows].map((row) => row[index].length)));
   const padded = (row) => row.map((text, index) => text.padEnd(widths[index]));

@@ -1,4 +1,4 @@
-// The generated parts of docs/migration.md: for each server the entry of the official one and ours in its place.
+// The generated parts of docs/migration.md: for each server, the official entry and ours that replaces it.
 import { factsOf, officialPart } from "./compatibility.mjs";
 import { launchOf } from "./launch.mjs";
 import { fenced } from "./markdown.mjs";

@@ -1,4 +1,4 @@
-// What every server's package.json says alike: where its sources are. npm's provenance demands that it is true.
+// The part that every server's package.json has in common: where its sources are. npm's provenance requires it to be correct.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -38,15 +38,15 @@ export class Pages {
   }
 
   /**
-   * Replaces the marked parts of a page: `<!-- generated:NAME -->` … `<!-- /generated -->`. A page that is not there yet
-   * is left to the structural tests.
+   * Replaces the marked parts of a page: `<!-- generated:NAME -->` … `<!-- /generated -->`. Missing pages are reported by the
+   * structural tests.
    */
   async fill(page, parts) {
     if (!existsSync(page)) return;
     await this.put(page, filled(await readFile(page, "utf8"), parts, page));
   }
 
-  /** Says what was not current; false if that is a failure. */
+  /** Reports what was not current; returns false if that is a failure. */
   finish() {
     if (this.#stale.length === 0) return true;
     const list = this.#stale.join(", ");

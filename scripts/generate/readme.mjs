@@ -31,7 +31,7 @@ export async function readmeParts(server, state) {
   };
 }
 
-/** What a server promises, from the file in which each promise names the tests that prove it. */
+/** The promises of a server, from the file that names the tests for each of them. */
 async function safetyParts({ folder }) {
   const file = join(folder, "test", "promises.json");
   if (!existsSync(file)) return {};
@@ -143,7 +143,7 @@ async function installPart(server) {
   ].join("\n\n");
 }
 
-/** The server's own options; what all servers share has a page. */
+/** The server's own options; the common ones have a page. */
 function optionsPart({ optionTable }) {
   return `${optionTable}\nEvery server also has [the common options](../../docs/options.md): read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }

@@ -6,7 +6,7 @@ import { shortened } from "./markdown.mjs";
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
 const MAX_DESCRIPTION_CHARS = 100;
-/** Options of serving over HTTP; the entry is of a server that the client starts and speaks to over stdio. */
+/** Options for HTTP, which do not apply: the client starts the server and connects over stdio. */
 const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 
 /** @param server what `--describe` prints, with the package's manifest */
@@ -52,7 +52,7 @@ function argument(option, server) {
   };
 }
 
-/** Everything that is not an argument is set by its variable, so that a registry's form needs no shell. */
+/** Everything that is not an argument is set by a variable, so that a registry's form needs no shell. */
 function variable(option) {
   return { name: option.variables[0], ...input(option), ...(option.ask && { isRequired: true }) };
 }
@@ -64,7 +64,7 @@ function input({ description, type, default: value, repeatable, valueName }) {
     description,
     format: (repeatable ? undefined : FORMATS[type]) ?? (type === "directory" ? "filepath" : "string"),
     ...(type === "secret" && { isSecret: true }),
-    // Numbers are grouped for people; a value is not.
+    // Numbers are grouped for display, but values must not be.
     ...(value !== undefined &&
       value !== "" && { default: type === "integer" ? value.replaceAll(",", "") : value }),
     ...(choices !== undefined && { choices }),

@@ -64,7 +64,7 @@ export async function sessionPicture() {
   }
 }
 
-/** Starts a built server; what it asks the user, the user refuses. */
+/** Starts a built server with a user who declines every question. */
 async function start(server, args, drawing) {
   const client = new Client(
     { name: "refmcp-picture", version: "1.0.0" },

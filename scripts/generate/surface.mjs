@@ -1,6 +1,6 @@
 // What a server shows a model, and what that costs.
 
-/** The tools that are offered without any option. */
+/** The tools offered without any option. */
 export function defaultTools({ tools, toolsets }) {
   return tools.filter(
     ({ needs, toolset }) =>
@@ -8,7 +8,7 @@ export function defaultTools({ tools, toolsets }) {
   );
 }
 
-/** The tools that `--slim` leaves. */
+/** The tools offered with `--slim`. */
 export function slimTools(server) {
   const { slim } = server;
   return slim === undefined
@@ -16,13 +16,13 @@ export function slimTools(server) {
     : server.tools.filter(({ name, needs }) => needs === undefined && slim.includes(name));
 }
 
-/** About how many tokens these tools take in `tools/list`: four characters each, the rule of thumb for JSON. */
+/** Approximate number of tokens of these tools in `tools/list`: four characters each, the rule of thumb for JSON. */
 export function tokensOf(tools) {
   const listed = tools.map(({ effect, toolset, needs, aliases, icons, ...tool }) => tool);
   return Math.ceil(JSON.stringify(listed).length / 4);
 }
 
-/** About how many of them a model reads: hosts pass on the name, the description and the input schema only. */
+/** Approximate number that a model reads: hosts only pass on name, description and input schema. */
 export function modelTokensOf(tools) {
   return tokensOf(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })));
 }

@@ -10,13 +10,13 @@ const run = promisify(execFile);
 
 /**
  * Installs packages by apt: as root only (a container, CI), never through sudo, and not if the user said
- * `--no-system-packages`. The exact command and its size are announced first. One process at a time; the caller looks
- * whether the program is there now.
+ * `--no-system-packages`. The exact command and its size are announced first. One process at a time; the caller checks whether
+ * the program then exists.
  *
  * @param {readonly string[]} packages
  * @param {{ say: (line: string) => void, env?: NodeJS.ProcessEnv, apt?: string, isRoot?: boolean }} options
  * @returns {Promise<string | undefined>} why nothing was installed
- * @throws in CI, where apt could be used and failed: tests that need the program must not be skipped there
+ * @throws in CI if apt fails: tests that need the program must not be skipped there
  */
 export async function aptInstall(
   packages,
@@ -26,7 +26,7 @@ export async function aptInstall(
   if (!isRoot) return "apt is used only as root";
   if (env.REFMCP_NO_SYSTEM_PACKAGES === "1") return "--no-system-packages was given";
   const options = {
-    // RUNLEVEL: a package that brings a service does not start it. LC_ALL: the output is read below.
+    // RUNLEVEL: packages do not start their services. LC_ALL: the output is parsed below.
     env: { ...env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1", LC_ALL: "C" },
     maxBuffer: 1e8,
   };
@@ -34,7 +34,7 @@ export async function aptInstall(
   const what = ["install", "-y", "--no-install-recommends", ...packages];
   try {
     await alone("refmcp-apt", async () => {
-      // A fresh machine has no list of packages.
+      // A fresh machine has no package lists.
       let size = await sizeOf(get, what);
       if (size === undefined) {
         say("Updating the list of Debian packages, as root: apt-get update");
@@ -59,9 +59,9 @@ export async function aptInstall(
   return undefined;
 }
 
-/** By apt's own simulation, how much it would download and occupy: "" for nothing; undefined if it cannot install. */
+/** How much apt would download and occupy, by its own simulation: "" for nothing; undefined if it cannot install. */
 async function sizeOf(get, [command, , ...rest]) {
-  // It answers its own question with no, and fails.
+  // It answers its own question with no, and then fails.
   const { stdout } = await get(command, "--assume-no", ...rest).catch((error) => error);
   if (/ 0 newly installed/.test(stdout)) return "";
   const [, download] = /^Need to get (.+) of archives/m.exec(stdout) ?? [];
@@ -70,7 +70,7 @@ async function sizeOf(get, [command, , ...rest]) {
 }
 
 /**
- * Runs `work` while no other process runs work of this name; a lock that its owner left behind is broken.
+ * Runs `work` while no other process runs work with this name. A lock whose owner has died is broken.
  *
  * @template Result
  * @param {string} name

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 /** Servers to compare with, which the workspace doesn't depend on. */
 export { npmPackages as peers } from "./npm-programs.mjs";
 
-/** Runs a command to its end; rejects if it fails. Resolves with its stdout. */
+/** Runs a command; resolves with its stdout, rejects if it fails. */
 export function command(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
@@ -25,7 +25,7 @@ export function command(program, args, options = {}) {
   });
 }
 
-/** A server process and a client that adds as little as it can: it writes lines and reads lines. */
+/** A server process and a client with minimal overhead: it writes and reads lines. */
 export class RawClient {
   #next = 1;
   #waiting = new Map();
@@ -125,7 +125,7 @@ export async function processorTime(pid) {
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Runs `work` a few times after one warm-up; its own milliseconds, or what it returns when that is a number. */
+/** Runs `work` several times after one warm-up; returns its durations in milliseconds, or the numbers that it returns. */
 export async function times(count, work, warmups = 1) {
   const taken = [];
   for (let run = -warmups; run < count; run++) {
@@ -137,7 +137,7 @@ export async function times(count, work, warmups = 1) {
   return taken.sort((a, b) => a - b);
 }
 
-/** The same for several things in turn, A B A B …, so that a drifting machine does not favour one. */
+/** The same for several alternately, A B A B …, so that changes in the machine's speed do not favor one. */
 export async function inTurn(count, works, warmups = 1) {
   const taken = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
   for (let run = -warmups; run < count; run++) {

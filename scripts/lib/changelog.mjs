@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The changesets that the next version takes in, as a section without its heading: changes by package, the largest first.
+ * The pending changesets as a section without heading: changes by package, the largest first.
  *
  * @param {string} root the workspace
  */

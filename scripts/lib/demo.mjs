@@ -37,30 +37,42 @@ class Skipped extends Error {
  * @property {"passed" | "failed" | "skipped"} state
  * @property {number} calls how many were made
  * @property {number} ms
- * @property {string} [reason] what was expected and what came, or why it was skipped
- * @property {boolean} [required] skipped for lack of something that this project always needs
+ * @property {string} [reason] the expected and the actual result, or why it was skipped
+ * @property {boolean} [required] skipped although this project always needs what is missing
  */
 
 /**
- * Plays one demo. It prints the transcript where `verbose`, and nothing else; it never throws.
- *
- * A demo is a module `servers/<name>/demo.mjs` with `title` (what it shows, a short sentence) and `demo(harness)`. The
- * harness offers:
- *
- * - `folder`: an empty temporary folder;
- * - `root`: the folder of this clone;
- * - `say(text)`: a line of the transcript; `announce(text)`: a line that is always printed;
- * - `skip(reason, { required })`: ends a demo that cannot run here; `required` makes `npm start` fail;
- * - `check(what, holds)`: something else that must hold;
- * - `connect(server, { era, args, env, elicit })`: starts `servers/<server>/dist/bin.js` and returns a session with
- *   `call(tool, arguments, expected)`, `prompt(name, arguments, expected)` and `close()`. Both return the result.
- *
- * `expected` is what the answer must be: an object that the structured answer contains (objects may have further
- * fields, arrays may not have further entries, a regular expression matches a text, a function judges a value), a
+ * A running server. `expected` is what the answer must be: an object that the structured answer contains (objects may have
+ * further fields, arrays may not have further entries, a regular expression matches a text, a function judges a value), a
  * string or regular expression that the text contains, or `{ fails: /text/ }` for a refusal.
  *
+ * @typedef {object} Session
+ * @property {(tool: string, given: object, expected?: unknown) => Promise<any>} call returns the result
+ * @property {(name: string, given: object, expected?: unknown) => Promise<any>} prompt returns the result
+ * @property {() => Promise<void>} close
+ */
+
+/**
+ * What a demo gets.
+ *
+ * @typedef {object} Harness
+ * @property {string} folder an empty temporary folder
+ * @property {string} root the folder of this clone
+ * @property {(text: string) => void} say prints a line of the transcript
+ * @property {(text: string) => void} announce prints a line in any case
+ * @property {(what: string, holds: boolean) => void} check something else that must be true
+ * @property {(reason: string, how?: { required?: boolean }) => never} skip ends a demo that cannot run here; `required` makes
+ *   `npm start` fail
+ * @property {(server: string, options?: { era?: "legacy" | "modern", args?: string[], env?: object, elicit?: Function }) =>
+ *   Promise<Session>} connect starts `servers/<server>/dist/bin.js`
+ */
+
+/**
+ * Plays one demo: a module `servers/<name>/demo.mjs` with `title` (what it shows, a short sentence) and `demo(harness)`. It
+ * prints the transcript if `verbose`, and nothing otherwise; it never throws.
+ *
  * @param {string} name the server
- * @param {{ title: string, demo: (harness: object) => Promise<void> }} module
+ * @param {{ title: string, demo: (harness: Harness) => Promise<void> }} module
  * @param {{ verbose?: boolean, announce?: (line: string) => void }} [options]
  * @returns {Promise<Outcome>}
  */
@@ -111,7 +123,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [join(ROOT, "servers", server, "dist", "bin.js"), ...args],
-    // Added to the few variables that hosts pass on.
+    // In addition to the few variables that hosts pass on.
     env,
     stderr: "pipe",
   });
@@ -183,7 +195,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   };
 }
 
-/** What was expected and what came, if they differ. */
+/** The expected and the actual result, if they differ. */
 function mismatch(result, text, expected) {
   const failed = result.isError === true;
   if (expected.fails instanceof RegExp) {
@@ -198,7 +210,7 @@ function mismatch(result, text, expected) {
   return difference(expected, result.structuredContent, "the answer");
 }
 
-/** The first place where `actual` is not what `expected` says. */
+/** The first place where `actual` differs from `expected`. */
 function difference(expected, actual, place) {
   const differs = { expected: `${place} to be ${briefly(expected)}`, actual: briefly(actual) };
   if (typeof expected === "function") return expected(actual) ? undefined : differs;
@@ -220,7 +232,7 @@ function difference(expected, actual, place) {
   return undefined;
 }
 
-/** A value on one line; a function by its name, which says what it checks. */
+/** A value on one line; a function by its name, which describes the check. */
 function briefly(value) {
   if (typeof value === "function") return value.name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return clip(inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, compact: true }), 400);

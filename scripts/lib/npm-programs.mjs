@@ -1,5 +1,5 @@
-// Programs from npm that tests and benchmarks run but the workspace doesn't depend on. Each set is installed into a folder of its
-// own: inside the workspace, npx would leave out what the workspace has and put the rest elsewhere.
+// Programs from npm that tests and benchmarks run but the workspace doesn't depend on. Each set has its own folder: inside the
+// workspace, npx would skip packages that the workspace has.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ const CACHE = join(ROOT, "node_modules", ".cache", "refmcp-npm");
 
 const PLATFORM = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
-/** The Node.js versions that npm has for this platform, by major version: those that the tests run besides their own. */
+/** The Node.js versions that npm has for this platform, by major version: those that the tests run in addition to their own. */
 export const NODES = {
   22: "22.23.2",
   26: "26.10.0",
@@ -20,8 +20,8 @@ export const NODES = {
 };
 
 /**
- * Installs packages from npm unless they are in the cache. A cached folder is complete: it gets its name after the
- * installation, so an aborted one leaves nothing behind that counts, and of two processes that install at once the first wins.
+ * Installs packages from npm unless they are cached. A cached folder is complete, because it gets its name after the
+ * installation; if two processes install at once, the first one wins.
  *
  * @param {Readonly<Record<string, string>>} packages name → exact version
  * @returns {Promise<(path: string) => string>} the absolute path of a path below the cache's `node_modules`
@@ -56,14 +56,14 @@ export async function npmPackages(packages) {
 }
 
 /**
- * Node.js of a major version, from the package that has its program for this platform; the package "node" itself
- * would fetch that one by an install script, which newer versions of npm don't run.
+ * Node.js of a major version, from the package with its program for this platform. The package "node" would fetch that one with
+ * an install script, which newer versions of npm don't run.
  *
  * @param {number} major one of `NODES`
  * @returns {Promise<{ program: string, folder: string }>} the program, and the folder that has its headers too
  */
 export async function nodeProgram(major) {
-  // npm has another package by the shorter name.
+  // The shorter name belongs to another package.
   const name = `${PLATFORM === "darwin-arm64" ? "node-bin" : "node"}-${PLATFORM}`;
   const version = NODES[major];
   if (version === undefined)

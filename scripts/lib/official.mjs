@@ -1,5 +1,5 @@
-// What the official servers and ours are asked to compare their answers, and how the answers are compared. The official
-// servers' side is recorded by `node scripts/official.mjs`, so that neither pages nor tests need the network.
+// The calls whose answers are compared between the official servers and ours, and the comparison. `node scripts/official.mjs`
+// records the official answers, so that neither pages nor tests need the network.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { RawClient } from "./bench-kit.mjs";
 
 const execute = promisify(execFile);
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -19,7 +19,7 @@ const engine = { name: "Engine", entityType: "machine", observations: ["was neve
 const works = { from: "Ada", to: "Engine", relationType: "works on" };
 const repo_path = "PLACE";
 
-/** Calls by server, in this order, one for each official tool. PLACE is what `prepare` made. */
+/** Calls by server, in this order, one for each official tool. PLACE is replaced with what `prepare` created. */
 const CALLS = {
   fetch: [["fetch", { url: "PLACE" }]],
   filesystem: [
@@ -69,7 +69,7 @@ const CALLS = {
 /** The servers whose answers are compared. */
 export const COMPARED = Object.keys(CALLS);
 
-/** What a server needs: its arguments and variables, what PLACE is replaced with, and how to end it. */
+/** The setup for a server: its arguments and variables, the value of PLACE, and the cleanup. */
 const prepare = {
   async fetch() {
     const site = createServer((_, response) =>
@@ -92,7 +92,7 @@ const prepare = {
     const place = join(folder, "repository");
     await mkdir(place);
     await writeFile(join(place, "one.txt"), "first\n");
-    // Away from the user's own configuration, which may sign commits.
+    // Without the user's configuration, which may sign commits.
     const env = { ...process.env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: "1" };
     const git = (...args) => execute("git", args, { cwd: place, env });
     await git("init", "--quiet", "--initial-branch=main");
@@ -110,12 +110,14 @@ const prepare = {
   },
 };
 
+/** @typedef {{ content?: { text?: string }[], structuredContent?: object, opening?: string }} Answer */
+
 /**
- * Starts a server and makes the calls; resolves with each tool's last result, places and times taken out.
+ * Starts a server and makes the calls; resolves with each tool's last result, without paths and times.
  *
  * @param {string} name which server it is, or is compared with
  * @param {string} bin the file that node runs
- * @returns {Promise<{ tools: object[], results: Record<string, object> }>} what it lists, and what it answers
+ * @returns {Promise<{ tools: object[], results: Record<string, Answer> }>} its tools and its answers
  */
 export async function ask(name, bin) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-official-")));
@@ -150,8 +152,8 @@ function withoutPlace(result, place) {
 /**
  * How our answer to a call compares with the official one, in the structured content and in the text.
  *
- * @param {object | undefined} official a recorded result, or `{ opening }` where only its first words are known
- * @param {object} ours
+ * @param {Answer} official a recorded result, or `{ opening }` if only its first words are known
+ * @param {Answer} ours
  * @returns {{ structured: string, text: string }}
  */
 export function compareAnswers(official, ours) {
@@ -185,7 +187,7 @@ function oneBlock(official, ours) {
   return there === undefined || here === undefined ? "different" : shapes(there, here);
 }
 
-/** A text as the object or array that it is JSON of. */
+/** The object or array that a text is JSON of. */
 function asJson(text = "") {
   if (!/^[[{]/.test(text)) return undefined;
   try {

@@ -1,5 +1,5 @@
-// Brings a fresh clone to a state in which everything runs: dependencies installed, packages built. Needs Node.js,
-// npm and git only; pnpm comes through npx in the version that package.json pins.
+// Sets up a fresh clone so that everything runs: installs dependencies and builds packages. Needs only Node.js, npm and git;
+// pnpm runs through npx in the version that package.json pins.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
@@ -16,16 +16,16 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-// `npm start` and `npm test` take --no-system-packages, also without the "--" before it: npm turns it into its own setting
-// it then. What they start reads the variable.
+// `npm start` and `npm test` accept --no-system-packages, even without "--" before it, which makes npm turn it into a setting.
+// Child processes read the variable.
 if (process.argv.includes("--no-system-packages") || process.env.npm_config_system_packages === "") {
   process.argv = process.argv.filter((argument) => argument !== "--no-system-packages");
   process.env.REFMCP_NO_SYSTEM_PACKAGES = "1";
 }
 
 /**
- * Runs a command and resolves with its exit code. Its output is passed through, or, when `quiet`, kept and
- * shown only if it fails.
+ * Runs a command and resolves with its exit code. Its output is passed through; with `quiet` it is shown only if the command
+ * fails.
  *
  * @param {string} command
  * @param {string[]} args
@@ -59,9 +59,9 @@ export async function pnpm(args, options) {
 }
 
 /**
- * Installs the dependencies unless the lockfile and manifests are those of the last installation.
+ * Installs the dependencies unless the lockfile and manifests are unchanged since the last installation.
  *
- * @param {{ frozen?: boolean }} [options] not frozen: a new package may enter the lockfile
+ * @param {{ frozen?: boolean }} [options] not frozen: the lockfile may get new packages
  */
 export async function install({ frozen = true } = {}) {
   if ((await readFile(STAMP, "utf8").catch(() => "")) === (await installedFingerprint())) return;
@@ -85,7 +85,7 @@ export async function build() {
   await step("Building the servers", () => turbo(["run", "build"], { quiet: true }));
 }
 
-/** Runs turbo; through pnpm, whose program it looks for. */
+/** Runs turbo through pnpm, because it looks for pnpm. */
 export function turbo(args, options) {
   return pnpm(["exec", "turbo", ...args], options);
 }
@@ -98,7 +98,7 @@ export function turbo(args, options) {
  */
 export async function turboQuietly(args) {
   const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  // Where nothing is run, turbo doesn't look for pnpm, and starts a second earlier without it.
+  // If it runs nothing, turbo doesn't look for pnpm, and starts a second faster without it.
   const [command, ...before] = args.some((argument) => argument.startsWith("--dry"))
     ? [process.execPath, join(ROOT, "node_modules", "turbo", "bin", "turbo")]
     : ["npx", "-y", packageManager, "exec", "turbo"];
@@ -121,7 +121,7 @@ export async function turboQuietly(args) {
 }
 
 /**
- * Runs one step with a line that tells the seconds while it takes long, and ends the process if it fails.
+ * Runs one step with a line that shows the elapsed seconds, and ends the process if it fails.
  *
  * @param {string} title
  * @param {() => Promise<number>} work resolves with an exit code
@@ -153,7 +153,7 @@ export function serverNames() {
   return packageNames("servers");
 }
 
-/** A folder without a package.json is a leftover of another branch: only ignored files such as dist/ are in it. */
+/** A folder without a package.json is a leftover of another branch, with only ignored files such as dist/. */
 function packageNames(group) {
   return readdirSync(join(ROOT, group))
     .filter((name) => !name.startsWith(".") && existsSync(join(ROOT, group, name, "package.json")))

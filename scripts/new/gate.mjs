@@ -1,4 +1,4 @@
-// The steps that what was made must pass. Each ends the process if it fails, with what it printed.
+// The checks for new servers and tools. Each ends the process if it fails, with its output.
 import { join } from "node:path";
 import { ROOT, run, step } from "../lib/setup.mjs";
 
@@ -21,7 +21,7 @@ export function typecheck(folder) {
   return step("Checking types", () => node(tsc, ["-p", "tsconfig.json"], { cwd: folder }));
 }
 
-/** Runs a server's tests; snapshots that are not there yet are written, none is changed. */
+/** Runs a server's tests; missing snapshots are written, existing ones never changed. */
 export function test(folder, ...files) {
   const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
   const { CI, ...env } = process.env;

@@ -1,10 +1,10 @@
-// What a server and a tool may be called, and where they are.
+// Valid names for servers and tools, and where they are.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT, serverNames } from "../lib/setup.mjs";
 
-/** A name that cannot be used; the message is for the person who typed it. */
+/** An invalid name; the message is for the person who typed it. */
 export class NameError extends Error {}
 
 export const SERVERS = join(ROOT, "servers");
@@ -13,7 +13,7 @@ export const SERVERS = join(ROOT, "servers");
  * Checks the name of a new server.
  *
  * @param {string} name
- * @throws {NameError} if it has another form than hosts take, or already exists.
+ * @throws {NameError} if hosts would not accept it, or if it already exists.
  */
 export function checkServerName(name) {
   if (!/^[a-z]{2,20}$/.test(name))
@@ -35,7 +35,7 @@ export function checkServerName(name) {
  *
  * @param {string} server
  * @param {string} tool
- * @throws {NameError} where the server does not exist, or the tool's name is not valid or taken.
+ * @throws {NameError} if the server does not exist, or the tool's name is invalid or taken.
  */
 export async function checkToolName(server, tool) {
   const servers = serverNames();

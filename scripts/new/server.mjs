@@ -1,5 +1,5 @@
-// Makes a server from scripts/templates/server and what differs by its kind, scripts/templates/kinds: together a whole
-// server by the name of "sample".
+// Creates a server from scripts/templates/server and the files of its kind in scripts/templates/kinds: together a complete
+// server named "sample".
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { indexFolders } from "../generate/index-files.mjs";
@@ -77,7 +77,7 @@ async function writeServer(name, kind, folder) {
       .replaceAll("Sample", titleOf(name))
       .replaceAll("SAMPLE", name.toUpperCase());
   try {
-    // What the kind has takes the place of what all have.
+    // Files of the kind replace the common ones.
     for (const template of [join(TEMPLATES, "server"), join(TEMPLATES, "kinds", kind)])
       for (const entry of await readdir(template, { recursive: true, withFileTypes: true })) {
         if (!entry.isFile()) continue;
@@ -94,7 +94,7 @@ async function writeServer(name, kind, folder) {
   }
 }
 
-/** The manifest of all servers with what the kind adds to it. All packages have one version. */
+/** The common manifest with the additions of the kind. All packages have one version. */
 async function manifest(target, text, version) {
   const before = JSON.parse(await readFile(target, "utf8").catch(() => "{}"));
   const { devDependencies, ...own } = JSON.parse(text);

@@ -1,4 +1,4 @@
-// Makes a tool from scripts/templates/tool, a whole tool by the name of "sample_tool".
+// Creates a tool from scripts/templates/tool, a complete tool named "sample_tool".
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { indexFolders } from "../generate/index-files.mjs";
@@ -9,7 +9,7 @@ import { checkToolName, fileName, NameError, SERVERS, titleOf } from "./names.mj
 const TEMPLATE = join(ROOT, "scripts", "templates", "tool");
 
 /**
- * Makes a tool with its test and its snapshots, and adds it to the folder's index and the fixture.
+ * Creates a tool with its test and snapshots, and adds it to the folder's index and the fixture.
  *
  * @param {string} server
  * @param {string} tool

@@ -1,4 +1,4 @@
-// Makes everything that a release publishes, in one folder, from a workspace that is built: the packages as tarballs,
+// Creates everything that a release publishes in one folder, from a built workspace: the packages as tarballs,
 // the MCP bundles, the SBOMs, the entries for the MCP Registry, and the script that publishes. CI builds and tests in one job and
 // publishes this folder from another that runs nothing else. Usage: node scripts/release/artifacts.mjs TAG FOLDER
 import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";

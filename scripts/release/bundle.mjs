@@ -11,12 +11,12 @@ import { LICENSE_FILE, notices } from "../notices.mjs";
 
 const execute = promisify(execFile);
 const fromTests = createRequire(join(ROOT, "test", "package.json"));
-/** The official program. As a function it prints to stdout in any case. */
+/** The official program. Called as a function, it would always print to stdout. */
 const PACKER = join(dirname(fromTests.resolve("@anthropic-ai/mcpb")), "cli", "cli.js");
 
 /**
- * Native dependencies: the package that has prebuilt binaries for all platforms, what of it runs, and where. Its binaries
- * are made for Node-API 10, and crash older versions of Node.js (its own `engines` says >=22).
+ * Native dependencies: the package with prebuilt binaries for all platforms, which of its files run, and where. Its binaries
+ * need Node-API 10 and crash older versions of Node.js (its `engines` is >=22).
  */
 const PREBUILT = {
   "better-sqlite3": {
@@ -37,7 +37,7 @@ export function bundleRuntime({ engines, dependencies = {} }) {
 }
 
 /**
- * Makes the bundle of a server that is built. Its dependencies come from this workspace, in the locked versions.
+ * Creates the bundle of a built server. Its dependencies come from this workspace, in the locked versions.
  *
  * @param {string} name
  * @param {string} destination the folder for the bundle
@@ -86,7 +86,7 @@ async function collect(folder, { dependencies = {} }, found) {
     if (manifest.os !== undefined || manifest.cpu !== undefined)
       throw new Error(`${name} is for some platforms only, and a bundle is for all of them.`);
     found.set(name, from);
-    // What a native package needs in addition is for compiling it.
+    // Further dependencies of a native package are only for compiling it.
     if (PREBUILT[name] === undefined) await collect(from, manifest, found);
   }
 }
@@ -99,7 +99,7 @@ function lookUp(name, folder) {
   return lookUp(name, dirname(folder));
 }
 
-/** Copies what runs of a package, and its licenses; `only` names the files and folders, if it is not everything. */
+/** Copies the files of a package that run, and its licenses; `only` names them, if not all are needed. */
 async function copyPackage(from, to, only) {
   for (const file of await readdir(from)) {
     const isLicense = LICENSE_FILE.test(file);

@@ -33,7 +33,7 @@ async function publish(tarball) {
 }
 
 const packages = resolve(folder, "packages");
-// By name, core comes first: the servers carry it inside, authors of other servers need it.
+// Sorted by name, so core comes first: authors of other servers need it.
 for (const file of (await readdir(packages)).sort()) {
   const tarball = join(packages, file);
   const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);

@@ -48,7 +48,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, f
     return client;
   }
 
-  it("is answered by the principal that it was shown to, and by no other", async () => {
+  it("accepts an answer only from the principal that it was shown to", async () => {
     const [ada, bob] = [await connect("ada"), await connect("bob")];
     const shown = await ada.callTool({ name: "delete_file", arguments: { path: "a.txt" } });
     const { token }: { token: string } = Object(shown._meta?.["io.github.refmcp/confirmation"]);
@@ -58,7 +58,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, f
       content: [{ text: expect.stringContaining("already answered") }],
     });
     expect(existsSync(join(folder, "a.txt"))).toBe(true);
-    // Nor has the other one used it up.
+    // The other principal's attempt did not use it up.
     const own = await ada.callTool(answer);
     expect(own.isError, JSON.stringify(own.content)).not.toBe(true);
     expect(existsSync(join(folder, "a.txt"))).toBe(false);

@@ -32,7 +32,7 @@ describe("the confirmation card", () => {
     expect(meta("filesystem_confirm")).toEqual({ ui: { visibility: ["app"] } });
   });
 
-  it("shows the loss, and what the user clicks is done, once, and told to the model", async () => {
+  it("shows the loss, does what the user clicks, once, and tells the model", async () => {
     const result = await client.callTool(call);
     const asked = JSON.stringify(result.content);
     const { token }: { token: string } = Object(result._meta?.["io.github.refmcp/confirmation"]);
@@ -43,7 +43,7 @@ describe("the confirmation card", () => {
 
     const shown = await show(client, call, result);
     await shown.view.getByText("a.txt").waitFor();
-    // A click that a script makes is nobody's word.
+    // A click by a script is not the user's confirmation.
     for (const name of ["Yes, do this", "Cancel"])
       await shown.view
         .getByRole("button", { name })
@@ -67,7 +67,7 @@ describe("the confirmation card", () => {
     await shown.page.close();
   });
 
-  it("is worked by the keyboard, and Cancel changes nothing", async () => {
+  it("works with the keyboard, and Cancel changes nothing", async () => {
     const shown = await show(client, call, await client.callTool(call), "dark");
     await shown.view.getByRole("button", { name: "Cancel" }).focus();
     await shown.page.keyboard.press("Enter");
@@ -80,7 +80,7 @@ describe("the confirmation card", () => {
     await shown.page.close();
   });
 
-  it("is nothing to see where nothing had to be asked", async () => {
+  it("stays empty if nothing had to be confirmed", async () => {
     await client.close();
     client = await connectApps(serverBin("filesystem"), [folder]);
     const result = await client.callTool(call);
@@ -98,7 +98,7 @@ describe("the confirmation card", () => {
     expect(existsSync(file())).toBe(true);
   });
 
-  it("is not there for a client that shows no views: no tool, no page, no difference", async () => {
+  it("does not exist for a client without views: no tool, no page, no difference", async () => {
     const plain = await connectApps(serverBin("filesystem"), ["--no-journal", folder], { extensions: {} });
     expect(plain.getServerCapabilities()?.extensions ?? {}).not.toHaveProperty("io.modelcontextprotocol/ui");
     const { tools } = await plain.listTools();

@@ -23,7 +23,7 @@ async function shownFor(name: string, given: Record<string, unknown>, theme?: "d
   return show(client, call, await client.callTool(call), theme);
 }
 
-/** The texts of a diff's lines of one kind, in order. */
+/** The texts of one kind of lines in a diff, in order. */
 const lines = ({ view }: ShownView, kind: "added" | "removed") =>
   view.locator(`tr.${kind} td.code`).allTextContents();
 
@@ -36,14 +36,14 @@ describe("the diff of an edit", () => {
   });
   afterEach(() => rmSync(`${folder}-journal`, { recursive: true, force: true }));
 
-  it("is previewed, and made by the user's click, once, and told to the model", async () => {
+  it("is previewed, applied once by the user's click, and reported to the model", async () => {
     const shown = await shownFor("edit_file", edit);
     await shown.view.getByRole("status").filter({ hasText: "nothing was changed" }).waitFor();
     expect(await lines(shown, "removed")).toEqual(["-- two"]);
     expect(await lines(shown, "added")).toEqual([`++ ${HOSTILE}`]);
     await expectHarmless(shown);
     const apply = shown.view.getByRole("button", { name: "Apply this change" });
-    // A click that a script makes is nobody's word.
+    // A click by a script is not the user's confirmation.
     await apply.evaluate((button) => Reflect.get(button, "click").call(button));
     expect(shown.asked).toEqual([]);
     await apply.focus();
@@ -57,7 +57,7 @@ describe("the diff of an edit", () => {
     await shown.page.close();
   });
 
-  it("has no button where it was made, nor where it failed", async () => {
+  it("has no button after it was applied or has failed", async () => {
     const made = await shownFor("edit_file", { ...edit, dryRun: false });
     await made.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
     expect(await made.view.getByRole("button", { name: "Apply" }).count()).toBe(0);
@@ -68,7 +68,7 @@ describe("the diff of an edit", () => {
     await failed.page.close();
   });
 
-  it("of a patch is what the call says", async () => {
+  it("of a patch shows the arguments of the call", async () => {
     const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n--- two\n+two\n";
     const shown = await shownFor("apply_patch", { patch, path: ".", dryRun: true }, "dark");
     await shown.view.getByText("The patch applies to 1 file").waitFor();
@@ -79,7 +79,7 @@ describe("the diff of an edit", () => {
     await shown.page.close();
   });
 
-  it("is there for each change of the journal, page by page", async () => {
+  it("is shown for each change in the journal, page by page", async () => {
     for (const [oldText, newText] of [
       ["-- two", HOSTILE],
       [HOSTILE, "2"],
@@ -128,7 +128,7 @@ describe("the diff of a repository", () => {
     client = await connectApps(serverBin("git"), [folder]);
   });
 
-  it("shows files with what became of them, and their lines as text", async () => {
+  it("shows files with their status, and their lines as text", async () => {
     const shown = await shownFor("git_diff", { target: "HEAD~1..HEAD", paths: ["made.html", "gone.txt"] });
     await shown.view.locator("summary").filter({ hasText: "gone.txt" }).waitFor();
     expect(await lines(shown, "added")).toEqual([HOSTILE, "--- not a header", "+++ not one either"]);
@@ -138,7 +138,7 @@ describe("the diff of a repository", () => {
     await shown.page.close();
   });
 
-  it("names a moved file by both its names", async () => {
+  it("shows both names of a moved file", async () => {
     const shown = await shownFor("git_show", { revision: "HEAD", paths: ["new name.txt", "old name.txt"] });
     await shown.view.getByText("old name.txt → new name.txt").waitFor();
     await expectHarmless(shown);
@@ -161,7 +161,7 @@ describe("the diff of a repository", () => {
     await shown.page.close();
   });
 
-  it("opens from the history, whose pages follow each other", async () => {
+  it("opens from the history, which continues page by page", async () => {
     const shown = await shownFor("git_log", { max_count: 1 }, "dark");
     await shown.view.getByRole("status").filter({ hasText: "1 commit; there are more" }).waitFor();
     await shown.view.getByRole("button", { name: "Load more commits" }).click();
@@ -172,7 +172,7 @@ describe("the diff of a repository", () => {
     await shown.view.locator("tr.added").first().waitFor();
     expect(await lines(shown, "added")).toContain("gone");
     expect(shown.asked.map(({ params }) => params.name)).toEqual(["git_log", "git_show"]);
-    // Closed and opened again, it is asked for once.
+    // Closing and reopening it requests it only once.
     await first.click();
     await first.click();
     await expect.poll(() => shown.view.locator("details.commit[open]").count()).toBe(1);
@@ -180,7 +180,7 @@ describe("the diff of a repository", () => {
     await shown.page.close();
   });
 
-  it("is an error's text where there is none", async () => {
+  it("shows the error's text if there is no diff", async () => {
     const shown = await shownFor("git_diff", { target: "no-such-branch" });
     await shown.view.getByRole("alert").filter({ hasText: "no-such-branch" }).waitFor();
     expect(existsSync(path("gone.txt"))).toBe(false);

@@ -26,7 +26,7 @@ describe("the graph of a memory", () => {
     return show(client, call, await client.callTool(call), theme);
   };
 
-  it("opens an entity by the keyboard, with what is known of it and what it is related to", async () => {
+  it("opens an entity with the keyboard, with its facts and relations", async () => {
     const shown = await shownFor("search_nodes", { query: "first program" });
     const ada = shown.view.getByRole("button", { name: /^Ada, person/ });
     await ada.focus();
@@ -46,7 +46,7 @@ describe("the graph of a memory", () => {
     await shown.page.close();
   });
 
-  it("searches, and begins a new graph with what is found", async () => {
+  it("searches, and starts a new graph with the results", async () => {
     const shown = await shownFor("open_nodes", { names: ["Mary"] }, "dark");
     await shown.view.getByText("teaches mathematics").waitFor();
     await shown.view.getByRole("searchbox", { name: "Search the memory" }).fill("machine");
@@ -57,7 +57,7 @@ describe("the graph of a memory", () => {
     await shown.page.close();
   });
 
-  it("of a large memory is drawn in part, and goes on with the next page", async () => {
+  it("of a large memory is drawn in part, and continues with the next page", async () => {
     const shown = await shownFor("read_graph", { limit: 300 });
     const status = shown.view.getByRole("status");
     const entities = async () => Number.parseInt((await status.textContent()) ?? "", 10);
@@ -69,7 +69,7 @@ describe("the graph of a memory", () => {
     await shown.page.close();
   });
 
-  it("shows what is related, and the text of an error", async () => {
+  it("shows related entities, and the text of an error", async () => {
     const shown = await shownFor("find_related", { name: "Ada" });
     await shown.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
     await shown.page.close();

@@ -6,13 +6,13 @@ import { type Browser, chromium, type FrameLocator, type Page } from "playwright
 import { afterAll, beforeAll, expect } from "vitest";
 import { bringBrowser } from "../../servers/playwright/test/browser.mjs";
 
-/** What a client declares that shows views. */
+/** The capabilities of a client that shows views. */
 export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 
-/** A text that would run and load something where a view took it for markup. */
+/** A text that would run and load something if a view treated it as markup. */
 export const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
-/** Checks that a view shows the hostile text as text, and that nothing was run or loaded by it. */
+/** Checks that a view shows the hostile text as text, and that it ran and loaded nothing. */
 export async function expectHarmless({ view, loaded }: ShownView): Promise<void> {
   expect(await view.locator("body").textContent()).toContain("onerror=");
   expect(await view.locator("script").count()).toBe(0);
@@ -21,7 +21,7 @@ export async function expectHarmless({ view, loaded }: ShownView): Promise<void>
   expect(loaded).toEqual([]);
 }
 
-/** A client of a built server, of a host that shows views and has no forms. */
+/** A client of a built server, as a host with views and without forms. */
 export async function connectApps(
   bin: string,
   args: readonly string[],
@@ -42,17 +42,17 @@ export async function connectApps(
   return client;
 }
 
-/** A view in its host, with what it asked the host for. */
+/** A view in its host, with its requests to the host. */
 export interface ShownView {
   readonly view: FrameLocator;
   readonly page: Page;
   /** The methods and parameters of the view's requests. */
   readonly asked: { readonly method: string; readonly params: Record<string, unknown> }[];
-  /** What the page loaded, the host page itself left out. */
+  /** What the page loaded, except the host page itself. */
   readonly loaded: string[];
 }
 
-/** Shows views in a real browser, inside a frame as hosts have it. */
+/** Shows views in a real browser, in a frame as hosts do. */
 export function useViews(): (
   client: Client,
   call: { name: string; arguments: Record<string, unknown> },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, useWorld } from "../servers.ts";
 import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
 
-/** A page whose text, title, code, table and links hold what would run if it were taken for markup. */
+/** A page whose text, title, code, table and links would run something if treated as markup. */
 const TEXT = HOSTILE.replaceAll("<", "&lt;");
 const HOSTILE_PAGE = `<!doctype html><title>${TEXT}</title><main><h1>Hostile</h1>
   <p>${TEXT} and more of it, so that there is a paragraph to read in this page.</p><pre><code>${TEXT}</code></pre>
@@ -37,7 +37,7 @@ describe("the page to read", () => {
     return show(client, call, await client.callTool(call), theme);
   };
 
-  it("has headings, a table and links, and goes on with the next piece", async () => {
+  it("has headings, a table and links, and continues with the next piece", async () => {
     const shown = await shownFor({ ...world().calls.fetch });
     await shown.view.getByRole("heading", { name: "The mill guide", level: 1 }).waitFor();
     await shown.view.getByRole("heading", { name: "Opening hours", level: 3 }).waitFor();
@@ -62,7 +62,7 @@ describe("the page to read", () => {
     await shown.page.close();
   });
 
-  it("shows hostile text as text, and no link that is a script", async () => {
+  it("shows hostile text as text, and no script links", async () => {
     const shown = await shownFor({ url: `${origin}/` }, "dark");
     await shown.view.getByText("and more of it").waitFor();
     await expectHarmless(shown);
@@ -74,14 +74,14 @@ describe("the page to read", () => {
     await shown.page.close();
   });
 
-  it.each(["html", "text", "links", "metadata"])("is shown as it was asked for: %s", async (format) => {
+  it.each(["html", "text", "links", "metadata"])("is shown in the requested format: %s", async (format) => {
     const shown = await shownFor({ url: `${origin}/`, format });
     await shown.view.locator("main, pre").first().waitFor();
     await expectHarmless(shown);
     await shown.page.close();
   });
 
-  it("is the picture that was fetched, or an error's text", async () => {
+  it("shows the fetched image, or an error's text", async () => {
     const base = new URL(String(Object(world().calls.fetch).url)).origin;
     const shown = await shownFor({ url: `${base}/mill.png` });
     await shown.view.getByRole("img", { name: "The fetched picture" }).waitFor();

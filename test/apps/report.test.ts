@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, useWorld } from "../servers.ts";
 import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
 
-/** A page whose look changes with its path, and whose title, heading and console hold a hostile text. */
+/** A page whose appearance depends on its path, and whose title, heading and console contain a hostile text. */
 const site = createServer(({ url }, response) => {
   const text = HOSTILE.replaceAll("<", "&lt;");
   response.setHeader("content-type", "text/html");
@@ -34,7 +34,7 @@ describe("the report of a run", () => {
     return { call, result: await client.callTool(call) };
   };
 
-  it("shows what failed, what the console said, and the pictures as resources", async () => {
+  it("shows failures, console messages, and images as resources", async () => {
     const { call, result } = await run("/", ["h1 contains 'img'", "h1 is 'Docs'", "no console errors"]);
     const shown = await show(client, call, result);
     await shown.view.getByRole("heading", { name: "✗ Failed: 2 of 3 checks failed" }).waitFor();
@@ -49,7 +49,7 @@ describe("the report of a run", () => {
     await shown.page.close();
   });
 
-  it("lays what the page looks like over its baseline, with a slider", async () => {
+  it("overlays the page with its baseline, with a slider", async () => {
     const look = ["screenshot matches baseline 'look'"];
     const first = await run("/old", look);
     const { run_id }: { run_id: string } = Object(first.result.structuredContent);
@@ -74,7 +74,7 @@ describe("the report of a run", () => {
     await shown.page.close();
   });
 
-  it("says what kept a run from its end", async () => {
+  it("shows why a run did not finish", async () => {
     const { call, result } = await run("/", ["h1 contans 'x'"]);
     const shown = await show(client, call, result);
     await shown.view.getByText("contans").first().waitFor();

@@ -24,7 +24,7 @@ describe.each([
     return show(client, call, await client.callTool(call), theme);
   };
 
-  it("are sorted by a column, as numbers, down and up and as they came", async () => {
+  it("are sorted by a column, numerically: descending, ascending and in the original order", async () => {
     const shown = await shownFor({ max_rows: 12 });
     const grid = shown.view.getByRole("table", { name: "Rows of the query" });
     const first = () => grid.locator("tbody tr").first().locator("td").first().textContent();
@@ -37,14 +37,14 @@ describe.each([
     expect(await first()).toBe("12");
     await grid.getByRole("button", { name: "load" }).click();
     expect(await header.getAttribute("aria-sort")).toBeNull();
-    // Of 37 n % 101, the smallest.
+    // The smallest values of 37 n % 101.
     expect(await first()).toBe("11");
     expect(await grid.locator("td.null").count()).toBe(12);
     await expectHarmless(shown);
     await shown.page.close();
   });
 
-  it("go on with the next page through the cursor, to the end", async () => {
+  it("continue page by page through the cursor, to the end", async () => {
     const shown = await shownFor({ max_rows: 300 }, "dark");
     const more = shown.view.getByRole("button", { name: "Load more rows" });
     await shown.view.getByRole("status").filter({ hasText: "there are more" }).first().waitFor();
@@ -64,7 +64,7 @@ describe.each([
     await shown.page.close();
   });
 
-  it("are drawn, with the columns that the user chooses", async () => {
+  it("are drawn as a chart of the columns that the user chooses", async () => {
     const shown = await shownFor({ max_rows: 20, format: "chart", chart: { x: "city", y: ["load"] } });
     await shown.view.getByRole("img", { name: "load by city" }).waitFor();
     expect(await shown.view.locator("svg rect").count()).toBe(20);
@@ -89,7 +89,7 @@ describe.each([
     await shown.page.close();
   });
 
-  it("are an error's text where the query fails", async () => {
+  it("are replaced by the error's text if the query fails", async () => {
     const shown = await shownFor({ [sql]: "SELECT * FROM no_such_table" });
     await shown.view.getByRole("alert").filter({ hasText: "no_such_table" }).waitFor();
     await shown.page.close();

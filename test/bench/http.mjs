@@ -11,7 +11,7 @@ export const title = "Streamable HTTP under load";
 
 const OFFICIAL = { "@modelcontextprotocol/server-everything": "2026.8.31" };
 
-/** The least that can answer over HTTP: no dependency, no checks, one method. */
+/** A minimal HTTP server as the floor: no dependencies, no checks, one method. */
 const LOOP = `
 import { createServer } from "node:http";
 createServer((request, response) => {
@@ -65,7 +65,7 @@ async function openSession(client) {
   return session;
 }
 
-/** A way to call a tool: gives the message and headers of the call with an id. */
+/** A way to call a tool: returns the message and headers of the call with an id. */
 function caller(server, era, session = {}) {
   const [name, args] = TOOLS[server];
   if (era === "legacy") {
@@ -86,7 +86,7 @@ function caller(server, era, session = {}) {
 const isAnswer = ({ status, text }, id) =>
   status === 200 && text.includes(`"id":${id}`) && text.includes('"result"');
 
-/** What is measured: a server and an era. */
+/** The measured combinations of server and era. */
 const CASES = {
   "bare loop": ["bare loop", "legacy"],
   "official everything, a session": ["official everything", "legacy"],

@@ -20,7 +20,7 @@ const OFFICIAL = { "@modelcontextprotocol/server-filesystem": "2026.8.31" };
 /** Measured next to the Node.js that runs the benchmark, since most users have it. */
 const NEWER_NODE = { node: "24.21.0" };
 
-/** The least that can answer over stdio: no dependency, no checks, one method. */
+/** A minimal stdio server as the floor: no dependencies, no checks, one method. */
 const LOOP = `
 let buffer = "";
 process.stdin.on("data", (chunk) => {
@@ -123,8 +123,8 @@ async function starts(report, commands, version) {
 }
 
 /**
- * Calls per second and processor time a call, once the JIT compiler is done: in its first thousands of calls a server
- * takes three times as long.
+ * Calls per second and CPU time per call, after the JIT compiler has finished: the first thousands of calls take three times as
+ * long.
  */
 async function throughput(report, commands, folder, version) {
   const WARM_UP = 20_000;

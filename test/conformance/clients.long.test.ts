@@ -11,7 +11,7 @@ import { inWorld, type Listening, listen, READY } from "./ready.ts";
 
 const execute = promisify(execFile);
 
-/** What a client and the server agree on. */
+/** What a client and the server negotiated. */
 const AGREED = {
   "SDK v1": "2025-11-25",
   "SDK v2 legacy": "2025-11-25",
@@ -20,25 +20,25 @@ const AGREED = {
 } as const;
 const WAYS = ["stdio", "HTTP"] as const;
 const SITUATIONS = CLIENTS.flatMap((client) => WAYS.map((way) => ({ client, way })));
-/** The clients that call every reading tool, the oldest and the newest; the others call one. */
+/** The oldest and the newest client call every read-only tool; the others call one. */
 const THOROUGH: readonly string[] = ["SDK v1", "SDK v2 modern"];
 /** How many resources of a list are read. */
 const MAX_READ = 5;
 
-it("has servers to look at", () => {
+it("finds servers", () => {
   expect(READY).not.toEqual([]);
 });
 
 describe.each(READY)("the %s server", (name) => {
   const there = useWorld(name);
   let listening: Listening | undefined;
-  /** What the first client saw; each other one sees the same. */
+  /** What the first client saw, and every other one must see. */
   const first = new Map<string, unknown>();
   const same = (what: string, seen: unknown) => {
     if (!first.has(what)) first.set(what, seen);
     expect(seen, what).toEqual(first.get(what));
   };
-  /** The URIs of the resources that are always there. */
+  /** The URIs of permanent resources. */
   let fixed: unknown[] = [];
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.each(READY)("the %s server", (name) => {
       if (capabilities.resources === undefined) return;
       const resources = await connected().list("resources");
       const uris = resources.map(({ uri }) => String(uri));
-      // Those of a family come and go with what the tools do.
+      // Resources of a template come and go with the tools' actions.
       same(
         "resources",
         resources.filter(({ uri }) => fixed.includes(uri)),
@@ -126,8 +126,8 @@ describe.each(READY)("the %s server", (name) => {
 });
 
 /**
- * What the model gets of an answer. Over HTTP the client may be on another machine: what is linked there is a resource of
- * the server, over stdio the same as a file.
+ * The part of an answer that the model gets. Over HTTP the client may be on another machine, so links are resources of the
+ * server; over stdio they are files.
  */
 function answersOf({ content, structuredContent, isError }: Fields, stable: World["stable"]): string {
   const text = stable(JSON.stringify({ content, structuredContent, isError }));

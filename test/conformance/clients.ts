@@ -16,15 +16,15 @@ import type { ServerProcess } from "./ready.ts";
 export const CLIENTS = ["SDK v1", "SDK v2 legacy", "SDK v2 auto", "SDK v2 modern"] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** How a client gets to a server: it starts a process, or it goes to a URL. */
+/** How a client reaches a server: it starts a process, or it connects to a URL. */
 export type Way = ServerProcess | URL;
 
-/** What the tests ask of a client, the same for both versions of the SDK; results are as the client gives them. */
+/** The interface of both versions of the SDK for the tests; results are unchanged. */
 export interface Peer {
   readonly serverInfo: Fields;
   readonly capabilities: Fields;
   readonly instructions: string | undefined;
-  /** The revision that was agreed on, where the client tells it. */
+  /** The negotiated revision, if the client reports it. */
   readonly revision: string | undefined;
   /** All pages of a list. */
   list(kind: "tools" | "resources" | "prompts"): Promise<Fields[]>;
@@ -57,7 +57,7 @@ async function connectFirst(way: Way): Promise<Peer> {
       setProtocolVersion?.(version);
     },
   });
-  // The SDK's classes do not keep to its own interface under exactOptionalPropertyTypes.
+  // The SDK's classes don't satisfy its own interface under exactOptionalPropertyTypes.
   await client.connect(noting as Transport1);
   return {
     ...factsOf(client),
@@ -80,7 +80,7 @@ async function connectSecond(mode: (typeof MODES)[keyof typeof MODES], way: Way)
     ...factsOf(client),
     revision: client.getNegotiatedProtocolVersion(),
     list: async (kind) => {
-      // This client goes through the pages by itself.
+      // This client follows the pages by itself.
       if (kind === "tools") return listAt(await client.listTools(), kind);
       return listAt(await (kind === "resources" ? client.listResources() : client.listPrompts()), kind);
     },

@@ -13,9 +13,9 @@ const manifest: { readonly version: string } = JSON.parse(
   ),
 );
 
-/** The official programs, each in one version exactly, and the file that runs it. */
+/** The official programs, each in an exact version, with the file that runs it. */
 export const PROGRAMS = {
-  /** The version that the workspace has, whose schemas the protocol tests read. */
+  /** The workspace's version, whose schemas the protocol tests read. */
   suite: { name: "@modelcontextprotocol/conformance", version: manifest.version, file: "dist/index.js" },
   earlierSuite: { name: "@modelcontextprotocol/conformance", version: "0.1.16", file: "dist/index.js" },
   inspector: {
@@ -25,17 +25,17 @@ export const PROGRAMS = {
   },
 } as const;
 
-/** What a program wrote, and its exit code. */
+/** A program's output and exit code. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program that is there to run. */
+/** An installed program. */
 export type Program = (args: readonly string[], cwd: string) => Promise<Outcome>;
 
-/** Gets a program, and the Node.js that it needs. */
+/** Installs a program, and the Node.js that it needs. */
 export async function fetchProgram(name: keyof typeof PROGRAMS): Promise<Program> {
   const { name: packageName, version, file } = PROGRAMS[name];
   const { program: node } = await nodeProgram(22);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { World } from "@refmcp/core/testing";
 import { SERVERS, serverBin, serverFolder } from "../servers.ts";
 
-/** The servers that are built and have the manifest of a published one, sorted. */
+/** The built servers that have the manifest of a published one, sorted. */
 export const READY: readonly string[] = SERVERS.filter(
   (name) => existsSync(serverBin(name)) && existsSync(join(serverFolder(name), "server.json")),
 );
@@ -27,16 +27,16 @@ export function inWorld(name: string, { args, env = {} }: Pick<World, "args" | "
 export interface Listening {
   /** Its MCP endpoint. */
   readonly url: URL;
-  /** What it wrote to stderr so far. */
+  /** Its stderr so far. */
   stderr(): string;
-  /** Asks it to end, waits for that, and gives its exit code. */
+  /** Asks it to exit, waits, and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
 /**
- * Starts a server with `--http 0` and waits until it says where it listens.
+ * Starts a server with `--http 0` and waits until it reports where it listens.
  *
- * @throws Error with what it wrote, where it ends before.
+ * @throws Error with its output if it exits first.
  */
 export async function listen({ file, args, env }: ServerProcess): Promise<Listening> {
   const child = spawn(process.execPath, [file, ...args, "--http", "0"], {
@@ -60,7 +60,7 @@ export async function listen({ file, args, env }: ServerProcess): Promise<Listen
 
 async function stop(child: ChildProcess, closed: Promise<unknown>): Promise<number | null> {
   child.kill("SIGTERM");
-  // It only ends what hangs; the exit code is then null.
+  // Only if it hangs; the exit code is then null.
   const killer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   await closed;
   clearTimeout(killer);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { Program } from "./programs.ts";
 
-/** One check of a scenario, as the suite writes it. */
+/** One check of a scenario, in the suite's format. */
 const check = z.object({
   id: z.string(),
   status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
@@ -13,7 +13,7 @@ const check = z.object({
 });
 export type Check = z.output<typeof check>;
 
-/** What a run of the suite found. */
+/** The result of a run of the suite. */
 export interface Run {
   /** 0: no scored scenario failed or warned. */
   readonly code: number;
@@ -23,7 +23,7 @@ export interface Run {
 }
 
 /**
- * Runs the official suite against a server. The baseline of expected failures is empty, so that warnings count.
+ * Runs the official suite against a server, without expected failures, so that warnings count.
  *
  * @param selection `--requirements 2026-07-28` or `--suite active`.
  */

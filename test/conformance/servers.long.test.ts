@@ -9,7 +9,7 @@ import { fetchProgram, type Program } from "./programs.ts";
 import { inWorld, type Listening, listen, READY } from "./ready.ts";
 import { faultsOf, runSuite } from "./scenarios.ts";
 
-/** The scenarios that need no particular tool, resource or prompt, and what a server must have. */
+/** The scenarios that need no particular tool, resource or prompt, and what the server needs for them. */
 const GENERIC: Readonly<Record<string, readonly { scenario: string; needs?: string }[]>> = {
   "2025-11-25": [
     { scenario: "server-initialize" },
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-it("has servers to look at", () => {
+it("finds servers", () => {
   expect(READY).not.toEqual([]);
 });
 
@@ -69,7 +69,7 @@ describe.each(READY)("the %s server", (name) => {
     const { scenarios } = await runSuite(suite, server.url, ["--requirements", revision]);
     for (const { scenario, needs } of GENERIC[revision] ?? []) {
       if (needs !== undefined && !(needs in capabilities)) continue;
-      // Some checks of a scenario ask for a tool of the suite's own; they say so.
+      // Some checks need a tool of the suite's server, and report that.
       const checks = (scenarios.get(scenario) ?? []).filter(({ details }) => details?.untestable !== true);
       expect(checks.filter(({ status }) => status === "SUCCESS").length, scenario).toBeGreaterThan(0);
       expect(faultsOf(checks), scenario).toEqual([]);

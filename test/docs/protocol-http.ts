@@ -1,7 +1,7 @@
 import { CAPABILITIES, CLIENT_INFO, metaOf } from "../protocol/client.ts";
 import { type Fields, MODERN, type Revision } from "../protocol/revisions.ts";
 
-/** Finds out what a cell says, at the endpoint of a server. */
+/** Determines the content of a cell, at the endpoint of a server. */
 type Look = (url: URL, revision: Revision) => Promise<string>;
 
 const yes = (is: boolean): string => (is ? "yes" : "no");
@@ -18,7 +18,7 @@ function post(url: URL, message: Fields, headers: Record<string, string> = {}): 
   });
 }
 
-/** Opens a connection as the revision does; the headers of what follows, and those of the answer. */
+/** Opens a connection in a revision; returns the headers for further requests, and those of the answer. */
 async function open(
   url: URL,
   revision: Revision,
@@ -40,7 +40,7 @@ async function open(
   return { headers, answer };
 }
 
-/** A call that reports progress before its answer, so that it is answered by a stream of events. */
+/** A call that reports progress before its answer, so that the response is an event stream. */
 async function stream(url: URL, revision: Revision): Promise<Response> {
   const { headers } = await open(url, revision);
   const claims = revision === MODERN ? metaOf(CAPABILITIES[revision]) : {};
@@ -50,7 +50,7 @@ async function stream(url: URL, revision: Revision): Promise<Response> {
   return post(url, { jsonrpc: "2.0", id: 2, method: "tools/call", params }, { ...headers, ...modern });
 }
 
-/** The rows of docs/protocol.md that are looked at over HTTP. */
+/** The rows of docs/protocol.md that are checked over HTTP. */
 export const HTTP_ROWS: Readonly<Record<string, Look>> = {
   "Streamable HTTP": async (url, revision) => yes((await open(url, revision)).answer.status === 200),
   sessions: async (url, revision) => yes((await open(url, revision)).answer.headers.has("mcp-session-id")),

@@ -9,7 +9,7 @@ export interface Talk {
   readonly asked: readonly string[];
 }
 
-/** Finds out, in one revision, what a cell of the table says. */
+/** Determines the content of a cell in one revision. */
 type Look = (talk: Talk) => Promise<string> | string;
 
 const COUNT = "probe://count";
@@ -18,7 +18,7 @@ const NO = "no";
 
 const yes = (is: boolean): string => (is ? YES : NO);
 
-/** Whether a request is answered; where not, with which error. */
+/** Whether a request is answered, or the error. */
 const request =
   (method: string, params: Fields = {}): Look =>
   async ({ recorder }) => {
@@ -26,11 +26,11 @@ const request =
     return "result" in reply ? YES : `no, ${String(fieldsAt(reply, "error").code)}`;
   };
 
-/** Calls a tool, and answers what the server asks on the way. */
+/** Calls a tool and answers the server's questions during the call. */
 const call = (recorder: Recorder, name: string, args: Fields = {}, meta: Fields = {}): Promise<Fields> =>
   recorder.complete("tools/call", { name, arguments: args }, meta);
 
-/** How the client is asked in the course of a call. */
+/** How the client is asked during a call. */
 const question =
   (method: string, tool: string): Look =>
   async ({ recorder, asked }) => {
@@ -41,7 +41,7 @@ const question =
     return isRequest ? "request" : "`input_required`";
   };
 
-/** The notifications of a kind that a step brings. */
+/** The notifications of one kind that a step causes. */
 async function notifications(recorder: Recorder, method: string, step: () => unknown): Promise<Fields[]> {
   const from = recorder.messages.length;
   await step();
@@ -57,7 +57,7 @@ const blocks = async ({ recorder }: Talk, tool: string, type: string): Promise<s
   return content.some((block) => block.type === type) ? YES : "as text";
 };
 
-/** Asks for updates of the count in the way of the revision. */
+/** Subscribes to updates of the counter as the revision does. */
 const subscribe = ({ recorder }: Talk, notifications: Fields): Promise<unknown> => {
   if (!recorder.isModern) return recorder.request("resources/subscribe", { uri: COUNT });
   const message = recorder.message("subscriptions/listen", { notifications });
@@ -67,7 +67,7 @@ const subscribe = ({ recorder }: Talk, notifications: Fields): Promise<unknown> 
   return acknowledged;
 };
 
-/** The rows of docs/protocol.md that are looked at over stdio: the first cell, and how to find out the others. */
+/** The rows of docs/protocol.md that are checked over stdio: the first cell, and how to determine the others. */
 export const STDIO_ROWS: Readonly<Record<string, Look>> = {
   "`initialize`": (talk) =>
     talk.recorder.isModern

@@ -11,7 +11,7 @@ import { HTTP_ROWS } from "./protocol-http.ts";
 import { STDIO_ROWS } from "./protocol-rows.ts";
 
 const launch = probeLauncher();
-/** What the page says: by row and revision. */
+/** The content of the page by row and revision. */
 const said = new Map<string, ReadonlyMap<string, string>>();
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
-/** The pages of one story: their files make one server. */
+/** Pages whose files together make one server. */
 const STORY = ["docs/add-a-server.md", "docs/add-a-tool.md"];
 /** Pages whose blocks are independent, each a complete file. */
 const ALONE = ["packages/core/README.md"];
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A package outside this workspace with what a server's package has. */
+/** A package outside this workspace, set up like a server's package. */
 async function project(name: string, snippets: readonly { file: string; text: string }[]): Promise<string> {
   const place = join(folder, name);
   const installed = {
@@ -62,7 +62,7 @@ async function project(name: string, snippets: readonly { file: string; text: st
   return place;
 }
 
-/** What the compiler says of a package; nothing where it is right. */
+/** The compiler's messages about a package; empty if it is correct. */
 async function mistakes(place: string): Promise<string> {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
   return execute(process.execPath, [tsc, "-p", "tsconfig.json"], { cwd: place }).then(
@@ -84,7 +84,7 @@ describe("the snippets of the documentation", () => {
   it("of core's README compile", async () => {
     const snippets = (await Promise.all(ALONE.map(snippetsOf))).flat();
     expect(snippets.length).toBeGreaterThan(0);
-    // A block for a program begins with #!, which is the first line of a file or nothing.
+    // A program's block begins with #!, which is valid only in the first line of a file.
     const files = snippets.map(({ text }, index) => ({ file: `snippet-${index}.ts`, text }));
     expect(await mistakes(await project("alone", files))).toBe("");
   });
@@ -104,7 +104,7 @@ describe("the snippets of the documentation", () => {
     const { bin: _bin, ...manifest } = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
     const bin = { "refmcp-server-dictionary": "dist/bin.js" };
     await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, bin }));
-    // Else vitest would look for one in the folders above. Its own limit of five seconds is a verdict on the machine.
+    // Otherwise vitest would look for a configuration in parent folders, and its default limit of five seconds is too short on a slow machine.
     await writeFile(
       join(place, "vitest.config.mjs"),
       "export default { test: { testTimeout: 300_000, hookTimeout: 300_000 } };\n",

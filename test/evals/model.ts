@@ -7,7 +7,7 @@ type ToolResult = Anthropic.Messages.ToolResultBlockParam;
 /** How a model did a task. */
 export interface Verdict {
   readonly passed: boolean;
-  /** What it said in the end. */
+  /** Its final answer. */
   readonly answer: string;
   /** The tools that it called, in order. */
   readonly calls: readonly string[];
@@ -18,11 +18,11 @@ export interface Verdict {
 }
 
 /**
- * Lets a model do a task with a server's tools, as a host would: the tools and the instructions as the server gives
- * them, questions to the user answered with yes.
+ * Lets a model do a task with a server's tools, as a host would: with the server's tools and instructions, and yes to all
+ * questions to the user.
  *
  * @param bin the built server, `dist/bin.js`
- * @param maxTurns after which it has lost its way
+ * @param maxTurns after which it has failed
  */
 export async function solve(
   api: Anthropic,

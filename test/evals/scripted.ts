@@ -9,10 +9,10 @@ const request = z.object({
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
 });
 type Request = z.output<typeof request>;
-/** What a scripted model does in one turn: calls a tool, or says something. */
+/** One turn of a scripted model: a tool call or a text. */
 export type Turn = { tool: string; input: object } | { say: string };
 
-/** The Messages API on loopback with a model that follows a script, and the requests that it got. */
+/** The Messages API on loopback with a scripted model, and the requests that it received. */
 export async function scripted(turns: readonly Turn[]): Promise<{
   readonly api: Anthropic;
   readonly requests: readonly Request[];

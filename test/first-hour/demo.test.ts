@@ -1,9 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Harness, play } from "../../scripts/lib/demo.mjs";
-
-type Session = Awaited<ReturnType<Harness["connect"]>>;
+import { type Harness, play, type Session } from "../../scripts/lib/demo.mjs";
 
 /** Plays a demo of the memory server, whose answers have fields, with one entity, or of the filesystem server with one file. */
 async function played(

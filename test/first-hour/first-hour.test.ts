@@ -8,7 +8,7 @@ import * as z from "zod";
 import { callReadingTool, SERVERS, serverWorld } from "../servers.ts";
 import { type Newcomer, newcomer, type Seen } from "./newcomer.ts";
 
-/** Long enough for an installation on a slow machine; it only ends what hangs. */
+/** Long enough for an installation on a slow machine; only for tests that hang. */
 const LONG = 900_000;
 const entry = z.strictObject({
   command: z.string(),
@@ -112,8 +112,8 @@ describe("npm start on a fresh clone", () => {
 });
 
 /**
- * Where a person starts with something else than the fixture of the server's tests: the arguments, the first call of a model,
- * and what its answer says.
+ * First calls that differ from the server's test fixture, because a person would start otherwise: the arguments, the call, and
+ * its answer.
  */
 const FIRST_CALLS: Readonly<
   Record<string, () => { args: string[]; tool: string; given?: Record<string, unknown>; answer: RegExp }>
@@ -185,7 +185,7 @@ describe("npm start explains problems", () => {
       "    git was not found on the PATH. Install it from https://git-scm.com/downloads, then run npm start again.",
     ]);
     expect(without.stdout).toMatch(/^✗ 1 demo passed, 1 skipped \(git\): /m);
-    // The transcript, asked for by --verbose.
+    // The transcript, because of --verbose.
     expect(without.stdout).toMatch(/^ {2}→ fetch \{"url"/m);
     expect(seen.stdout).not.toContain("→");
     expectNoNoise(without);

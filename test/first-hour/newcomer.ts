@@ -11,11 +11,11 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** What every system has: the shell, what scripts written by npm and pnpm call in it, and what PostgreSQL needs for root. */
+/** Programs that every system has: the shell, those that npm's and pnpm's scripts call, and those that PostgreSQL needs for root. */
 const SYSTEM = ["sh", "dirname", "sed", "uname", "id"];
 const PROGRAMS = ["node", "npm", "npx", "git", ...SYSTEM];
 
-/** What a command did, as a person sees it. */
+/** The visible result of a command. */
 export interface Seen {
   readonly code: number;
   readonly stdout: string;
@@ -35,7 +35,7 @@ export interface Newcomer {
   readonly home: string;
   /** Runs a program in the clone, with everything but the `without` programs on the PATH. */
   run(program: string, args: readonly string[], without?: readonly string[]): Promise<Seen>;
-  /** Starts an entry as a desktop application does: in `/`, with hardly an environment and without roots. */
+  /** Starts an entry as a desktop application does: in `/`, with a minimal environment and without roots. */
   start(entry: Entry): Promise<Client>;
   dispose(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function newcomer(): Promise<Newcomer> {
   };
 }
 
-/** Where a program of this machine is. */
+/** The path of a program on this machine. */
 function locate(program: string): string {
   if (program === "node") return process.execPath;
   const found = (process.env.PATH ?? "")
@@ -100,7 +100,7 @@ function locate(program: string): string {
   return found;
 }
 
-/** Downloads and settings of this machine's npm and pnpm, so that not everything is downloaded again. */
+/** The caches and settings of this machine's npm and pnpm, so that not everything is downloaded again. */
 async function sharedDownloads(): Promise<Record<string, string>> {
   const setting = async (name: string) =>
     (await execute("npm", ["config", "get", name, "--loglevel=silent"])).stdout.trim();

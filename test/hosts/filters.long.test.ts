@@ -14,7 +14,7 @@ describe.each(READY)("the tools of the %s server", (name) => {
   let tools: HostTool[] = [];
   let calls: Readonly<Record<string, Fields>> = {};
   beforeAll(async () => {
-    // Every tool, those too that an option must allow.
+    // Every tool, including those that need an option.
     const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
       maxBuffer: 2 ** 26,
     });

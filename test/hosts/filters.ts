@@ -1,13 +1,13 @@
 import { type Fields, fieldsAt, isFields, listAt } from "../protocol/revisions.ts";
 
-/** What a host takes in of a tool: a name that the model calls, a description, and a schema of the arguments. */
+/** The part of a tool that a host uses: its name for the model, the description, and the schema of the arguments. */
 export interface HostTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Fields;
 }
 
-/** What a host makes of a tool of a server before the model sees it. */
+/** How a host changes a server's tool before the model sees it. */
 export interface HostFilter {
   readonly host: string;
   /** Where its rules are documented. */
@@ -18,7 +18,7 @@ export interface HostFilter {
 
 const COMBINERS = ["oneOf", "anyOf", "allOf"];
 
-/** The Messages API names its tools with at most 128 characters; Claude Desktop's check has at most 64. */
+/** The Messages API allows tool names of at most 128 characters, Claude Desktop 64. */
 function anthropic(host: string, longest: number, source: string): HostFilter {
   return {
     host,
@@ -39,7 +39,7 @@ function anthropic(host: string, longest: number, source: string): HostFilter {
   };
 }
 
-/** GPT-4 takes neither bounds nor formats nor defaults. */
+/** GPT-4 supports neither bounds nor formats nor defaults. */
 const NOT_FOR_GPT4 = new Set([
   ...["minLength", "maxLength", "pattern", "default", "format", "minimum", "maximum", "multipleOf"],
   ...["patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties"],
@@ -149,7 +149,7 @@ const vscodeGemini: HostFilter = {
   },
 };
 
-/** What hosts are documented to do with tools. */
+/** The documented behavior of hosts. */
 export const FILTERS: readonly HostFilter[] = [
   anthropic(
     "Claude Desktop",
@@ -164,7 +164,7 @@ export const FILTERS: readonly HostFilter[] = [
   gemini,
 ];
 
-/** A copy of a schema with `change` applied to it and, before, to every schema inside. */
+/** A copy of a schema with `change` applied to every schema inside, then to itself. */
 function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
   const copy: Fields = { ...schema };
   if (isFields(schema.properties)) {
@@ -197,12 +197,12 @@ function eachSchema(schema: Fields, visit: (schema: Fields) => void): void {
 const SQL_VALUES = "params";
 
 /**
- * What a schema says that must reach the model through every host: types, names, what is required, what may be
- * chosen, and the descriptions. Bounds, defaults and `additionalProperties` are dropped by some hosts, and the
+ * The parts of a schema that must reach the model through every host: types, names, required fields, enumerations
+ * and descriptions. Bounds, defaults and `additionalProperties` are dropped by some hosts, and the
  * server checks them itself.
  *
- * The values of a SQL statement have no type. Codex tells its model that they are text; a column's type makes
- * of text what it needs, so that narrower meaning will do. Nothing else may be without a type.
+ * The values of a SQL statement have no type. Codex presents them to its model as text, which is enough, because a column
+ * converts text to its type. Nothing else may be without a type.
  *
  * @param name of the property that the schema belongs to.
  */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fieldsAt, REVISIONS, type Revision } from "../protocol/revisions.ts";
 
-/** What a host writes first to a server, line by line, as publicly documented. */
+/** A host's first messages to a server, line by line, as publicly documented. */
 export interface RecordedHost {
   /** Its name for `--print-config`. */
   readonly host: string;
@@ -10,7 +10,7 @@ export interface RecordedHost {
   readonly sources: readonly string[];
   /** What is special about it. */
   readonly note?: string;
-  /** The working directory in which it starts a server; absent: not known. */
+  /** The working directory in which it starts a server, if known. */
   readonly cwd?: string;
   /** The raw lines on the wire; the host waits for the answer to a probe and to `initialize`. */
   readonly opening: readonly [string, ...string[]];
@@ -19,9 +19,9 @@ export interface RecordedHost {
 }
 
 /**
- * The hosts, older versions before the latest where they differ on the wire. Every `initialize` is what a source shows,
- * unless its note says otherwise; a request of which a source only says that it follows is written as that client writes
- * its others. The table of abilities in docs/hosts.md is generated from the same file.
+ * The hosts, with older versions before the latest if they differ on the wire. Every `initialize` is from a source, unless its
+ * note says otherwise; a request that a source only mentions is written like the client's others. The table of abilities in
+ * docs/hosts.md is generated from the same file.
  */
 export const RECORDED: readonly RecordedHost[] = JSON.parse(
   readFileSync(new URL("openings.json", import.meta.url), "utf8"),

@@ -53,7 +53,7 @@ describe.each(READY)("the %s server", (name) => {
     const result = fieldsAt(called, "result");
     expect(called, tool).toHaveProperty("result");
     expect(result.isError, JSON.stringify(result)).not.toBe(true);
-    // The recorder has checked every line: by the schema, by what the host declared, and that each has its answer.
+    // The recorder has checked every line against the schema and the host's capabilities, and that each has its answer.
     expect(await recorder.finish()).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 
-/** A plain balancer: each request goes to the next process, whatever it is about. */
+/** A plain balancer: each request goes to the next process, whatever it is. */
 export interface Balancer {
   readonly url: URL;
   /** Which process took each request so far, by its index. */
@@ -10,8 +10,8 @@ export interface Balancer {
 }
 
 /**
- * Starts a balancer that knows nothing of MCP: no session, no cookie, no retry after a byte was sent. A process that
- * refuses the connection is passed over.
+ * Starts a balancer without knowledge of MCP: no sessions, no cookies, no retry after a byte was sent. It skips processes that
+ * refuse the connection.
  */
 export async function startBalancer(targets: readonly URL[]): Promise<Balancer> {
   const taken: number[] = [];

@@ -6,7 +6,7 @@ import { probeLauncher } from "../protocol/probe.ts";
 import { serverBin, serverWorld } from "../servers.ts";
 
 const launch = probeLauncher();
-/** It only ends what hangs. */
+/** Only for tests that hang. */
 const LONG = 60_000;
 const open: (() => Promise<unknown>)[] = [];
 
@@ -60,7 +60,7 @@ describe("a port that is unavailable", () => {
   });
 });
 
-// On Windows a signal from another process ends this one at once; there is nothing to do in order.
+// On Windows a signal from another process kills a process at once, so there is no orderly shutdown.
 describe.skipIf(process.platform === "win32")("the end of a process", () => {
   it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "by %s answers pending requests in both eras, ends streams and exits with 0",

@@ -7,26 +7,26 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** What `pnpm new` needs of this workspace: the packages, the scripts and the structural tests, and no server. */
+/** The parts of this workspace that `pnpm new` needs: packages, scripts and structural tests, but no server. */
 const LEFT_OUT =
   /^(servers|packages\/(?!(?:core|sql|test-postgres)\/)|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
-/** What the checks of `pnpm new` run, and what the generator of pages reads. */
+/** Files that the checks of `pnpm new` run and the page generator reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 
 /** A copy of this workspace in a separate repository, where nothing interferes. */
 export interface Clone {
   readonly root: string;
-  /** Runs a script of the clone; what it wrote to stdout and stderr. */
+  /** Runs a script of the clone; returns its stdout and stderr. */
   node(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
   /** Runs a program in a folder of the clone, as CI does. */
   run(folder: string, program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
-  /** What git says of changed files: `?? servers/weather/`. */
+  /** Changed files as git reports them: `?? servers/weather/`. */
   status(): Promise<string[]>;
   dispose(): Promise<void>;
 }
 
 /**
- * Copies the files that git knows, or would, and commits them.
+ * Copies the files that git tracks or would track, and commits them.
  *
  * @param options.whole all of them; else what `pnpm new` needs
  */
@@ -44,14 +44,14 @@ export async function cloneWorkspace({ whole = false } = {}): Promise<Clone> {
   });
   for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
     if (!whole && LEFT_OUT.test(file) && !KEPT.test(file)) continue;
-    // A file that git knows may have been deleted.
+    // A tracked file may have been deleted.
     await cp(join(ROOT, file), join(root, file), { recursive: true }).catch(
       (error: NodeJS.ErrnoException) => {
         if (error.code !== "ENOENT") throw error;
       },
     );
   }
-  // What a switch of branches leaves behind disturbs nothing.
+  // Leftovers of another branch have no effect.
   await mkdir(join(root, "servers", "leftover", "dist"), { recursive: true });
   const git = (...args: string[]) =>
     run(".", "git", "-c", "user.name=test", "-c", "user.email=test@localhost", ...args);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Clone, cloneWorkspace } from "./clone.ts";
 
-/** Long enough for an installation on a slow machine; it only ends what hangs. */
+/** Long enough for an installation on a slow machine; only for tests that hang. */
 const LONG = 900_000;
 /** A server of each kind; files are the default. */
 const SERVERS = [
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, LONG);
 afterAll(() => clone?.dispose());
 
-/** What `pnpm new` prints where it refuses. */
+/** The output of `pnpm new` when it refuses. */
 async function refusal(...args: string[]): Promise<string> {
   const failed: { code: number; stderr: string } = await clone.node("scripts/new.mjs", ...args).then(
     () => ({ code: 0, stderr: "" }),
@@ -38,8 +38,8 @@ async function refusal(...args: string[]): Promise<string> {
   return failed.stderr;
 }
 
-describe("what pnpm new makes", () => {
-  it("is one folder, a changeset, and what is generated from them", () => {
+describe("the result of pnpm new", () => {
+  it("is one folder, a changeset, and the pages generated from them", () => {
     expect(statusAfterServer).toEqual([
       " M README.md",
       " M docs/hosts.md",
@@ -55,7 +55,7 @@ describe("what pnpm new makes", () => {
     await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
   });
 
-  it("tells which kinds there are, and which files to replace: all of them exist", async () => {
+  it("comes with a list of the kinds and of existing files to replace", async () => {
     expect(said).toContain("--kind files; the others are web and database.");
     const files = [...said.matchAll(/^ {2}((?:[\w.-]+\/)*[\w.-]+(?:\.\w+|\/))(?=[ ,])/gm)].map(
       ([, file = ""]) => file,
@@ -64,7 +64,7 @@ describe("what pnpm new makes", () => {
     for (const file of files) expect(existsSync(join(clone.root, "servers/scratch", file)), file).toBe(true);
   });
 
-  it.each(SERVERS)("has right types: %s", { timeout: LONG }, async (name) => {
+  it.each(SERVERS)("has correct types: %s", { timeout: LONG }, async (name) => {
     await clone.run(`servers/${name}`, process.execPath, join(clone.root, "node_modules/typescript/bin/tsc"));
   });
 
@@ -83,7 +83,7 @@ describe("what pnpm new makes", () => {
     "passes its own tests, the contract with all tools among them: %s",
     { timeout: LONG },
     async (name) => {
-      // As CI does: a snapshot that is missing fails.
+      // As in CI: a missing snapshot fails.
       const report = join(clone.root, "report.json");
       await clone.run(
         `servers/${name}`,
@@ -110,7 +110,7 @@ describe("what pnpm new makes", () => {
     },
   );
 
-  it.each(SERVERS)("has a demo that shows what it promises: %s", { timeout: LONG }, async (name) => {
+  it.each(SERVERS)("has a working demo: %s", { timeout: LONG }, async (name) => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
       process.stdout.write(JSON.stringify(await play("${name}", await import("./servers/${name}/demo.mjs"))));`;
@@ -118,7 +118,7 @@ describe("what pnpm new makes", () => {
     expect(JSON.parse(stdout)).toMatchObject({ state: "passed", calls: 2 });
   });
 
-  it("is what pnpm generate writes, and a change of the definition is noticed", {
+  it("matches pnpm generate, which notices a changed definition", {
     timeout: LONG,
   }, async () => {
     await clone.node("scripts/generate.mjs", "--check");
@@ -174,7 +174,7 @@ it("flies", (context) => context.skip("there is no wing"));
 });
 
 describe("pnpm new refuses", () => {
-  it("a server's name that hosts would not take, or that is there", async () => {
+  it("a server's name that hosts would not accept, or that exists", async () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");

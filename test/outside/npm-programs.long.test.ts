@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-/** Asks for a package in a separate process; the path of its manifest. */
+/** Requests a package in a separate process; returns the path of its manifest. */
 async function ask(name: string, version: string): Promise<string> {
   const text = `import { npmPackages } from "./scripts/lib/npm-programs.mjs";
     console.log((await npmPackages({ ${JSON.stringify(name)}: ${JSON.stringify(version)} }))(${JSON.stringify(`${name}/package.json`)}));`;

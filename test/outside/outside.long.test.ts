@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 
-/** What somebody outside writes, in a folder with nothing in it: ten lines. */
+/** A third party's server in an empty folder: ten lines. */
 const SERVER = `import { defineServer, run, toolFor } from "@refmcp/core";
 import * as z from "zod";
 const tool = toolFor<{ greeting: string }>();
@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Compiles a file of the folder as a careful author would, libraries' types checked too. */
+/** Compiles a file of the folder as a careful author would, checking libraries' types too. */
 function compile(file: string) {
   const strict = [
     "--strict",

@@ -31,8 +31,8 @@ async function install(tarballs: readonly string[]): Promise<string> {
 const homes = new Map<string, Promise<string>>();
 
 /**
- * The folder in which a server is installed. Servers with the same dependencies share one: none can use what another
- * brought, and a native module is compiled once.
+ * The folder in which a server is installed. Servers with the same dependencies share one, so that a native module is compiled
+ * only once; none can use another's dependencies.
  */
 async function homeOf(name: string): Promise<string> {
   const dependencies = await dependenciesOf(name);
@@ -91,7 +91,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
     expect(validate(await text())).toEqual([]);
   });
 
-  // The image's parts on this machine, since there is no registry here to take its base from.
+  // The image's parts on this machine, because there is no container registry here.
   it("starts what it installs as a user who may write to /data and /work only, and its health check sees the state", {
     timeout: 300_000,
   }, async () => {
@@ -146,7 +146,7 @@ describe("the packed core", () => {
     const publint = await execute(bin("publint"), ["run", tarball, "--strict"]);
     expect(publint.stdout).toContain("All good!");
     const attw = await execute(bin("attw"), [tarball, "--profile", "esm-only"]);
-    // It exits with 1 where a type does not resolve; each entry must have been looked at.
+    // It exits with 1 if a type does not resolve; each entry must have been checked.
     const { exports } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
     expect(attw.stdout.match(/node16 \(from ESM\): 🟢/g)).toHaveLength(Object.keys(exports).length);
     expect(attw.stdout.match(/bundler: 🟢/g)).toHaveLength(Object.keys(exports).length);

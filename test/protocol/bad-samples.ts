@@ -11,7 +11,7 @@ export interface BadSample {
 const CALL = "tools/call";
 const text = { type: "text", text: "x" };
 
-/** What is wrong in every revision. `done` is what a modern result has besides. */
+/** Messages that are wrong in every revision. `done` is what a modern result has in addition. */
 function always(done: Fields): BadSample[] {
   const result = (value: unknown) => ({ jsonrpc: "2.0", id: 1, result: value });
   const error = (value: unknown) => ({ jsonrpc: "2.0", id: 1, error: value });

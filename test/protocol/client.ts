@@ -2,7 +2,7 @@ import { type Fields, fieldsAt, MODERN, type Revision } from "./revisions.ts";
 
 export const CLIENT_INFO = { name: "recorder", version: "1.0.0" };
 
-/** All capabilities of a client that a revision has. */
+/** All client capabilities of a revision. */
 export const CAPABILITIES: Readonly<Record<Revision, Fields>> = {
   "2024-11-05": { roots: { listChanged: true }, sampling: {} },
   "2025-03-26": { roots: { listChanged: true }, sampling: {} },
@@ -21,7 +21,7 @@ export function metaOf(capabilities: Fields, version: unknown = MODERN): Fields 
 }
 
 /**
- * Writes requests as a client of this revision does: in the modern era with the claims in `_meta`.
+ * Writes requests as a client of this revision does; in the modern era with its declarations in `_meta`.
  *
  * @param id gives a fresh id for each.
  */
@@ -35,10 +35,10 @@ export function requestWriter(revision: Revision, capabilities: Fields, id: () =
   };
 }
 
-/** Answers a question of the server with a result; undefined leaves it open. */
+/** Answers a question of the server with a result; undefined does not answer it. */
 export type Answerer = (method: string, params: Fields) => Fields | undefined;
 
-/** What a friendly client says: yes to everything, with the first value that fits. */
+/** The answers of a friendly client: yes to everything, with the first valid value. */
 export const likelyAnswer: Answerer = (method, params) => {
   switch (method) {
     case "roots/list":
@@ -57,7 +57,7 @@ export const likelyAnswer: Answerer = (method, params) => {
   }
 };
 
-/** A form with something in each field. */
+/** A form with a value in each field. */
 function filled(params: Fields): Fields {
   const properties = fieldsAt(params, "requestedSchema", "properties");
   return Object.fromEntries(

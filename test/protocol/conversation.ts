@@ -9,10 +9,10 @@ export interface Conversation {
 }
 
 /**
- * One connection for all tests of a `describe` block. After each of them every line that the server has written must
- * be valid; at the end every request must have been answered, and the process must end with 0.
+ * One connection for all tests of a `describe` block. After each test every line of the server must be valid; at the end every
+ * request must have been answered, and the process must exit with 0.
  *
- * @param launch how the server is started; called once everything before is set up.
+ * @param launch how the server is started; called after all earlier setup.
  */
 export function conversation(
   launch: () => Launch | Promise<Launch>,

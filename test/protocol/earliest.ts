@@ -1,12 +1,11 @@
 import { type Fields, fieldsAt, isFields } from "./revisions.ts";
 
 /**
- * The schema of 2024-11-05, which no published package carries, out of that of 2025-03-26: all that the later one
- * has to say about messages was added ("Key Changes" of 2025-03-26), so taking it out gives the earlier one. Both
- * files of the specification were compared for this list: nothing else differs but descriptions and a definition
- * (`Annotations`) that was written out where it is used.
+ * Derives the schema of 2024-11-05, which no published package has, from that of 2025-03-26: the later one only added to
+ * messages ("Key Changes" of 2025-03-26), so removing the additions gives the earlier one. Both files of the specification were
+ * compared for this list: otherwise only descriptions and an inlined definition (`Annotations`) differ.
  *
- * Added were: audio, in four unions; batches; `annotations` of a tool; `message` of a progress notification; the
+ * The additions: audio, in four unions; batches; `annotations` of a tool; `message` of a progress notification; the
  * `completions` capability.
  */
 export function earliestSchema(schema2025_03_26: Fields): Fields {
@@ -27,7 +26,7 @@ export function earliestSchema(schema2025_03_26: Fields): Fields {
   return schema;
 }
 
-/** Removes a member that must be there. */
+/** Removes a member that must exist. */
 function take(fields: Fields, name: string): void {
   if (!(name in fields)) throw new Error(`The schema of 2025-03-26 has no ${name} where it was added.`);
   delete fields[name];

@@ -1,11 +1,11 @@
 import type { Fields } from "./revisions.ts";
 
-/** A request of the client and what came of it. */
+/** A request of the client and its outcome. */
 export interface Exchange {
   readonly id: unknown;
   readonly method: string;
   readonly params: Fields;
-  /** How many answers are to come: one for each time the id was sent. */
+  /** How many answers are expected: one for each time the id was sent. */
   due: number;
   /** The last progress that was notified. */
   progress: number;
@@ -13,7 +13,7 @@ export interface Exchange {
   filter?: Fields;
 }
 
-/** An id or token as a key: the number 1 and the string "1" are two. */
+/** An id or token as a key: the number 1 and the string "1" differ. */
 export function keyOf(id: unknown): string {
   return JSON.stringify(id) ?? "";
 }

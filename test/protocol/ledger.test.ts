@@ -12,7 +12,7 @@ const ask = (id: unknown, method: string, params: Fields = {}): Fields => ({
 const reply = (id: unknown, result: Fields): Fields => ({ jsonrpc: "2.0", id, result });
 const say = (method: string, params: Fields = {}): Fields => ({ jsonrpc: "2.0", method, params });
 
-/** What a ledger finds in lines of a server after a client sent these requests. */
+/** The problems that a ledger finds in a server's lines after these requests of a client. */
 function found(revision: Revision, requests: readonly Fields[], ...lines: unknown[]): string[] {
   const ledger = new Ledger(revision);
   for (const request of requests) ledger.asked(request);

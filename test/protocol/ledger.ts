@@ -24,14 +24,14 @@ const FILTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps both sides of a conversation and checks every message of the server: by the official schema of the revision,
- * and by those of its words that take the earlier messages to check.
+ * Records both sides of a conversation and checks every message of the server: against the official schema of the revision, and
+ * against its rules that depend on earlier messages.
  */
 export class Ledger {
-  /** What was wrong, in the order of the lines. */
+  /** The problems, in the order of the lines. */
   readonly problems: string[] = [];
   readonly #revision: Revision;
-  /** By id: a number and a string are two ids. */
+  /** By id: a number and a string are different ids. */
   readonly #exchanges = new Map<string, Exchange>();
   readonly #tools = new ToolBook();
   readonly #watched = new Set<string>();
@@ -55,7 +55,7 @@ export class Ledger {
     if (method === "logging/setLevel") this.#level = LEVELS.indexOf(String(params.level));
   }
 
-  /** The client takes a request back: nothing may be said about it any more, and nothing need be. */
+  /** The client cancels a request: the server may no longer send anything about it. */
   cancelled(id: unknown): void {
     const exchange = this.#exchanges.get(keyOf(id));
     if (exchange !== undefined) exchange.due = 0;
@@ -75,7 +75,7 @@ export class Ledger {
     }
   }
 
-  /** The requests that still wait for an answer. */
+  /** The requests without an answer so far. */
   get unanswered(): string[] {
     const open = [...this.#exchanges.values()].filter(
       ({ due, method }) => due > 0 && method !== "subscriptions/listen",
@@ -93,7 +93,7 @@ export class Ledger {
     const isAnswer = !("method" in fields);
     const hasId = fields.id !== undefined && fields.id !== null;
     const exchange = isAnswer && hasId ? this.#exchanges.get(keyOf(fields.id)) : undefined;
-    // A probe belongs to the modern era, whatever the client speaks afterwards.
+    // A probe belongs to the modern era, whatever the client uses afterwards.
     const revision = exchange?.method === "server/discover" ? MODERN : this.#revision;
     const problems = validateServerMessage(revision, message, exchange?.method);
     if (!isAnswer) problems.push(...("id" in fields ? this.#question(fields) : this.#notification(fields)));
@@ -191,7 +191,7 @@ export class Ledger {
   }
 }
 
-/** A server must not ask for what the client has not declared. */
+/** A server must not request what the client has not declared. */
 function undeclared(question: unknown, capabilities: Fields): string[] {
   const { method } = fieldsAt(question);
   const params = fieldsAt(question, "params");

@@ -7,12 +7,12 @@ import { Recorder } from "./recorder.ts";
 import { type Fields, fieldsAt, LEGACY_REVISIONS, MODERN, REVISIONS } from "./revisions.ts";
 
 const launch = probeLauncher();
-/** A call that is answered when a second one, with `open`, says so. */
+/** A call that ends when a second one, with `open`, allows it. */
 const gate = (gate: string, open = false) => ({ name: "probe_gate", arguments: { gate, open } });
 const slow = (ms: number) => ({ name: "probe_slow", arguments: { ms } });
 const codeOf = (reply: Fields | undefined) => fieldsAt(reply, "error").code;
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
-/** What `probe_log` says, from the least on. */
+/** The messages of `probe_log`, from the lowest level. */
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical"];
 
 describe.each(REVISIONS)("%s, requests", (revision) => {
@@ -89,7 +89,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     const { recorder } = talk;
     const from = recorder.messages.length;
     await during("probe_careless", meta);
-    // Opened by the tool's own late report.
+    // Opened by the tool's late report.
     await recorder.request("tools/call", gate("too late"));
     const progress = recorder.messages
       .slice(from)
@@ -115,7 +115,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     const { recorder } = talk;
     const calls = ["tools/list", "prompts/list", "nothing/such"].map((method) => recorder.message(method));
     const note = { jsonrpc: "2.0", method: "notifications/nothing" };
-    // The first list may take a moment; from then on all of these are answered at once.
+    // The first list may take a moment; after that all of these are answered at once.
     await recorder.request("tools/list");
     const before = { messages: recorder.messages.length, batches: recorder.batches.length };
     const answersBatches = revision === "2025-03-26";
@@ -220,7 +220,7 @@ describe("the opening", () => {
   it.each(["server/discover", "subscriptions/listen"])("is not %s without the claims", async (method) => {
     const recorder = new Recorder(launch(), "2025-11-25");
     expect(codeOf(await recorder.sendRequest({ jsonrpc: "2.0", id: 1, method, params: {} }))).toBe(-32602);
-    // It decided nothing.
+    // It did not decide the era.
     expect(codeOf(await recorder.sendRequest(initialize(recorder, "2025-11-25")))).toBeUndefined();
     expect(await recorder.finish()).toEqual([]);
   });

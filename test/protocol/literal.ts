@@ -1,10 +1,10 @@
 import { type AnyNode, type Expression, parse, type VariableDeclarator } from "acorn";
 
-/** A JavaScript module as far as its top-level variables go. Nothing of it is run. */
+/** The top-level variables of a JavaScript module. Nothing is run. */
 export class ModuleLiterals {
   readonly #variables = new Map<string, Expression>();
 
-  /** @throws SyntaxError where `source` is no ECMAScript module. */
+  /** @throws SyntaxError if `source` is not an ECMAScript module. */
   constructor(source: string) {
     for (const statement of parse(source, { ecmaVersion: "latest", sourceType: "module" }).body) {
       const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
@@ -16,7 +16,7 @@ export class ModuleLiterals {
     if (id.type === "Identifier" && init) this.#variables.set(id.name, init);
   };
 
-  /** The names of the variables whose initial value fits. */
+  /** The names of the variables whose initial value matches. */
   named(fits: (value: Expression) => boolean): string[] {
     return [...this.#variables].filter(([, value]) => fits(value)).map(([name]) => name);
   }

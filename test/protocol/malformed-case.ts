@@ -1,6 +1,6 @@
 import type { Fields, Revision } from "./revisions.ts";
 
-/** What has to come back for a line. */
+/** The expected response to a line. */
 export type Outcome =
   /** Errors that name no request. */
   | { readonly kind: "refused"; readonly code: number; readonly count: number }
@@ -28,7 +28,7 @@ export function silent(name: string, line: string | Uint8Array): Case {
   return { name, line, outcome: { kind: "silent" } };
 }
 
-/** A message whose id is usable. @param code of the error; any valid answer where it is left out. */
+/** A message with a usable id. @param code of the error; if omitted, any valid answer. */
 export function answered(name: string, message: Fields, code?: number | typeof RESULT): Case {
   return answeredLine(name, JSON.stringify(message), message, code);
 }
@@ -48,12 +48,12 @@ export function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }
 
-/** A message with a text in place of the value `"@"`. */
+/** A message with a text instead of the value `"@"`. */
 export function withText(message: Fields, text: string): string {
   return JSON.stringify(message).replace('"@"', () => text);
 }
 
-/** In place of an error code: the answer is a result. */
+/** Instead of an error code: the answer is a result. */
 export const RESULT = "result";
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;

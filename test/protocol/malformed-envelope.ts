@@ -84,7 +84,7 @@ function padded(message: Fields): [string, Fields] {
   return [` \t ${JSON.stringify(message)} \r`, message];
 }
 
-/** Ids that cannot come back, and odd ones that must. */
+/** Ids that cannot be returned, and odd ones that must be. */
 export const badIds: Group = (write) => [
   ...[null, true, {}, [], [1], 1.5, -0.5, 9007199254740992, -9007199254740992].map((id) =>
     refused(`the id ${JSON.stringify(id)}`, JSON.stringify({ ...write("tools/list"), id }), INVALID_REQUEST),
@@ -175,7 +175,7 @@ export const nullMeta: Group = (write, revision) => [
     : [answered("_meta null", { ...write("tools/list"), params: { _meta: null } }, RESULT)]),
 ];
 
-/** The claims of a modern request. */
+/** The declarations of a modern request. */
 export const modernMeta: Group = (write) => [
   ...[null, 5, {}, ["2026-07-28"], true].map((version) =>
     answered(

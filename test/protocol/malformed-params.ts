@@ -13,7 +13,7 @@ import {
 } from "./malformed-case.ts";
 import { type Fields, MODERN } from "./revisions.ts";
 
-/** Names each value by its JSON, cut short. */
+/** Names each value by its truncated JSON. */
 function each(
   write: Writer,
   method: string,
@@ -30,7 +30,7 @@ function each(
 const NOT_STRINGS = [undefined, null, 5, true, {}, []];
 const NOT_OBJECTS = [null, 5, "x", true, []];
 
-/** Parameters of the methods that all revisions have. */
+/** Parameters of methods in all revisions. */
 export const badParameters: Group = (write) => [
   ...["tools/list", "resources/list", "resources/templates/list", "prompts/list"].flatMap((method) =>
     each(write, method, "cursor", [5, {}, [], "", "nonsense", "MQ==", "x".repeat(5000)]),
@@ -67,7 +67,7 @@ export const badParameters: Group = (write) => [
   ...toolArguments(write),
 ];
 
-/** What comes back has to be a URI, or an error, whatever was asked for (RFC 3986, section 2: characters). */
+/** The response must contain a URI or be an error, whatever was requested (RFC 3986, section 2: characters). */
 function strangeUris(write: Writer): Case[] {
   const names = [
     "a b",
@@ -125,7 +125,7 @@ function completions(write: Writer): Case[] {
   ];
 }
 
-/** Arguments of a tool that are wrong or extreme: a result that says so, or an answer; never silence. */
+/** Wrong or extreme arguments of a tool: an error result or an answer, never silence. */
 function toolArguments(write: Writer): Case[] {
   const call = (args: unknown) => write("tools/call", { name: "probe_echo", arguments: args });
   const deep = call({ text: "@" });
@@ -148,7 +148,7 @@ function toolArguments(write: Writer): Case[] {
 
 const EMPTY_CALL = { name: "probe_link", arguments: {} };
 
-/** What only the handshake revisions have. */
+/** Methods that only the handshake revisions have. */
 export const legacyParameters: Group = (write, revision) => [
   ...each(write, "logging/setLevel", "level", [...NOT_STRINGS, "", "loud", "INFO", "trace"]),
   ...each(write, "resources/subscribe", "uri", [...NOT_STRINGS, "", "nothing"]),
@@ -209,7 +209,7 @@ export const nullParameters: Group = (write, revision) => {
   );
 };
 
-/** What only the modern era has. */
+/** Methods that only the modern era has. */
 export const modernParameters: Group = (write) => [
   ...["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].map(
     (method) => answered(method, write(method, { uri: "probe://count", level: "info" }), METHOD_NOT_FOUND),
@@ -237,7 +237,7 @@ export const modernParameters: Group = (write) => [
 
 const response = (more: Fields): string => JSON.stringify({ jsonrpc: "2.0", ...more });
 
-/** Responses that answer nothing: they may not be answered. */
+/** Responses without a request: they must not be answered. */
 export const strangeResponses: Group = () => [
   silent("a result that nobody waits for", response({ id: 123_456, result: {} })),
   silent(

@@ -9,7 +9,7 @@ import {
   silent,
 } from "./malformed-case.ts";
 
-/** Lines of UTF-8 that are not JSON, and lines with nothing in them. */
+/** Lines of UTF-8 that are not JSON, and empty lines. */
 export const badJson: Group = () => [
   refused("no JSON at all", "hello", PARSE_ERROR),
   refused("an HTTP request", "POST /mcp HTTP/1.1", PARSE_ERROR),

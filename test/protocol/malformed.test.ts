@@ -16,7 +16,7 @@ afterAll(() => bundle?.remove());
 
 const launch = () => ({ file: bundle?.file ?? "", args: ["--roots", "off", "--max-message-bytes", "65536"] });
 
-/** What a line brought, in short. */
+/** A summary of the responses to a line. */
 interface Replies {
   /** The codes of errors that name no request. */
   readonly refused: unknown[];
@@ -24,7 +24,7 @@ interface Replies {
   readonly answered: unknown[];
 }
 
-/** Sends a line and all that belongs to it, and waits until the server is done with it. */
+/** Sends a line with everything that belongs to it, and waits until the server has handled it. */
 async function sent(recorder: Recorder, line: string | Uint8Array, outcome: Outcome): Promise<Replies> {
   const from = recorder.messages.length;
   const isOwn = (message: Fields): boolean =>
@@ -50,7 +50,7 @@ describe.each(REVISIONS)("%s, malformed input", (revision) => {
   });
 
   beforeAll(async () => {
-    // A modern client that has only probed might still go on in the legacy era.
+    // A modern client that has only probed might still continue in the legacy era.
     await talk.recorder.request("tools/list");
   });
 

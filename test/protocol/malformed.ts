@@ -10,7 +10,7 @@ import {
 import { badBytes, badJson, notMessages } from "./malformed-text.ts";
 import { MODERN, type Revision } from "./revisions.ts";
 
-/** The lines that no well-behaved client writes, with what has to come back in this revision. */
+/** Lines that no well-behaved client writes, with the expected response in this revision. */
 export function malformedLines(revision: Revision, write: Writer): Case[] {
   const era = revision === MODERN ? [modernMeta, modernParameters] : [legacyParameters];
   const groups = [

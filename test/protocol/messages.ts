@@ -2,11 +2,10 @@ import { type Fields, isFields, listAt, MODERN, type Revision } from "./revision
 import { type OfficialSchema, officialSchema } from "./schemas.ts";
 
 /**
- * What the official schema of a revision, JSON-RPC 2.0 and the words of that revision have to say against a message
- * of a server; empty where it is valid. A message of no known kind is invalid.
+ * The violations of the official schema of a revision, JSON-RPC 2.0 and the text of that revision by a server's message; empty
+ * if it is valid. A message of an unknown kind is invalid.
  *
- * @param requestMethod for a response: the method of the request that it answers; leave it out where the error says
- *   that no request could be read.
+ * @param requestMethod for a response: the method of its request; omit it if no request could be read.
  */
 export function validateServerMessage(
   revision: Revision,
@@ -72,7 +71,7 @@ function resultProblems(schema: OfficialSchema, message: Fields, method: string 
   return [...problems, ...unknownMembers(result, ["_meta"]), ...schema.problems("EmptyResult", result)];
 }
 
-/** MCP 2026-07-28, "Multi Round-Trip Requests": which requests may ask back, and what the question has to have. */
+/** MCP 2026-07-28, "Multi Round-Trip Requests": which requests may ask back, and what the question must contain. */
 function inputRequiredProblems(schema: OfficialSchema, response: string, result: Fields): string[] {
   const problems = schema.problems("InputRequiredResult", result);
   const union = JSON.stringify(schema.definitions[response] ?? {});
@@ -91,7 +90,7 @@ function errorProblems(schema: OfficialSchema, message: Fields, method: string |
   const { revision } = schema;
   let checked = message;
   if (method === undefined && NO_FORM_WITHOUT_ID.includes(revision)) {
-    // These schemas have no form for a request whose id is unknown: there JSON-RPC 2.0, section 5, holds.
+    // These schemas have no form for a request with an unknown id: JSON-RPC 2.0, section 5, applies.
     if (message.id !== null)
       problems.push("an error without a request has the id null (JSON-RPC 2.0, section 5)");
     checked = { ...message, id: 0 };
@@ -115,7 +114,7 @@ function errorProblems(schema: OfficialSchema, message: Fields, method: string |
   return problems;
 }
 
-/** MCP 2026-07-28, "Error Codes": what is reserved, and what earlier revisions alone may send. */
+/** MCP 2026-07-28, "Error Codes": reserved codes, and those that only earlier revisions may send. */
 function codeProblems(code: number, special: string | undefined): string[] {
   if (code === -32002 || code === -32042) return [`${code} must not be sent any more in ${MODERN}`];
   if (code <= -32020 && code >= -32099 && special === undefined) return [`${code} is reserved in ${MODERN}`];

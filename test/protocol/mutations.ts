@@ -1,13 +1,13 @@
 import { type Fields, isFields } from "./revisions.ts";
 
-/** A message with one value replaced, or one member gone. */
+/** A message with one value replaced or one member removed. */
 export interface Mutation {
   /** Where, and what was done: `result/tools/0/name: 5`. */
   readonly path: string;
   readonly message: unknown;
 }
 
-/** All ways to put a value of another type in the place of one value of a message. */
+/** All ways to replace one value of a message with a value of another type. */
 export function mutations(message: Fields): Mutation[] {
   return wrongTypes(message).slice(1);
 }
@@ -31,7 +31,7 @@ function wrongTypes(value: unknown): Mutation[] {
   return [{ path: "", message: another(value) }, ...inner];
 }
 
-/** A value of another type, which no union of the protocol has instead of this one. */
+/** A value of another type that no union of the protocol allows instead. */
 function another(value: unknown): unknown {
   if (typeof value === "object") return "wrong";
   return typeof value === "string" ? [5] : ["wrong"];

@@ -19,7 +19,7 @@ export function probeLauncher(): (...args: string[]) => Launch {
 /** Options that show every tool of the probe server. */
 export const ALL_TOOLS = ["--allow-write", "--toolsets", "all"];
 
-/** Arguments of a good call of each of its tools, but for those that fail or make mistakes. */
+/** Arguments of a good call of each of its tools, except those that always fail or misbehave. */
 export const GOOD_CALLS: Readonly<Record<string, Fields>> = {
   probe_count: { by: 2 },
   probe_echo: { text: "a", times: 2, tone: "loud" },
@@ -38,7 +38,7 @@ export const GOOD_CALLS: Readonly<Record<string, Fields>> = {
   probe_write: {},
 };
 
-/** Arguments of which each tool must say what is wrong with them. */
+/** Invalid arguments, whose problem each tool must explain. */
 export const BAD_CALLS: readonly (readonly [string, Fields])[] = [
   ["probe_count", { by: "many" }],
   ["probe_count", { by: 0 }],

@@ -3,20 +3,20 @@ import type { Expression } from "acorn";
 import { ModuleLiterals } from "./literal.ts";
 import { type Fields, isFields } from "./revisions.ts";
 
-/** The npm package that carries the official JSON Schemas of the protocol, and the version they are taken from. */
+/** The npm package with the official JSON Schemas of the protocol, and its version. */
 const PACKAGE = "@modelcontextprotocol/conformance";
 const VERSION = "0.2.0-alpha.12";
 const FOLDER = new URL(`../node_modules/${PACKAGE}/`, import.meta.url);
 
-/** The revisions whose schema the package carries. */
+/** The revisions whose schema the package has. */
 export const PUBLISHED = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 export type Published = (typeof PUBLISHED)[number];
 
 let published: ReadonlyMap<string, Fields> | undefined;
 
 /**
- * The official JSON Schema of a revision, as the installed conformance package has it: an object literal inside its
- * bundle, found through the one object there that maps revisions to schemas. The bundle is parsed and never run.
+ * The official JSON Schema of a revision from the installed conformance package: an object literal in its bundle, found through
+ * the one object that maps revisions to schemas. The bundle is parsed and never run.
  *
  * @throws Error if the package is another version or looks different.
  */

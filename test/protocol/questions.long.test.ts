@@ -7,12 +7,12 @@ import { type Fields, fieldsAt, listAt, MODERN, REVISIONS } from "./revisions.ts
 
 const launch = probeLauncher();
 
-/** All capabilities that any revision has, as a client declares them that always says all it can do. */
+/** The capabilities of all revisions together, as a client would declare them that always declares everything. */
 const EVERYTHING = { ...CAPABILITIES["2025-11-25"], sampling: { tools: {}, context: {} }, experimental: {} };
-/** The revision that brought tools for the client's model. */
+/** The revision that introduced tools for the client's model. */
 const TOOLS_IN_SAMPLING = "2025-11-25";
 
-/** Each kind of question, the tool that asks it, and the revision that brought it. */
+/** Each kind of question, the tool that asks it, and the revision that introduced it. */
 const QUESTIONS = [
   { capability: "elicitation", tool: "probe_form", first: "2025-06-18" },
   { capability: "elicitation", tool: "probe_wipe", first: "2025-06-18" },
@@ -20,7 +20,7 @@ const QUESTIONS = [
   { capability: "sampling", tool: "probe_sample", first: "2024-11-05" },
 ] as const;
 
-/** Whether a tool gave an answer, and no error of either kind. */
+/** Whether a tool returned an answer, and no error of either kind. */
 const didWork = (reply: Fields): boolean => "content" in reply && reply.isError !== true;
 
 describe.each(REVISIONS)("%s, questions to the client", (revision) => {
@@ -38,7 +38,7 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
     return fieldsAt(reply, "result");
   }
 
-  it.each(known)("$tool goes on with the answer", async ({ tool }) => {
+  it.each(known)("$tool continues with the answer", async ({ tool }) => {
     expect(didWork(await ask(tool))).toBe(true);
   });
 
@@ -66,7 +66,7 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
   ])("survives a client that answers %s", async (_name, response) => {
     for (const name of ["probe_extra", ...known.map(({ tool }) => tool)]) {
       const result = await ask(name, () => response);
-      // Nothing may be taken for a yes.
+      // Nothing counts as a yes.
       if (name === "probe_wipe") expect(result).not.toHaveProperty("structuredContent");
     }
   });
@@ -104,7 +104,7 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
   });
 
   it("are not asked if the revision does not have them, whatever the client declares", async () => {
-    // A client may declare what its newest revision has; what was agreed on counts.
+    // A client may declare what its newest revision has; the negotiated one counts.
     const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(({ tool }) => tool);
     if (revision < TOOLS_IN_SAMPLING) tools.push("probe_delegate");
     expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
@@ -132,7 +132,7 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
       await errors.open();
       const question = errors.find(({ method }) => method === "sampling/createMessage");
       const reply = errors.request("tools/call", { name: "probe_sample", arguments: {} });
-      // The tool waits for the roots first, which this client never tells.
+      // The tool first waits for the roots, which this client never sends.
       const roots = await errors.find(({ method }) => method === "roots/list");
       errors.write(
         JSON.stringify({ jsonrpc: "2.0", id: roots.id, error: { code: -32601, message: "No roots." } }),
@@ -220,7 +220,7 @@ describe("2026-07-28, the state of a question", () => {
     const { recorder, requestState, inputResponses } = await asked();
     const second = await recorder.request("tools/call", { ...call, requestState, inputResponses });
     const carried = fieldsAt(second, "result").requestState;
-    // The counter is another one now, so another loss would have to be agreed to.
+    // The counter has changed, so another loss would have to be confirmed.
     await recorder.request("tools/call", { name: "probe_count", arguments: {} });
     const later = await recorder.request("tools/call", { ...call, requestState: carried });
     expect(JSON.stringify(later)).toContain("Lose the count of 1?");

@@ -15,17 +15,17 @@ export interface Launch {
 }
 
 export interface RecorderOptions {
-  /** What the client declares. Default: all that the revision has. */
+  /** The client's capabilities. Default: all of the revision. */
   readonly capabilities?: Fields;
   /** Answers the server's questions. Default: `likelyAnswer`. */
   readonly answer?: Answerer;
 }
 
-/** How long an answer may take before the test fails; it only catches a hang. */
+/** How long an answer may take before the test fails; only for hangs. */
 const HANG_MS = 60_000;
 
 /**
- * Talks to a server process in raw lines, in one protocol revision, and checks every line that it writes.
+ * Exchanges raw lines with a server process in one protocol revision, and checks every line of the server.
  *
  * ```ts
  * const recorder = new Recorder({ file }, "2025-06-18");
@@ -127,7 +127,7 @@ export class Recorder {
     this.write(JSON.stringify({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }));
   }
 
-  /** Tells the ledger of a request that is sent by `write`. */
+  /** Records a request that is sent with `write`. */
   expect(message: Fields): void {
     this.#ledger.asked(message);
   }
@@ -137,12 +137,12 @@ export class Recorder {
     this.#process.stdin.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
   }
 
-  /** The next message that fits, from now on. @throws Error where none comes. */
+  /** The next message that matches. @throws Error if none arrives. */
   next(fits: (message: Fields) => boolean): Promise<Fields> {
     return this.find(fits, this.messages.length);
   }
 
-  /** The first message that fits, from the `from`-th on. @throws Error where none comes. */
+  /** The first message that matches, from the `from`-th on. @throws Error if none arrives. */
   find(fits: (message: Fields) => boolean, from = 0): Promise<Fields> {
     return new Promise((resolve, reject) => {
       let seen = from;
@@ -171,18 +171,18 @@ export class Recorder {
     });
   }
 
-  /** Waits until the server has dealt with all lines before: it answers a `ping`, or `server/discover`. */
+  /** Waits until the server has handled all earlier lines: it answers a `ping`, or `server/discover`. */
   async alive(): Promise<void> {
     const reply = await this.request(this.isModern ? "server/discover" : "ping");
     if (!("result" in reply)) throw new Error(`The server is not well: ${JSON.stringify(reply)}`);
   }
 
-  /** What was wrong with the lines since the last time. */
+  /** The problems in the lines since the last time. */
   takeProblems(): string[] {
     return this.#ledger.problems.splice(0);
   }
 
-  /** Ends the input, waits for the end of the process, and says what was wrong with all that the server wrote. */
+  /** Ends the input, waits for the process to exit, and returns all problems in the server's output. */
   async finish(): Promise<string[]> {
     this.#process.stdin.end();
     const killer = setTimeout(() => this.#process.kill("SIGKILL"), HANG_MS);

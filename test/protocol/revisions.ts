@@ -2,7 +2,7 @@
 export const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 export type Revision = (typeof REVISIONS)[number];
 
-/** The revision that has no handshake: each request says its version and capabilities in `_meta`. */
+/** The revision without a handshake: each request has its version and capabilities in `_meta`. */
 export const MODERN = "2026-07-28" satisfies Revision;
 
 export const LEGACY_REVISIONS = REVISIONS.filter((revision) => revision !== MODERN);

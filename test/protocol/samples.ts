@@ -1,6 +1,6 @@
 import { type Fields, MODERN, type Revision } from "./revisions.ts";
 
-/** A message of a server that is valid. */
+/** A valid message of a server. */
 export interface Sample {
   readonly message: Fields;
   /** The method that it answers, for a response. */
@@ -17,7 +17,7 @@ const link = { type: "resource_link", uri: "a://b", name: "b", mimeType: "text/p
 const since = (revision: Revision, first: Revision, value: Fields): Fields =>
   revision >= first ? value : {};
 
-/** The blocks that a revision knows. */
+/** The content blocks of a revision. */
 export function blocksOf(revision: Revision): Fields[] {
   return [
     { ...text, annotations: { audience: ["user"], priority: 0.5 } },

@@ -8,7 +8,7 @@ import { fieldsAt, REVISIONS, type Revision } from "./revisions.ts";
 import { samples } from "./samples.ts";
 import { officialSchema } from "./schemas.ts";
 
-/** Where a schema leaves it to the server what a value is. */
+/** Places where a schema allows any type. */
 function free(revision: Revision): string[] {
   const tool = "result of tools/list: /result/tools/0";
   const call = "result of tools/call: /result/structuredContent";
@@ -48,7 +48,7 @@ describe.each(REVISIONS)("%s, the validator", (revision) => {
     expect(validateServerMessage(revision, message, method)).not.toEqual([]);
   });
 
-  it("knows a sample of every notification and question that the revision has", () => {
+  it("has a sample of every notification and question in the revision", () => {
     const schema = officialSchema(revision);
     const sampled = new Set(all.map(({ message }) => message.method));
     const known = [
@@ -70,7 +70,7 @@ describe("the schemas of the package", () => {
   const manifest = read("package.json");
 
   it("belong to their revisions", () => {
-    // What each revision brought.
+    // What each revision introduced.
     expect(officialSchema("2024-11-05").has("AudioContent")).toBe(false);
     expect(officialSchema("2025-03-26").has("AudioContent")).toBe(true);
     expect(officialSchema("2025-03-26").has("ElicitRequest")).toBe(false);

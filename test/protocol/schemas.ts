@@ -28,7 +28,7 @@ export class OfficialSchema {
     return Object.hasOwn(this.definitions, definition);
   }
 
-  /** What a definition has to say against a value; empty where it is valid. */
+  /** How a value violates a definition; empty if it is valid. */
   problems(definition: string, value: unknown): string[] {
     let validate = this.#validators.get(definition);
     if (validate === undefined) {
@@ -78,8 +78,8 @@ export function officialSchema(revision: Revision): OfficialSchema {
 }
 
 /**
- * The generator of the JSON Schemas wrote `integer` for the bounds of a number in a form; the TypeScript schemas
- * that they are made from, "the source of truth", say `number`, and the specification's own files were corrected.
+ * The generator of the JSON Schemas wrote `integer` for the bounds of a number in a form. Their source, the TypeScript schemas
+ * ("the source of truth"), has `number`, and the specification's files were corrected.
  */
 function repaired(schema: Fields): Fields {
   const copy = structuredClone(schema);

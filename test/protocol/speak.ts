@@ -11,11 +11,11 @@ const BUILT = SERVERS.filter((name) => existsSync(serverBin(name)));
 /** How many resources of a list are read. */
 const MAX_READ = 10;
 
-/** Every built server in these revisions: its lists, and good and bad uses of all that it has. */
+/** Tests every built server in these revisions: its lists, and good and bad uses of everything it has. */
 export function serversSpeak(revisions: readonly Revision[]): void {
   const situations = BUILT.flatMap((name) => revisions.map((revision) => ({ name, revision })));
 
-  it("has built servers to look at", () => {
+  it("finds built servers", () => {
     expect(BUILT).not.toEqual([]);
   });
 
@@ -102,7 +102,7 @@ export function serversSpeak(revisions: readonly Revision[]): void {
       }
     });
 
-    it("answers good calls of every tool, those first that change nothing", async () => {
+    it("answers good calls of every tool, read-only ones first", async () => {
       for (const tool of [...tools.filter(({ reads }) => reads), ...tools.filter(({ reads }) => !reads)]) {
         const params = { name: tool.name, arguments: { ...there().calls[tool.name] } };
         const reply = await talk.recorder.complete("tools/call", params, { progressToken: tool.name });
@@ -114,7 +114,7 @@ export function serversSpeak(revisions: readonly Revision[]): void {
   });
 }
 
-/** The same arguments, each with a value of another type. */
+/** The same arguments, each replaced with a value of another type. */
 function wrongTypes(args: Readonly<Record<string, unknown>>): Fields {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? "x" : {}]),

@@ -6,7 +6,7 @@ import { type Fields, fieldsAt, LEGACY_REVISIONS, MODERN, type Revision } from "
 const launch = probeLauncher();
 const COUNT = "probe://count";
 const ITEM = "probe://item/a";
-/** What a client writes who does not know that a URI is percent-encoded (RFC 3986, section 2.1). */
+/** The URI of a client that does not percent-encode (RFC 3986, section 2.1). */
 const RAW = "probe://item/a b ä";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
@@ -17,7 +17,7 @@ async function opened(revision: Revision): Promise<Recorder> {
   return recorder;
 }
 
-/** Has the server tell that something changed, and waits until all that it says of it is there. */
+/** Makes the server report a change, and waits for all of its notifications. */
 async function touch(recorder: Recorder, uri?: string, by = "context"): Promise<Fields[]> {
   const from = recorder.messages.length;
   const args = uri === undefined ? {} : { uri, by };
@@ -45,7 +45,7 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("of a URI in raw characters bring updates of a URI that is one", async () => {
+  it("of an unencoded URI bring updates of the encoded one", async () => {
     const recorder = await opened(revision);
     expect(await recorder.request("resources/subscribe", { uri: RAW })).toHaveProperty("result");
     expect(await touch(recorder, RAW, "watcher")).toMatchObject([
@@ -70,7 +70,7 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
 });
 
 describe("2026-07-28, subscriptions", () => {
-  /** Opens a stream of notifications; its id and what the server agreed to. */
+  /** Opens a stream of notifications; returns its id and what the server accepted. */
   async function listen(recorder: Recorder, notifications: Fields) {
     const message = recorder.message("subscriptions/listen", { notifications });
     const isFirst = ({ params }: Fields) => fieldsAt(params, "_meta")[SUBSCRIPTION] === message.id;
@@ -120,7 +120,7 @@ describe("2026-07-28, subscriptions", () => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("of a URI in raw characters bring updates of a URI that is one", async () => {
+  it("of an unencoded URI bring updates of the encoded one", async () => {
     const recorder = await opened(MODERN);
     const { id } = await listen(recorder, { resourceSubscriptions: [RAW] });
     expect(of(id, await touch(recorder, RAW, "watcher"))).toEqual(["notifications/resources/updated"]);

@@ -2,11 +2,11 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Fields, fieldsAt, isFields, listAt, type Revision } from "./revisions.ts";
 
-/** The tools that a server listed, and whether its answers keep to what they promised. */
+/** The tools that a server listed, to check its answers against them. */
 export class ToolBook {
   readonly #outputs = new Map<unknown, ValidateFunction | undefined>();
 
-  /** Takes a page of `tools/list`; what is wrong with its schemas. */
+  /** Records a page of `tools/list`; returns the problems in its schemas. */
   list(result: Fields): string[] {
     return listAt(result, "tools").flatMap(({ name, inputSchema, outputSchema }) => {
       const problems = [compile(inputSchema), compile(outputSchema)].flatMap((made) =>

@@ -10,9 +10,9 @@ export async function readManifest(folder: string) {
 }
 
 export interface HostOptions {
-  /** What the user fills into the form. */
+  /** The user's input in the form. */
   readonly form: McpbUserConfigValues;
-  /** PATH, in which the command of the manifest is looked up. */
+  /** The PATH for the manifest's command. */
   readonly path: string;
   /** The user's home and the working directory. */
   readonly home: string;

@@ -13,7 +13,7 @@ import { sectionsOf } from "./notices.ts";
 const execute = promisify(execFile);
 /** With the Node.js that runs the tests. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
-/** The platforms that a bundle says it is for. */
+/** The platforms that a bundle declares. */
 const PLATFORMS = ["darwin", "linux", "win32"] as const;
 let folder = "";
 
@@ -24,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each(SERVERS)("the bundle of the %s server", (name) => {
   const at = (...path: string[]) => join(folder, name, ...path);
-  /** Its tools, where no switch of the form is on. */
+  /** Its tools with all switches of the form off. */
   let offered: string[] = [];
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     offered = await toolsWith();
   }, 600_000);
 
-  /** What a user fills into the form: the required fields, and the switches that are named. */
+  /** A user's input in the form: the required fields, and the named switches. */
   async function form(...on: string[]): Promise<McpbUserConfigValues> {
     const { user_config: fields = {} } = await readManifest(at());
     const values: McpbUserConfigValues = {};
@@ -77,7 +77,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     }
   });
 
-  it("has only switches in its form that change its tools", async () => {
+  it("has only switches that change its tools", async () => {
     for (const key of await switches()) expect(await toolsWith(key), key).not.toEqual(offered);
   });
 
@@ -135,7 +135,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     expect(png.length).toBeLessThan(20_000);
   });
 
-  // The two with a native part.
+  // The two servers with a native module.
   if (name === "sqlite" || name === "memory")
     it("opens a database, or reports that this Node.js is too old for its binaries", async () => {
       const client = await startBundle(at(), {

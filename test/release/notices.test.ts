@@ -16,7 +16,7 @@ interface Package {
   readonly license?: string;
 }
 
-/** The packages that a server's sources import, found by a build of our own: the sources, and what stays outside. */
+/** The packages that a server's sources import, found by a separate build: those inside, and those that stay outside. */
 async function packagesIn(name: string): Promise<Package[]> {
   const folder = serverFolder(name);
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));

@@ -12,9 +12,9 @@ import { serverBin } from "../servers.ts";
 import { callText, startBundle } from "./bundle-kit.ts";
 
 const execute = promisify(execFile);
-/** The oldest that the bundles with native parts are for, and a newer one; both are installed from the npm registry. */
+/** The oldest version that bundles with native modules support, and a newer one, both from the npm registry. */
 const VERSIONS = ["22.14.0", "24.21.0"] as const;
-/** Only ends what hangs: downloads on a slow machine take long. */
+/** Only for tests that hang: downloads on a slow machine take long. */
 const LONG = 1_200_000;
 let folder = "";
 const nodes = new Map<string, string>();

@@ -1,9 +1,9 @@
 import * as z from "zod";
 
 /**
- * What the MCP Registry takes as `server.json`: the rules of its schema 2025-12-11 for servers that are npm packages
- * started over stdio, said again in zod, since no npm package carries the schema. It is narrower than the schema in
- * that it knows no unknown keys. The release workflow lets the registry's own `mcp-publisher validate` look too.
+ * A valid `server.json` for the MCP Registry: the rules of its schema 2025-12-11 for npm packages started over stdio, in zod,
+ * because no npm package has the schema. It is stricter than the schema: unknown keys are refused. The release workflow also
+ * runs the registry's own `mcp-publisher validate`.
  * Source: https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json
  */
 const input = {
@@ -17,7 +17,7 @@ const input = {
   value: z.string().optional(),
 };
 
-/** `valueHint` or `value` must be there. */
+/** `valueHint` or `value` is required. */
 const positional = z
   .strictObject({
     type: z.literal("positional"),

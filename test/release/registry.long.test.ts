@@ -15,7 +15,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
   it("is valid for the registry, for this package", async () => {
     const entry = await entryOf(name);
     const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
-    // The registry compares the two to see that both belong to the same people.
+    // The registry compares the two to check that both have the same owner.
     expect(entry.name).toBe(manifest.mcpName);
     expect(entry.packages).toMatchObject([{ registryType: "npm", identifier: manifest.name }]);
   });
@@ -24,7 +24,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     const [npm] = (await entryOf(name)).packages;
     const variables = npm?.environmentVariables ?? [];
     for (const variable of variables) {
-      // A server that does not know the variable would not mind its value.
+      // A server that does not know the variable would ignore its value.
       if (["string", "filepath"].includes(variable.format ?? "string") && variable.choices === undefined)
         continue;
       const refused: { code: number; stderr: string } = await execute(

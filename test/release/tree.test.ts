@@ -25,7 +25,7 @@ describe("what is committed", () => {
         cwd: ROOT,
       },
     ).catch((error: { code: number; stdout: string }) => {
-      // git grep ends with 1 where it finds nothing.
+      // git grep exits with 1 if it finds nothing.
       if (error.code !== 1) throw error;
       return error;
     });

@@ -30,7 +30,7 @@ describe.each(SERVERS)("the version of the %s server", (name) => {
       "manifest.json": ofCore,
       "the server itself": `${packageName} ${ofCore}`,
     });
-    // A version that is written down twice is one that will differ.
+    // A version that is written twice will differ sooner or later.
     expect(await readFile(join(serverFolder(name), "src", "server.ts"), "utf8")).toContain(
       "version: manifest.version",
     );
@@ -86,7 +86,7 @@ describe("a release", () => {
     }
   });
 
-  it("gives all published packages one new version, whatever the change was of", async () => {
+  it("gives all published packages one new version, whichever package changed", async () => {
     const copy = await mkdtemp(join(tmpdir(), "refmcp-release-"));
     try {
       for (const file of ["package.json", "pnpm-workspace.yaml"])

@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 
 /** The versions of Node.js that the packed servers run on, from the npm registry; `pnpm smoke 24` takes one of them. */
 const VERSIONS = nodesToTry(process.env["REFMCP_SMOKE_NODES"]);
-/** Long enough for downloads and a compiler on a slow machine; it only ends what hangs. */
+/** Long enough for downloads and a compiler on a slow machine; only for tests that hang. */
 const LONG = 1_200_000;
 const tarballs: string[] = [];
 const worlds = new Map<string, World>();
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, LONG);
 
-/** The versions that are asked for, or all but the one that runs the tests: `test/packed` installs with that one. */
+/** The requested versions, or all except the one that runs the tests: `test/packed` covers that one. */
 function nodesToTry(asked: string | undefined): number[] {
   if (asked !== undefined) return asked.split(",").map(Number);
   const running = Number(process.versions.node.split(".")[0]);
@@ -60,7 +60,7 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
     const env = {
       ...process.env,
       PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
-      // Its headers, for what has to be compiled.
+      // Its headers, for modules that have to be compiled.
       npm_config_nodedir: nodeFolder,
     };
     await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: home, env });

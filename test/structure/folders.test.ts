@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { codeOf, filesOf, importsOf, isTest } from "../../packages/core/src/testing/layout.ts";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 
-it.each(SERVERS)("the %s server keeps to the layout", (name) => {
+it.each(SERVERS)("the %s server has the required layout", (name) => {
   const problems = layoutProblems(serverFolder(name));
   if (problems.length > 0) throw new Error(problems.join("\n"));
 });
@@ -27,7 +27,7 @@ describe("core", () => {
       .filter((file) => !isTest(file))
       .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(source, folder, file), "utf8") }));
 
-  /** Each may use those before it, also for types. */
+  /** Each may use those before it, including for types. */
   const LAYERS = [
     "crypto.ts",
     "log.ts",
@@ -40,7 +40,7 @@ describe("core", () => {
     "launch",
   ];
 
-  it("has layers, and imports go down only", () => {
+  it("has layers, with imports only downwards", () => {
     const layerOf = (file: string) => LAYERS.indexOf(file.split("/")[0] ?? "");
     const upward: string[] = [];
     for (const [own, layer] of LAYERS.entries()) {

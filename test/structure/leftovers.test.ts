@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 const folders = ["packages/core", ...SERVERS.map((name) => `servers/${name}`), "test"];
 let copy = "";
 
-// After a switch of branches, git leaves the ignored files of a server that the new branch doesn't have.
+// After switching branches, git leaves the ignored files of servers that the new branch doesn't have.
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "refmcp-leftover-"));
   for (const path of ["scripts", "package.json", ...folders.map((folder) => `${folder}/package.json`)])

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
 
-/** What marks a translated sentence, and what engineers write. */
+/** Marks of a translated sentence, and what engineers write instead. */
 const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\b(?:MOST|LONGEST|LARGEST)_[A-Z]/, "MAX_…"],
   [/\bLEAST_[A-Z]/, "MIN_…"],
@@ -44,9 +44,9 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\b[Aa] fault of (?:the|this) server\b/, "internal error"],
   [/\bstands? (?:for|under|behind|alone|beside)\b/, "means, represents, replaces; is under"],
 ];
-/** They quote: this list itself, pages that tests serve, and texts of others. */
+/** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
-/** Folders and pages in which only the marks before this one count, until somebody has gone through them. */
+/** Folders in which only the marks before this one count, until they have been revised. */
 const SINCE = "next to, with, in addition to";
 const NOT_YET = [
   "servers/sqlite/",

@@ -3,7 +3,7 @@ import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/
 
 declare global {
   interface Window {
-    /** Puts a request of the view to the test. */
+    /** Passes a request of the view to the test. */
     fromView(method: string, params: unknown): Promise<object>;
     showView(html: string, theme: "light" | "dark", given: object, result: object): Promise<void>;
   }

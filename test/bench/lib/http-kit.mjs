@@ -1,4 +1,4 @@
-// What the benchmark of HTTP needs: a server process that listens, a client that adds little, and one that never reads.
+// Helpers of the HTTP benchmark: a server process that listens, a client with little overhead, and one that never reads.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -75,7 +75,7 @@ export async function withServer(start, work) {
   }
 }
 
-/** A client that adds as little as it can: it sends a body and looks at the text that comes back. */
+/** A client with minimal overhead: it sends a body and reads the text of the response. */
 export class HttpClient {
   #port;
   #agent;

@@ -11,11 +11,11 @@ export interface PublicTask {
   /** The path below `tasks`, for example `postgres/easy/chinook/update_employee_info`. */
   readonly id: string;
   readonly service: Service;
-  /** What its data is called: a folder of files, or a database. */
+  /** The name of its data: a folder of files, or a database. */
   readonly category: string;
   readonly folder: string;
   readonly prompt: string;
-  /** Where its data can be downloaded, and what that was made from. */
+  /** Where its data can be downloaded, and its origin. */
   readonly dataUrls: readonly string[];
 }
 

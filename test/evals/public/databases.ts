@@ -66,7 +66,7 @@ export class Databases {
       },
       async dispose() {
         await sql(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
-        // Roles belong to the server, so the next task would find this one's.
+        // Roles belong to the server, so the next task would see them.
         for (const role of await roles(server.url))
           if (!rolesBefore.includes(role)) await sql(server.url, `DROP ROLE ${role}`);
       },
@@ -111,6 +111,6 @@ async function sql(url: string, statement: string): Promise<Record<string, unkno
   }
 }
 
-/** The roles of the server, as a statement names them. */
+/** The roles of the server, quoted for statements. */
 const roles = async (url: string) =>
   (await sql(url, "SELECT quote_ident(rolname) AS role FROM pg_roles")).map(({ role }) => String(role));

@@ -8,7 +8,7 @@ import { readTasks } from "./benchmark.ts";
 import { type Outcome, PublicRun, type RunOptions, type Solution } from "./run.ts";
 
 let checkout: string;
-/** Stands in for Python: runs the scripts of this made-up benchmark, which are JavaScript. */
+/** Replaces Python: runs the scripts of this made-up benchmark, which are JavaScript. */
 let python: string;
 
 beforeAll(async () => {
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === "win32")("a public benchmark's tasks", () =
     expect(await readdir(join(checkout, "test_environments", "notes"))).toEqual(["note.txt"]);
   });
 
-  it("are skipped with the reason where nothing would be learned", async () => {
+  it("are skipped with the reason if they cannot be run", async () => {
     const { unsolved, nothing_to_do, sorted } = await outcomes("filesystem/");
     expect(unsolved).toMatchObject({ verdict: "skip", calls: 0 });
     expect(unsolved?.reason).toMatch(/no reference solution/);

@@ -133,7 +133,7 @@ export const folders: Readonly<Record<string, Solution>> = {
 
   "filesystem/standard/file_property/time_classification": async (call) => {
     const days = new Map<string, { name: string; modified: string }[]>();
-    // What Linux calls created is when the data was copied; the archive keeps the time of modification.
+    // The creation time on Linux is when the data was copied; the archive keeps modification times.
     for (const file of await filesOf(call, ".")) {
       const day = file.modified.slice(5, 10).replace("-", "/");
       days.set(day, [...(days.get(day) ?? []), file]);
@@ -162,7 +162,7 @@ export const folders: Readonly<Record<string, Solution>> = {
   },
 
   "filesystem/standard/folder_structure/structure_analysis": async (call) => {
-    // Folders are counted below the one that holds everything, paths begin with it.
+    // Paths begin with the folder that contains everything; folders are counted below it.
     const paths = (await pathsBelow(call, "complex_structure")).map((path) => `complex_structure/${path}`);
     const files = paths.filter((path) => !path.endsWith("/"));
     const directories = paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1));

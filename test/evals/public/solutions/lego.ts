@@ -1,7 +1,7 @@
 import type { Solution } from "../run.ts";
 import { afterLooking } from "./statements.ts";
 
-/** The parts of each set's latest inventory, spares left out. */
+/** The parts of each set's latest inventory, without spares. */
 const COUNTS = `SELECT i.set_num, sum(p.quantity) AS parts FROM lego_inventories i
   JOIN (SELECT set_num, max(version) AS version FROM lego_inventories GROUP BY set_num) latest USING (set_num, version)
   JOIN lego_inventory_parts p ON p.inventory_id = i.id AND NOT p.is_spare GROUP BY i.set_num`;

@@ -1,2 +1,0 @@
-/** A page's text with its marked parts replaced. */
-export function filled(text: string, parts: Record<string, string>, page: string): string;

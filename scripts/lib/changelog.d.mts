@@ -1,5 +1,0 @@
-export function pendingChanges(root: string): Promise<string>;
-export function addToChangelog(
-  root: string,
-  entry: { version: string; date: string; changes: string },
-): Promise<void>;
