@@ -90,7 +90,7 @@ function isRepository(root) {
   }
 }
 
-/** Where the sources were unpacked without their history. */
+/** For sources that were unpacked without their history. */
 async function sample(folder) {
   const made = join(folder, "sample");
   await mkdir(made);

@@ -43,6 +43,13 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\bis not reached\b|\bIf it is meant\b/, "is blocked; to allow it, …"],
   [/\b[Aa] fault of (?:the|this) server\b/, "internal error"],
   [/\bstands? (?:for|under|behind|alone|beside)\b/, "means, represents, replaces; is under"],
+  [/\bin (?:its|their) turn\b|\bthere already\b/, "itself, existing"],
+  [/\bin the (?:place|way) of\b/, "instead of, as"],
+  [/\bhangs? on (?:it|an?|the|them)\b/, "belongs to"],
+  [/\bwhat (?:came|comes|became) of\b/, "the result, the outcome"],
+  [/\banswers? the (?:diff|list|page|facts)\b/, "returns the …"],
+  [/\b(?:makes?|made) where there (?:is|are) no/, "creates a missing …"],
+  [/\b(?:dearer|dearest|yardstick)\b/, "more expensive, reference"],
 ];
 /** Files that quote: this list, pages that tests serve, and texts by others. */
 const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;

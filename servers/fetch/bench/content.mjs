@@ -103,7 +103,7 @@ async function measured(pages, size, modules) {
 
 const three = (value) => value.toFixed(3);
 
-/** F1 of mean precision and mean recall, as the article benchmark has it. */
+/** F1 of mean precision and mean recall, as in the article benchmark. */
 function table(name, measurements) {
   const rows = measurements.map(({ name: pipeline, results }) => {
     const precision = mean(results.map((result) => result.precision));
@@ -126,7 +126,7 @@ function table(name, measurements) {
   };
 }
 
-/** Mean F1 of each type of page, as WCXB has it. */
+/** Mean F1 of each type of page, as in WCXB. */
 function tableOfTypes(name, measurements) {
   const types = [...new Set(measurements[0].results.map(({ type }) => type))].sort();
   const row = (what, results) => [

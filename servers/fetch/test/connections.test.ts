@@ -60,7 +60,7 @@ it("a configured header is sent only to its host", async () => {
   expect(stranger.requests).not.toHaveLength(0);
 });
 
-/** An HTTP proxy as offices have them, until the test ends. */
+/** A typical office HTTP proxy, until the test ends. */
 async function proxy() {
   const seen: string[] = [];
   const server = createServer((asked, answer) => {

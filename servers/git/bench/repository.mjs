@@ -1,5 +1,5 @@
-// The git server on a generated repository of 20,000 commits and 5,000 files, compared with raw git and a
-// peer. Also runs alone, after a build: node servers/git/bench/repository.mjs
+// Compares the git server with raw git and a peer on a generated repository of 20,000 commits and 5,000 files. Also runs on its
+// own after a build: node servers/git/bench/repository.mjs
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const COMMITS = 20_000;
 const FILES = 5_000;
 const RUNS = 15;
-/** What a call may cost beyond raw git, what a start may take, in milliseconds, and how much memory a fresh server. */
+/** Goals: milliseconds of a call in addition to raw git, milliseconds of a start, memory of a fresh server. */
 const GOAL = { over: 8, start: 100, memory: 60 };
 
 export async function bench({ report }) {
@@ -144,7 +144,7 @@ async function starting(report, { ours, peer, started }) {
   });
 }
 
-/** Starts the peer with the repository as its directory; undefined where npm cannot be reached. */
+/** Starts the peer with the repository as its directory; undefined if npm is unreachable. */
 async function startPeer(root, env) {
   try {
     const at = await peers(PEER);
@@ -172,7 +172,7 @@ function bytes(count) {
   return count < 10_000 ? `${count} B` : `${figure(count / 1000)} kB`;
 }
 
-/** Spawns git, reads all it says, resolves with its bytes. */
+/** Spawns git, reads its output, and resolves with the number of bytes. */
 async function runGit(cwd, env, args) {
   const child = spawn("git", args, { cwd, env, stdio: ["ignore", "pipe", "ignore"] });
   let size = 0;
@@ -182,7 +182,7 @@ async function runGit(cwd, env, args) {
   return size;
 }
 
-/** Makes the repository through `git fast-import`: 5,000 files, 20,000 commits, and a branch with a diff of 1 MB. */
+/** Creates the repository with `git fast-import`: 5,000 files, 20,000 commits, and a branch with a diff of 1 MB. */
 async function generate(root, env) {
   await command("git", ["init", "--quiet", "--initial-branch=main", root], { env });
   const child = spawn("git", ["fast-import", "--quiet"], {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Task, World } from "@refmcp/core/testing";
 
 const rootOf = (world: World, name: string) => join(world.args[0] ?? "", name);
-/** What plain git says of one of the world's repositories. */
+/** Plain git's output for one of the world's repositories. */
 const git = (world: World, name: string, ...args: string[]): string => {
   try {
     return execFileSync("git", args, {
@@ -16,7 +16,7 @@ const git = (world: World, name: string, ...args: string[]): string => {
     return "";
   }
 };
-/** The JSON of a data answer, after the words that some begin with. */
+/** The JSON of a data answer, without the words at the beginning of some. */
 const dataOf = (text: string): Record<string, unknown> => JSON.parse(text.slice(text.indexOf("{")));
 const ALL = ["--toolsets", "read,write,extra,remote,danger"];
 const repo = { repo_path: "repo" };

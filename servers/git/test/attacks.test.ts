@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 const REFUSALS = /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
 
 let ours: Matrix;
-/** What every call does in a repository without traps. */
+/** The outcome of every call in a repository without traps. */
 let twin: Map<string, Found>;
 beforeAll(async () => {
   ours = await matrix();
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => ours.dispose());
 
-/** The vector's own program, which says so where it is run, and for whom the log is. */
+/** The vector's own program, which logs that it was run, and by whom. */
 const trapOf = (vector: Vector) => canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
 
 /** Sets the traps, all in one repository. */
@@ -36,7 +36,7 @@ const plantAll =
     for (const vector of vectors) vector.plant(root, trapOf(vector).program);
   };
 
-/** Which of the traps have been sprung since the last look. */
+/** Which traps were triggered since the last check. */
 function sprung(vectors: readonly Vector[]): string[] {
   return vectors
     .filter((vector) => {
@@ -48,7 +48,7 @@ function sprung(vectors: readonly Vector[]): string[] {
     .map(({ name }) => name);
 }
 
-/** The tools that each kind of load concerns; the others never come to where it would make a difference. */
+/** The tools that each kind of payload can affect; the others never get that far. */
 const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
   any: undefined,
   filter: tools.map(({ name }) => name).filter((name) => !REMOTE.has(name) && name !== "git_clone"),
@@ -59,7 +59,7 @@ const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
   ],
 };
 
-/** A diff says which files a filter that is not run concerns. */
+/** A diff lists the files whose filter did not run. */
 const withoutNote = (outcome: string): string =>
   outcome.replace(/; Filters that did not run .*?unchanged/, "");
 
@@ -70,8 +70,8 @@ interface Load {
 }
 
 /**
- * Groups of vectors that fit into one repository: none sets a key to another value than another does, and none makes tools refuse
- * that must run for the others.
+ * Groups of vectors that fit into one repository: they don't set the same key to different values, and none makes tools refuse
+ * that the others need.
  */
 function loads(): Load[] {
   const found: Load[] = [];
@@ -96,7 +96,7 @@ function keysOf(root: string): Map<string, string> {
   return new Map(lines.map((line) => [line.split("\n", 1)[0] ?? "", line]));
 }
 
-/** What is wrong with the answers in a repository with these traps: an execution, or an answer that the twin does not give. */
+/** The problems in a repository with these traps: executed programs, and answers that differ from the twin's. */
 async function faults(
   name: string,
   vectors: readonly Vector[],
@@ -130,7 +130,7 @@ async function faults(
   return wrong;
 }
 
-/** The one vector that makes a tool answer wrong; where only several do so together, all of them. */
+/** The vector that makes a tool's answer wrong, or several if only their combination does. */
 async function culprits(tool: string, vectors: readonly Vector[]): Promise<readonly Vector[]> {
   if (vectors.length < 2) return vectors;
   const half = vectors.length >> 1;
@@ -159,7 +159,7 @@ describe("the trap repository", { timeout: 240_000 }, () => {
       vector.setup?.(root);
       vector.plant(root, trapOf(vector).program);
       const env = { PATH: process.env.PATH, HOME: ours.place.home, GIT_TERMINAL_PROMPT: "0" };
-      // Not synchronously, because the remote lives in this process. The command may well fail; what counts is what it ran.
+      // Not synchronously, because the remote is in this process. The command may fail; only what it ran counts.
       for (const command of vector.springs)
         await execute("git", command, { cwd: root, env }).catch(() => undefined);
       if (sprung([vector]).length === 0) missed.push(vector.name);

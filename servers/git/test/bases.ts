@@ -1,7 +1,7 @@
 import type { Base } from "./matrix.ts";
 import { alternate, missingBlob, submodule } from "./traps.ts";
 
-/** A partial clone, and calls of every kind that need the object that is not there. */
+/** A partial clone, and calls of every kind that need the missing object. */
 export const PARTIAL: Base = {
   name: "partial",
   build: missingBlob,
@@ -26,11 +26,11 @@ export const PARTIAL: Base = {
 export const SUBMODULE: Base = { name: "submodule", build: submodule };
 /** Objects are borrowed from a sibling repository. */
 export const BORROWING: Base = { name: "borrowing", build: alternate };
-/** The remote wants a login, and the user has their own credential helper. */
+/** The remote requires a login, and the user has a credential helper. */
 export const BEHIND_LOGIN: Base = { name: "login", transport: "login" };
-/** The same for a user who has no way to log in. */
+/** The same for a user who cannot log in. */
 export const LOCKED: Base = { name: "locked", transport: "locked" };
-/** The remote is reached through the ssh command of the user's own configuration. */
+/** The remote is reached with the ssh command in the user's configuration. */
 export const OVER_SSH: Base = { name: "ssh", transport: "ssh" };
 
 /** All of that in one repository, with a remote of each kind. */

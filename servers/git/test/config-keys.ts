@@ -1,4 +1,4 @@
-/** Keys of git's configuration, as `git help -c` of git 2.39 and 2.55 prints them, blanks between them. */
+/** git's configuration keys, as printed by `git help -c` of git 2.39 and 2.55, separated by spaces. */
 type Keys = string;
 
 /** Keys that a trap sets, by the trap's name. */
@@ -46,14 +46,14 @@ export const TRAPPED: Readonly<Record<string, Keys>> = {
   "url.pushInsteadOf ext::": "url.<base>.pushInsteadOf",
 };
 
-/** Keys that are given another value whatever a repository says. */
+/** Keys that are overridden whatever a repository sets. */
 export const OVERRULED: Keys = `
   commit.template core.excludesFile core.unsetenvvars diff.orderFile fetch.fsck.skipList gpg.ssh.allowedSignersFile
   gpg.ssh.revocationFile mailmap.file pull.octopus pull.twohead push.pushOption rerere.enabled
   submodule.<name>.ignore transfer.bundleURI uploadpack.packObjectsHook
 `;
 
-/** Keys for which the tools that talk to a remote refuse, where a repository sets them. */
+/** Keys that make tools for remotes refuse, if a repository sets them. */
 export const REFUSED: Keys = `
   fetch.bundleURI http.cookieFile http.curloptResolve http.delegation http.emptyAuth http.followRedirects
   http.keepAliveCount http.keepAliveIdle http.keepAliveInterval http.maxRetries http.maxRetryTime http.minSessions
@@ -65,8 +65,8 @@ export const REFUSED: Keys = `
 `;
 
 /**
- * Other keys that name a program, a file, a URL or an address, and whole sections that do nothing here, by the reason. A test in
- * parentheses has the proof.
+ * Other keys that name a program, a file, a URL or an address, and whole sections without effect here, by reason. The test in
+ * parentheses proves it.
  */
 export const SAFE: Readonly<Record<string, Keys>> = {
   "Its command is never run":

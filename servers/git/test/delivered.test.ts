@@ -17,7 +17,7 @@ import { callTool, codeOf, commitFiles, git, insideAndOutside, write } from "./f
 import { canary, set } from "./traps.ts";
 import { cloned, LOOPBACK, over, place, usePlace } from "./upstream.ts";
 
-// A git directory that came as a whole, in an archive or from another program, and not by a clone.
+// A complete git directory from an archive or another program instead of a clone.
 usePlace();
 
 describe("an include", () => {
@@ -76,7 +76,7 @@ describe("an include", () => {
     const { program, log } = canary(place.path("in", "evil"));
     set(root, ["extensions.worktreeConfig", "true"]);
     write(root, ".git/worktrees/evil.inc", filter(program));
-    // git copies it: from .git it is the repository's evil.inc, which is not there, from .git/worktrees/twin it is the other.
+    // git copies it: relative to .git it names evil.inc, which does not exist; relative to .git/worktrees/twin it is the other file.
     write(root, ".git/config.worktree", "[include]\n\tpath = ../evil.inc\n");
     git(root, "worktree", "add", "--quiet", "../plain", "feature");
     expect(existsSync(log), "no trap").toBe(true);
@@ -118,7 +118,7 @@ describe("an include", () => {
     set(root, ["include.path", "../shared.inc"]);
     expect(() => git(root, "merge", "--quiet", "conflicting")).toThrow();
     rmSync(log, { force: true });
-    // Git believes an index that is newer than its files, and only then compares nothing through the filter.
+    // Only if the index is newer than its files does git trust it and compare nothing through the filter.
     utimesSync(join(root, ".git", "index"), new Date(), new Date(Date.now() + 60_000));
     git(root, "merge", "--abort");
     expect(existsSync(log), "no trap").toBe(true);
@@ -126,7 +126,7 @@ describe("an include", () => {
     git(root, "reset", "--hard", "--quiet");
     set(root, ["include.path", "../shared.inc"]);
     rmSync(log, { force: true });
-    // Each conflicts, and takes itself back with a second process.
+    // Each has a conflict, and is undone by a second process.
     for (const [tool, args] of [
       ["git_merge", { revision: "conflicting" }],
       ["git_cherry_pick", { commits: ["conflicting~1", "conflicting"] }],
@@ -137,7 +137,7 @@ describe("an include", () => {
     }
   });
 
-  it("of a file outside shows nothing of it", async () => {
+  it("of a file outside does not show its content", async () => {
     const { root, foreign, over: server } = insideAndOutside(place);
     git(foreign, "remote", "add", "secret", "https://token@git.example.org/x.git");
     for (const key of ["include.path", "includeIf.onbranch:main.path", "includeIf.gitdir:**.path"]) {
@@ -151,7 +151,7 @@ describe("an include", () => {
     expect(await codeOf(callTool(server, "git_status", { repo_path: root }))).toBe("outside_roots");
     git(root, "config", "--unset", "include.path");
     rmSync(join(root, "linked"));
-    // The user's own configuration may include what it likes.
+    // The user's own configuration may include any file.
     write(place.home, "own.inc", "[remote]\n\tpushDefault = origin\n");
     appendFileSync(join(place.home, ".gitconfig"), "[include]\n\tpath = ~/own.inc\n");
     expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({ clean: true });
@@ -169,7 +169,7 @@ describe("a link in the working tree or the git directory", () => {
     symlinkSync(place.path("out", "keys"), join(root, "d"));
     const { data } = await callTool(server, "git_grep", { repo_path: root, pattern: "needle" });
     expect(data.matches).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
-    // A page that holds nothing but such files still leads on to the next one.
+    // A page with only such files still continues with the next one.
     const found = [];
     let cursor: unknown;
     do {
@@ -268,7 +268,7 @@ describe("a remote that is allowed", () => {
     for (const close of closing.splice(0)) close();
   });
 
-  /** A server that nobody has allowed, and what it was asked. */
+  /** A server that is not allowed, and the requests that it received. */
   async function elsewhere(): Promise<{ url: string; requests: string[] }> {
     const requests: string[] = [];
     const server = createServer((request, response) => {

@@ -142,7 +142,7 @@ describe("unbounded work", () => {
     ]);
     const first = { pattern: "x", revision: "bomb", limit: 1 };
     expect((await callTool(over, "git_grep", first)).data.matches).toHaveLength(1);
-    // What has to look at all of it is stopped by the call's end, and its process with it.
+    // A command that would read all of it is stopped, with its process, when the call ends.
     const call = fakeCall();
     const failed = failureOf(callTool(over, "git_show", { revision: "bomb" }, call));
     const children = () => execSync(`ps -o args= --ppid ${process.pid}`, { encoding: "utf8" });
@@ -169,10 +169,10 @@ describe("unbounded work", () => {
     expect(() => process.kill(pid, 0)).not.toThrow();
     call.cancel();
     expect((await failureOf(commit)).kind).toBe("cancelled");
-    // Killed by then; under load the system may need a moment to remove it.
+    // It was killed; under load the system may need a moment to remove it.
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(existsSync(join(root, ".git", "index.lock"))).toBe(false);
-    // The repository is usable at once.
+    // The repository is immediately usable.
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
   });
 });

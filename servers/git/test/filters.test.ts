@@ -6,7 +6,7 @@ import { callTool, commitFiles, emptyRepository, failureOf, git, gitOver, write 
 import { executable, set } from "./traps.ts";
 import { place, usePlace } from "./upstream.ts";
 
-// As git-lfs does: the working tree has the content, the repository a pointer to it.
+// Like git-lfs: the working tree has the content, the repository a pointer to it.
 usePlace();
 
 const POINTER = "pointer to ";
@@ -14,7 +14,7 @@ let root: string;
 let clean: string;
 let smudge: string;
 
-/** A user who has set a filter up, and a repository with two commits that need it. */
+/** A user who has configured a filter, and a repository with two commits that need it. */
 beforeEach(() => {
   clean = executable(join(place.home, "clean.sh"), `sed "s/^real/${POINTER}real/"`);
   smudge = executable(join(place.home, "smudge.sh"), `sed "s/^${POINTER}//"`);
@@ -75,7 +75,7 @@ describe("a filter of the user that did not run", () => {
   );
 
   it("does not affect work on other files", async () => {
-    // git reads a file again that is as new as the index.
+    // git reads a file again if it is as new as the index.
     utimesSync(join(root, "a.bin"), 1_700_000_000, 1_700_000_000);
     git(root, "update-index", "--refresh");
     write(root, "b.txt", "changed\n");
@@ -133,7 +133,7 @@ describe("--filters own", () => {
     expect(content()).toBe("real one\n");
     git(root, "checkout", "--force", "--quiet", "main");
     expect(existsSync(mark), "no trap").toBe(true);
-    // git would take a process before the user's own two programs; then none of them runs.
+    // git would prefer a process to the user's two programs, so none of them runs.
     set(root, ["filter.large.process", evil]);
     const error = await failureOf(call("git_checkout", { branch_name: "other" }, { filters: "own" }));
     expect(error.code).toBe("filter_needed");

@@ -29,7 +29,7 @@ export interface Scratch {
 
 const DATE = "2024-01-15T12:00:00+00:00";
 
-/** Makes a scratch folder and lets this process' git find its home there. */
+/** Creates a temporary folder, which is the home for git in this process. */
 export function scratch(): Scratch {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
   const home = join(base, "home");
@@ -50,7 +50,7 @@ export function scratch(): Scratch {
   };
 }
 
-/** Plain git, as a person runs it, with fixed dates: what tests build and compare with. */
+/** Plain git, as a person runs it, with fixed dates, to build repositories and compare with. */
 export function git(cwd: string, ...args: string[]): string {
   return gitWith(cwd, {}, ...args);
 }
@@ -112,17 +112,17 @@ export function appText(changes: Readonly<Record<string, string>> = {}): string 
 
 /**
  * A small repository with something for every tool: commits, branches that merge and that conflict, tags, a stash, and
- * staged, unstaged and untracked changes. Its attributes name drivers and filters that nobody has configured.
+ * staged, unstaged and untracked changes. Its attributes name drivers and filters that are not configured.
  */
 export function sampleRepository(root: string): string {
   sampleTemplate ??= makeSampleTemplate();
   cpSync(sampleTemplate, root, { recursive: true, preserveTimestamps: true });
-  // The copies have other inodes than the index says.
+  // The copies have other inodes than in the index.
   git(root, "update-index", "-q", "--refresh");
   return root;
 }
 
-/** Made once for each file of tests: twenty-five runs of git cost more than a copy. */
+/** Created once for each test file: a copy is cheaper than 25 runs of git. */
 let sampleTemplate: string | undefined;
 
 function makeSampleTemplate(): string {
@@ -173,7 +173,7 @@ export function makeDirty(root: string): string {
   return root;
 }
 
-/** A `Git` over some directories, as `open` makes it. */
+/** A `Git` for some directories, as `open` creates it. */
 export function gitOver(directories: readonly string[], options: Partial<GitOptions> = {}): Git {
   const configured = directories.map((path) => ({ path, source: "argument" as const }));
   return new Git({
@@ -189,7 +189,7 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
   });
 }
 
-/** What a tool answered: its data, or its blocks of text. */
+/** The answer of a tool: its data, or its text blocks. */
 export interface Answered {
   readonly data: Record<string, unknown>;
   readonly text: string;
@@ -219,7 +219,7 @@ function isDataAnswer(value: unknown): value is { value: object; text: string | 
   return typeof value === "object" && value !== null && "value" in value && "links" in value;
 }
 
-/** The error that a call ends with, for its kind, code and words. */
+/** The error of a failed call, to check its kind, code and text. */
 export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   const outcome = await work.then(
     () => undefined,
@@ -230,7 +230,7 @@ export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   return outcome;
 }
 
-/** The sample in a fresh place for each test of a file. */
+/** The sample in a new folder for each test of a file. */
 export interface Sample {
   readonly place: Scratch;
   readonly root: string;
@@ -266,7 +266,7 @@ export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> 
   };
 }
 
-/** Directories `in` (allowed) and `out` (not) of a place, each with a repository. */
+/** Directories `in` (allowed) and `out` (not allowed), each with a repository. */
 export function insideAndOutside(place: Scratch): {
   root: string;
   foreign: string;
@@ -278,7 +278,7 @@ export function insideAndOutside(place: Scratch): {
   return { root, foreign, over: gitOver([place.path("in")]) };
 }
 
-/** Whether a process still does something; one that has ended and waits for its parent does not. */
+/** Whether a process is still running; a zombie is not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { callTool, emptyRepository, git, gitOver } from "./fixture.ts";
 import { place, usePlace } from "./upstream.ts";
 
-// The odd names of git's own test suite: what its commands print about them with -z is the yardstick of our parsers.
+// The odd names in git's test suite. The output of its commands with -z is the reference for our parsers.
 usePlace();
 
 const [FN, GN] = ["濱野", "純"];

@@ -3,24 +3,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface GitServer {
-  /** `http://127.0.0.1:<port>`; below it the repositories of the root. */
+  /** `http://127.0.0.1:<port>`; the repositories of the root are below it. */
   readonly url: string;
   readonly port: number;
   /** Method and path of every request so far. */
   readonly requests: readonly string[];
-  /** Resolves when it has stalled, as the options ask for. */
+  /** Resolves when it has stalled, if the options say so. */
   readonly stalled: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface GitServerOptions {
-  /** Demands this `user:password`. */
+  /** Requires this `user:password`. */
   readonly login?: string;
   /** Sends every request to this base URL. */
   readonly redirect?: string;
   /** Stops sending after this many bytes of an answer and leaves the connection open. */
   readonly stallAfter?: number;
-  /** Never answers requests whose path ends so. */
+  /** Never answers requests whose path has this end. */
   readonly stallOn?: string;
 }
 
@@ -82,7 +82,7 @@ function backend(
       CONTENT_TYPE: header("content-type"),
       HTTP_CONTENT_ENCODING: header("content-encoding"),
       GIT_PROTOCOL: header("git-protocol"),
-      // Somebody who has logged in may push.
+      // A logged-in user may push.
       REMOTE_USER: "tester",
       REMOTE_ADDR: "127.0.0.1",
     },

@@ -35,23 +35,23 @@ export interface ToolCall {
 /** What a hostile repository and its harmless twin have in common. */
 export interface Base {
   readonly name: string;
-  /** What the sample gets besides. */
+  /** Additions to the sample. */
   build?(root: string): void;
-  /** How the remote is reached: http (the default), with a login that the user has or has not, or the user's own ssh. */
+  /** How the remote is reached: http (the default), with or without a login of the user, or the user's ssh. */
   readonly transport?: "login" | "locked" | "ssh";
   /** Whether it has remotes `login`, `locked` and `ssh` as well, by these transports. */
   readonly remotes?: true;
-  /** Calls beyond the one of each tool. */
+  /** Calls in addition to one for each tool. */
   readonly calls?: readonly ToolCall[];
 }
 
-/** What a call answered, and what it left. */
+/** The answer of a call, and the state after it. */
 export interface Found {
   readonly outcome: string;
   readonly state: readonly string[];
 }
 
-/** Tools that want a clean working tree; all others get a dirty one. */
+/** Tools that need a clean working tree; all others get a dirty one. */
 const ON_CLEAN: ReadonlySet<string> = new Set([
   "git_checkout",
   "git_merge",
@@ -61,7 +61,7 @@ const ON_CLEAN: ReadonlySet<string> = new Set([
   "git_pull",
 ]);
 
-/** Arguments under which each tool does its work and meets the traps. */
+/** Arguments with which each tool works and reaches the traps. */
 const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_diff: { target: "v0.9" },
   git_log: { pickaxe: "OURS" },
@@ -95,7 +95,7 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_push_force_with_lease: { branch_name: "feature" },
 };
 
-/** Tools that talk to the repository's remote. */
+/** Tools that contact the repository's remote. */
 export const REMOTE: ReadonlySet<string> = new Set([
   "git_fetch",
   "git_pull",
@@ -111,17 +111,14 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 const LOGIN = "ada:lovelace";
 
-/** Where the matrix is run: templates, a place for copies, and the servers of the remotes. */
+/** The environment of the matrix: templates, a folder for copies, and the remotes' servers. */
 export interface Matrix {
   readonly place: Scratch;
   /**
    * A fresh repository `repo` in the folder, always under the same name, and its upstream next to the folder.
    */
   copy(base: Base, folder: string, dirty: boolean, withUpstream?: boolean): string;
-  /**
-   * What every call, or every call of some tools, answers and leaves in its own copy; reading tools share
-   * one.
-   */
+  /** The outcome of every call, or of some tools' calls, each in its own copy; reading tools share one. */
   run(
     folder: string,
     base: Base,
@@ -132,7 +129,7 @@ export interface Matrix {
   dispose(): Promise<void>;
 }
 
-/** Makes the servers, and a user who has credentials for one and an ssh command for the other. */
+/** Starts the servers, and sets up a user with credentials for one and an ssh command for the other. */
 export async function matrix(): Promise<Matrix> {
   const place = scratch();
   const open = await serveGit(place.folder);
@@ -143,7 +140,7 @@ export async function matrix(): Promise<Matrix> {
     join(place.home, "helper.sh"),
     `[ "$1" = get ] && printf 'username=${user}\\npassword=${password}\\n'`,
   );
-  // Stands for a login elsewhere: runs the command that ssh is given, as the far side does.
+  // Simulates a login to another machine: runs the command that ssh gets, like the remote side.
   const ssh = executable(
     join(place.home, "ssh.sh"),
     '[ "$1" = -G ] && exit 1\nfor last; do :; done\neval "$last"',
@@ -209,7 +206,7 @@ export async function matrix(): Promise<Matrix> {
   };
 }
 
-/** A linked worktree with a change in it, made where nothing of the repository runs. */
+/** A linked worktree with a change, created without running anything of the repository. */
 function addLinked(folder: string): void {
   const plain = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "hook.evil.enabled=false"].flatMap(
     (set) => ["-c", set],
@@ -228,7 +225,7 @@ function addLinked(folder: string): void {
   git(join(folder, "linked"), ...plain, "read-tree", "v0.9^{tree}");
 }
 
-/** Puts a signature on the last commit, so that there is something to verify. */
+/** Signs the last commit, so that there is something to verify. */
 function signLast(root: string): void {
   const [head = "", ...message] = git(root, "cat-file", "commit", "HEAD").split("\n\n");
   const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----";
@@ -240,7 +237,7 @@ function signLast(root: string): void {
   rmSync(file);
 }
 
-/** The upstream: behind on main, ahead with news that exist nowhere else, and gone another way on feature. */
+/** The upstream: behind on main, ahead with commits that exist nowhere else, and diverged on feature. */
 function makeUpstream(root: string, bare: string): void {
   emptyRepository(bare, "--bare");
   git(root, "push", "--quiet", bare, "v0.9", "v1.0:refs/heads/feature", "v0.9:refs/heads/main");
@@ -272,7 +269,7 @@ function template(place: Scratch, base: Base, dirty: boolean): string {
   return folder;
 }
 
-/** The answer or the error's code, without what differs from copy to copy: ids, times, paths, notes. */
+/** The answer or the error's code, without what differs between copies: ids, times, paths, notes. */
 async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string): Promise<string> {
   const over = gitOver([folder], { protocols: ["http", "ssh"], allowedHosts: ["127.0.0.1"], hooks: "off" });
   const { path } = args;
@@ -293,7 +290,7 @@ async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string):
     .replaceAll(/\b[0-9a-f]{7,64}\b/g, "<id>");
 }
 
-/** What is there now: trees, index, branches, files, and the upstream's refs. None of these looks runs anything. */
+/** The current state: trees, index, branches, files, and the upstream's refs. Reading it runs nothing. */
 function stateOf(folder: string, withUpstream: boolean): string[] {
   const root = join(folder, "repo");
   const plain = (...args: string[]) =>

@@ -3,7 +3,7 @@ import { git as run, useSample, write } from "./fixture.ts";
 
 const sample = useSample("clean");
 
-/** What mcp-server-git gets wrong, by the tool; each works here. */
+/** Bugs of mcp-server-git by tool; each case works here. */
 describe("known bugs of the official server", () => {
   it("git_log with dates returns complete commits, with every line of their messages", async () => {
     const { call } = sample();

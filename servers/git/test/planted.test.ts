@@ -6,7 +6,7 @@ import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } f
 import { canary, executable, set } from "./traps.ts";
 import { place, usePlace } from "./upstream.ts";
 
-// Files of a delivered git directory that git trusts: its index, and the state of an operation in progress.
+// Files in a delivered git directory that git trusts: the index, and the state of an operation in progress.
 usePlace();
 
 const inside = () => gitOver([place.path("in")]);
@@ -117,7 +117,7 @@ describe("the state of an operation", () => {
   it("executes no merge strategy that it specifies", async () => {
     const root = diverged();
     const { program, log } = canary(place.path("in", "evil"));
-    // git runs git-merge-NAME, below the working tree where NAME has a slash.
+    // git runs git-merge-NAME, from the working tree if NAME contains a slash.
     mkdirSync(join(root, "git-merge-x"));
     executable(join(root, "git-merge-x", "evil"), `exec "${program}"`);
     stopped(root, "cherry-pick", "side~1", "side");

@@ -216,7 +216,7 @@ describe("the status resource", () => {
       connected.received.filter(
         (message) => "method" in message && message.method === "notifications/resources/updated",
       ).length;
-    // Sees every file; what it has seen long ago, in the time of a watcher, the server has seen too.
+    // Watches every file: what this watcher saw a while ago, the server has also seen.
     const seen: string[] = [];
     const all = watch(`${root}/.git`, { ignoreInitial: true }).on("all", (_, path) => {
       setTimeout(() => seen.push(basename(path)), 1_000);

@@ -29,7 +29,7 @@ const HOOKS = [
   "proc-receive",
 ];
 
-/** Writes the program that tells on whoever runs it; it passes its input or file on, as filters and converters do. */
+/** Writes the program that logs its execution; it copies its input or file, like filters and converters. */
 export function canary(folder: string): { program: string; log: string } {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "canary.sh");
@@ -39,7 +39,7 @@ export function canary(folder: string): { program: string; log: string } {
   return { program, log };
 }
 
-/** Writes a shell script that can be run, and returns its path. */
+/** Writes an executable shell script and returns its path. */
 export function executable(path: string, script: string): string {
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return path;
@@ -59,7 +59,7 @@ export function hooksInto(folder: string, program: string): void {
   }
 }
 
-/** A commit that was never fetched: its tree names a blob that is not here. */
+/** A partially fetched commit: its tree names a missing blob. */
 export function missingBlob(root: string): void {
   const blob = "1234567890123456789012345678901234567890";
   const tree = gitWithInput(root, `100644 blob ${blob}\tgone.txt\n`, "mktree", "--missing");
@@ -95,7 +95,7 @@ export function alternate(root: string): void {
   write(root, ".git/objects/info/alternates", "../../../spare/.git/objects\n");
 }
 
-/** A checked-out submodule with a change in it. */
+/** A checked-out submodule with a change. */
 export function submodule(root: string): void {
   const inner = emptyRepository(join(root, "sub"));
   commitFiles(inner, "Inner", { "in.c": "inner\n", ".gitattributes": "*.c filter=inner\n" }, 2);
@@ -103,10 +103,10 @@ export function submodule(root: string): void {
   renameSync(join(inner, ".git"), join(root, ".git", "modules", "sub"));
   writeFileSync(join(inner, ".git"), "gitdir: ../.git/modules/sub\n");
   git(root, "config", "-f", ".git/modules/sub/config", "core.worktree", "../../../sub");
-  // ignore = none asks git to look into it on every occasion.
+  // ignore = none makes git always examine it.
   write(root, ".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
   git(root, "add", "sub", ".gitmodules");
   gitWith(root, {}, "commit", "--quiet", "-m", "Submodule");
-  // As long as before: git has to read it, through the filters, to see the change.
+  // The same length as before: git has to read it, through the filters, to see the change.
   write(inner, "in.c", "INNER\n");
 }

@@ -5,10 +5,10 @@ import { type GitServer, type GitServerOptions, serveGit } from "./http-server.t
 
 /** A separate directory for each test of a file that calls `usePlace()`. */
 export let place: Scratch;
-/** Servers that the test's end closes. */
+/** Servers that are closed after the test. */
 export const servers: GitServer[] = [];
 
-/** Makes the place before each test of the file that calls this, and takes it and the servers away after it. */
+/** Creates the folder before each test of the calling file, and removes it and the servers afterwards. */
 export function usePlace(): void {
   beforeEach(() => {
     place = scratch();
@@ -19,12 +19,12 @@ export function usePlace(): void {
   });
 }
 
-/** Options under which the server on loopback may be reached. */
+/** Options that allow the server on loopback. */
 export const LOOPBACK: Partial<GitOptions> = {
   protocols: ["http", "https", "ssh"],
   allowedHosts: ["127.0.0.1"],
 };
-/** A server over the place. */
+/** A server for the folder. */
 export const over = (options: Partial<GitOptions> = LOOPBACK) => gitOver([place.folder], options);
 
 /** An upstream behind a real git http server, and its URL. */
@@ -45,7 +45,7 @@ export async function cloned(
   options: GitServerOptions = {},
 ): Promise<{ root: string; bare: string; server: GitServer }> {
   const { url, bare, server } = await upstream(options);
-  // Not over the server: it lives in this very process, which waits here.
+  // Not through the server: it runs in this process, which is blocked here.
   git(place.folder, "clone", "--quiet", bare, "clone");
   git(place.path("clone"), "config", "remote.origin.url", url);
   return { root: place.path("clone"), bare, server };

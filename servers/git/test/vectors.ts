@@ -8,17 +8,17 @@ import { hooksInto, promisor, set } from "./traps.ts";
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
   readonly name: string;
-  /** What the harmless twin has too, for example a submodule. */
+  /** What the harmless twin also has, for example a submodule. */
   readonly base?: Base;
   /** Sets the trap: `program` must be run by plain git. */
   plant(root: string, program: string): void;
-  /** What plain git needs besides to fall into it. */
+  /** Further setup that plain git needs to trigger it. */
   setup?(root: string): void;
-  /** What a person does in this repository, upon which plain git runs the program. */
+  /** Commands of a person in this repository that make plain git run the program. */
   readonly springs: readonly (readonly string[])[];
-  /** The first version of git that has it; an older one cannot be shown to fall into it. */
+  /** The first version of git that has it; older ones are not checked. */
   readonly since?: string;
-  /** Whether the tools that talk to the remote refuse this configuration instead. */
+  /** Whether tools that contact the remote refuse this configuration instead. */
   readonly refusedRemote?: true;
   /** Whether the tools that would need the filter refuse that instead. */
   readonly filter?: true;
@@ -472,7 +472,7 @@ export const VECTORS: readonly Vector[] = [
   },
 ];
 
-/** The URL of the remote that wants a login. */
+/** The URL of the remote that requires a login. */
 function loginOf(root: string): string {
   const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$").trim().split("\n");
   return (urls.find((line) => line.startsWith("remote.login")) ?? urls[0] ?? "").split(" ")[1] ?? "";

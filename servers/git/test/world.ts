@@ -14,7 +14,7 @@ import {
 } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
 
-/** Options under which every tool exists and remotes on loopback may be reached. */
+/** Options that offer every tool and allow remotes on loopback. */
 export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
 
 const SECRET = "sesame-open";
@@ -22,8 +22,8 @@ let templates: Scratch | undefined;
 let known: ReadonlySet<string> = new Set();
 
 /**
- * What each world is a copy of: `repo` with uncommitted changes, `tidy` without, `big` with much of everything, and
- * `upstream.git`, which is the origin of the first two.
+ * The template of each world: `repo` with uncommitted changes, `tidy` without, `big` with many of everything, and
+ * `upstream.git`, the origin of the first two.
  */
 function template(): Scratch {
   if (templates !== undefined) return templates;
@@ -185,7 +185,7 @@ export async function world(): Promise<World> {
   };
 }
 
-/** Removes what the worlds were copied from. */
+/** Removes the template of the worlds. */
 export function disposeTemplate(): void {
   templates?.dispose();
   templates = undefined;

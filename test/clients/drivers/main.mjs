@@ -1,4 +1,4 @@
-// The process of a client: carries out the test's orders and sends back what came of them.
+// The process of a client: carries out the test's orders and sends back the results.
 const { connect, finish } = await import(`./${process.argv[2]}.mjs`);
 const running = new Map();
 let client;

@@ -45,7 +45,7 @@ describe("git_clone", () => {
     await server.stalled;
     call.cancel();
     expect((await failed).kind).toBe("cancelled");
-    // The directory goes once git has ended; nothing is left of it then.
+    // The directory is removed after git has exited.
     expect(readdirSync(place.folder)).not.toContain("stalled");
   });
 });

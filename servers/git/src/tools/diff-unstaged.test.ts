@@ -76,7 +76,7 @@ describe("git_diff_unstaged", () => {
   it("sees a change of the same length within the same instant (racy git)", async () => {
     const { call, git, root, write } = sample();
     const { utimesSync } = await import("node:fs");
-    // All at one time, a while ago; the time of the inode, which would tell, is not looked at.
+    // All with the same earlier time; the inode's change time, which would differ, is ignored.
     const then = new Date(Date.now() - 5_000);
     const put = (content: string): void => {
       write("race.txt", content);

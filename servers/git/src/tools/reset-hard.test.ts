@@ -24,7 +24,7 @@ describe("git_reset_hard", () => {
     const state = () =>
       git("rev-parse", "HEAD") + git("diff") + git("diff", "--cached") + git("for-each-ref");
     const before = state();
-    // A time that git has not seen: it would enter it into the index when it compares.
+    // A time unknown to git, which would write it to the index during a comparison.
     const [unchanged = ""] = git("ls-files")
       .split("\n")
       .filter((path) => !git("diff", "HEAD", "--name-only").includes(path));

@@ -1,4 +1,4 @@
-// A diff or a commit, and the history, whose commits open in place.
+// A diff, a commit, or the history, whose commits open in place.
 import { button, plain } from "../../../../packages/core/views/controls.ts";
 import { type DiffPart, diffPage, partOf } from "../../../../packages/core/views/diff.ts";
 import "./view.css";
@@ -20,7 +20,7 @@ interface History {
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** The patch is one block, what the server says of it the next, in parentheses. */
+/** The patch is one block, the server's line about it the next, in parentheses. */
 function partIn(result: ToolResult): DiffPart {
   if (result.isError) throw new Error(textOf(result));
   const [body, facts] = (result.content ?? []).map(({ text = "" }) => text);

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => place.dispose());
 
-/** Runs a shell script in the place of git; what it says, as it comes. */
+/** Runs a shell script instead of git; returns its output as it arrives. */
 const run = (script: string, heard: (text: string) => void) =>
   runGit({
     program: "/bin/sh",
@@ -38,8 +38,8 @@ describe.skipIf(process.platform === "win32")("runGit, when git has ended but it
       },
     );
     await expect.poll(() => isRunning(Number(/^early (\d+)\n/.exec(said)?.[1] ?? process.pid))).toBe(false);
-    // As on a busy machine: until its child has written, and the time to linger is over, nothing is done here. Timers
-    // come next then, and pipes only after them.
+    // As on a busy machine: this process is blocked until the child has written and the time to linger is over. Then timers
+    // run first, and pipes are read only after them.
     await new Promise<void>((resolve) => setImmediate(resolve));
     writeFileSync(place.path("go"), "");
     while (!existsSync(place.path("written"))) pause(10);
@@ -136,7 +136,7 @@ it.skipIf(process.platform === "win32")(
   },
 );
 
-/** Holds up this thread. */
+/** Blocks this thread. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
