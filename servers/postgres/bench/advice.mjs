@@ -1,0 +1,73 @@
+// The index advice on workloads that another advisor is tested with: the planner's cost without new indexes, with the
+// indexes that its tests look for, and with those that ours suggests.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { figure, RawClient } from "../../../scripts/lib/bench-kit.mjs";
+import { ROOT } from "../../../scripts/lib/setup.mjs";
+import { testPostgres } from "./lib/test-postgres.mjs";
+import { SOURCE, WORKLOADS } from "./lib/workloads.mjs";
+
+export const title = "index advice";
+
+const BIN = join(ROOT, "servers", "postgres", "dist", "bin.js");
+const require = createRequire(join(ROOT, "servers", "postgres", "package.json"));
+
+export async function bench({ report }) {
+  const { startPostgres } = await testPostgres();
+  const { default: pg } = await import(pathToFileURL(require.resolve("pg")).href);
+  const postgres = await startPostgres();
+  const rows = [];
+  try {
+    for (const [name, workload] of Object.entries(WORKLOADS)) {
+      const url = await postgres.createDatabase();
+      const raw = new pg.Client({ connectionString: url });
+      await raw.connect();
+      await raw.query("CREATE EXTENSION hypopg");
+      await raw.query(`${workload.setup}; ANALYZE`);
+      rows.push([name, ...(await compare(raw, url, workload))]);
+      await raw.end();
+    }
+  } finally {
+    await postgres.stop();
+  }
+  report({
+    title: "The planner's cost of all statements, with hypothetical indexes",
+    columns: ["workload", "without", "expected there", "ours", "our indexes"],
+    rows,
+    notes: [
+      `The workloads and the expected indexes are those of the index tests in ${SOURCE}. hypopg estimates the costs; each statement counts once.`,
+    ],
+  });
+}
+
+async function compare(raw, url, { queries, expected, unwanted = [] }) {
+  const client = new RawClient([
+    process.execPath,
+    BIN,
+    ...["--url", url, "--allow-privileged-role", "--toolsets", "dba"],
+  ]);
+  await client.initialize();
+  const { suggestions } = (await client.call("pg_suggest_indexes", { queries })).structuredContent;
+  await client.close();
+  const ours = suggestions.flatMap(({ create, cost_after }) =>
+    cost_after === undefined ? [] : [create.replace(/^.* ON /, "")],
+  );
+  const costs = [];
+  for (const indexes of [[], expected, ours]) costs.push(await costWith(raw, queries, indexes));
+  const listed = ours.map((index) => `\`${index}\``).join(", ");
+  const bad = ours.filter((index) => unwanted.some((column) => new RegExp(`\\b${column}\\b`).test(index)));
+  return [...costs.map(figure), bad.length === 0 ? listed : `${listed}; unwanted there: ${bad.join(", ")}`];
+}
+
+async function costWith(raw, queries, indexes) {
+  await raw.query("SELECT hypopg_reset()");
+  for (const index of indexes)
+    await raw.query("SELECT hypopg_create_index($1)", [`CREATE INDEX ON ${index}`]);
+  let total = 0;
+  for (const query of queries) {
+    const { rows } = await raw.query(`EXPLAIN (FORMAT JSON) ${query}`);
+    total += rows[0]["QUERY PLAN"][0].Plan["Total Cost"];
+  }
+  return total;
+}

