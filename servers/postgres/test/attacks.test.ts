@@ -26,7 +26,7 @@ let world: Lab;
 let superuser: Talk;
 beforeAll(async () => {
   world = await lab(SETUP);
-  // The worst case: a superuser, let in on purpose. Only the layers of this server stand between.
+  // The worst case: a superuser, allowed on purpose. Only this server's layers protect the database.
   superuser = await talk(["--url", world.adminUrl, "--allow-privileged-role"]);
 });
 afterAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await world?.dispose();
 });
 
-/** All that an attack could have changed. */
+/** Everything that an attack could have changed. */
 async function state(): Promise<unknown> {
   const rows = await world.admin(
     `SELECT (SELECT count(*) FROM victims WHERE name = 'kept')::int AS kept, (SELECT last_value FROM counter)::int AS counter,
@@ -46,7 +46,7 @@ async function state(): Promise<unknown> {
 }
 const UNTOUCHED = { kept: 100, counter: 1, relations: 3, objects: 0, roles: 0, file: false };
 
-/** Which of the layers holds an attack alone, beside the gate, which holds all of them. */
+/** Which layers stop an attack alone; the gate stops all of them. */
 type Layer = "extended" | "read-only" | "role";
 const ATTACKS: readonly (readonly [sql: string, ...layers: Layer[]])[] = [
   ["COMMIT; DROP TABLE victims; --", "extended", "role"],
@@ -91,7 +91,7 @@ const ATTACKS: readonly (readonly [sql: string, ...layers: Layer[]])[] = [
 describe("as a superuser, through the tools", () => {
   it.each(ATTACKS.map(([sql]) => sql))("%s", async (sql) => {
     const { text, isError } = await superuser.call("query", { sql });
-    // A function of the user's own gets through the gate; the transaction stops it.
+    // A user-defined function passes the gate; the transaction stops it.
     expect(isError, text).toBe(true);
     expect(text).not.toContain("SCRAM-SHA");
     for (const name of ["pg_explain", "pg_export"]) {
@@ -148,7 +148,7 @@ describe("each layer alone", () => {
     await expect(passReading(sql)).rejects.toMatchObject({ kind: "denied" });
   });
 
-  it("functions gate: a volatile function that nobody listed, in any notation, whoever asks", async () => {
+  it("function gate: an unlisted volatile function, in any notation, for any role", async () => {
     await world.admin(`
       CREATE SCHEMA ext; CREATE FUNCTION ext.http(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
       CREATE FUNCTION ext.reads(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
@@ -182,16 +182,13 @@ describe("each layer alone", () => {
     await world.admin("DROP SCHEMA ext CASCADE");
   });
 
-  it.each(holding("extended"))(
-    "extended protocol, as a superuser outside of a transaction: %s",
-    async (sql) => {
-      const refused = connected(world.adminUrl, (client) =>
-        new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),
-      );
-      await expect(refused).rejects.toMatchObject({ code: "42601" });
-      expect(await state()).toEqual(UNTOUCHED);
-    },
-  );
+  it.each(holding("extended"))("extended protocol, as a superuser outside a transaction: %s", async (sql) => {
+    const refused = connected(world.adminUrl, (client) =>
+      new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),
+    );
+    await expect(refused).rejects.toMatchObject({ code: "42601" });
+    expect(await state()).toEqual(UNTOUCHED);
+  });
 
   it.each(holding("read-only"))(
     "read-only transaction, as a superuser over the simple protocol: %s",
@@ -208,14 +205,14 @@ describe("each layer alone", () => {
     },
   );
 
-  it("role of --print-grant-sql, over the simple protocol outside of a transaction", async () => {
+  it("role of --print-grant-sql, over the simple protocol outside a transaction", async () => {
     const other = await lab(SETUP);
     const name = new URL(other.adminUrl).pathname.slice(1);
     const role = `printed_${process.pid}`;
     await other.admin(
       GRANT_SQL.replaceAll("refmcp_reader", role).replaceAll("mydb", `"${name}"`).replace(/--.*$/gm, ""),
     );
-    // Without the help of its own setting, which it may turn off.
+    // Without the role's own setting, which it could turn off.
     await other.admin(`ALTER ROLE ${role} RESET default_transaction_read_only`);
     const url = new URL(other.adminUrl);
     url.username = role;
@@ -248,7 +245,7 @@ describe("each layer alone", () => {
     }
   });
 
-  it("audit: accepts roles that the gate contains, such as the owner roles of managed services", async () => {
+  it("audit: accepts roles that the other layers contain, such as the owner roles of managed services", async () => {
     await world.admin(
       `GRANT pg_read_all_data, pg_signal_backend TO ${world.role}; ALTER ROLE ${world.role} CREATEROLE CREATEDB BYPASSRLS REPLICATION`,
     );
@@ -267,7 +264,7 @@ describe("each layer alone", () => {
     );
   });
 
-  it("administration: roles change under --allow-admin only, and none of them gets out of its database", async () => {
+  it("administration: changes roles only with --allow-admin, and never gives one access beyond its database", async () => {
     await world.admin(`ALTER ROLE ${world.role} CREATEROLE`);
     const said = async (flags: readonly string[], ...statements: string[]) => {
       const server = await talk(["--url", world.url, "--allow-write", "--confirm", "never", ...flags]);
@@ -336,7 +333,7 @@ describe("each layer alone", () => {
         database.work({ signal }, ({ link }) => link.run("SELECT count(*) FROM victims")),
       "a read that fails": (database) =>
         database.work({ signal }, ({ link }) => link.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
-      "a read with a limit of its own": (database) => look(database, 7_000),
+      "a read with a shorter time limit": (database) => look(database, 7_000),
       "a read that leaves what it can": (database) =>
         database.work({ signal }, ({ link }) =>
           link.run(
@@ -389,7 +386,7 @@ describe("each layer alone", () => {
     });
   });
 
-  it("literals mean the same to the gate and to a server whose role has standard_conforming_strings off", async () => {
+  it("literals mean the same to the gate and to a role with standard_conforming_strings off", async () => {
     await world.admin(`ALTER ROLE ${world.role} SET standard_conforming_strings = off`);
     const other = await talk(["--url", world.url]);
     const tricks = [

@@ -24,7 +24,7 @@ const rows = async () =>
   )[0];
 const FULL = { people: 2500, pets: 20 };
 
-/** Statements that lose something, and what the user must read of it. */
+/** Statements that lose data, and what the user must be told. */
 const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DELETE FROM pets", /DELETE of every row of "pets" \(20 rows\)/],
   ["DELETE FROM pets WHERE true", /of every row/],
@@ -48,7 +48,7 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
 ];
 
 describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
-  it("is refused where nobody can be asked, with the loss and the option; nothing is changed", async () => {
+  it("is refused if the client can't ask, naming the loss and the option; nothing is changed", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], { era });
     for (const [sql, loss] of LOSSES) {
       const { text, isError } = await server.call("pg_execute", { statements: [sql] });
@@ -83,7 +83,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     }
   });
 
-  it("happens after the user confirmed, exactly as asked", async () => {
+  it("happens after the user confirmed exactly this loss", async () => {
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
@@ -98,7 +98,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     await server.close();
   });
 
-  it("is asked again where the loss changed while the user was thinking", async () => {
+  it("asks again if the loss changed while the user was deciding", async () => {
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
@@ -115,7 +115,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     await server.close();
   });
 
-  it("holds no lock while the user thinks", async () => {
+  it("holds no lock while the user decides", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
       elicit: async () => {
@@ -128,7 +128,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     await server.close();
   });
 
-  it("needs no question for what is not destructive, a dry run, or --confirm never", async () => {
+  it("does not ask for harmless changes, a dry run, or with --confirm never", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], { era });
     for (const statements of [
       [
@@ -162,7 +162,7 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
   });
 });
 
-it("asks about every row in a table that the role may change and not read", async () => {
+it("asks about changes in a table that the role may change but not read", async () => {
   await world.admin(
     `CREATE TABLE secret (id int); INSERT INTO secret SELECT generate_series(1, 9);
      REVOKE ALL ON secret FROM ${world.role}; GRANT DELETE ON secret TO ${world.role}`,

@@ -44,7 +44,7 @@ describe("statements without end", () => {
     await expect.poll(() => running("pg_sleep(60")).toBe(0);
   });
 
-  it("a cancelled call stops on the server, and hits no other statement", async () => {
+  it("a cancelled call stops on the server without hitting another statement", async () => {
     for (let round = 0; round < 20; round++) {
       const controller = new AbortController();
       const slow = server
@@ -62,7 +62,7 @@ describe("statements without end", () => {
     }
   });
 
-  it("a change that was cancelled is not there", async () => {
+  it("a cancelled change leaves nothing", async () => {
     const controller = new AbortController();
     const sql = "INSERT INTO numbers SELECT -1 FROM pg_sleep(800)";
     const slow = server.call("pg_execute", { statements: [sql] }, controller.signal).catch(() => undefined);
@@ -92,7 +92,7 @@ describe("large answers", () => {
     expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
   });
 
-  it("100,000 rows page through cursors without a repeat or a gap", async () => {
+  it("100,000 rows come in pages without a repeat or a gap", async () => {
     const seen: unknown[] = [];
     let cursor: unknown;
     do {
@@ -120,7 +120,7 @@ describe("large answers", () => {
 });
 
 describe("connections", () => {
-  it("that all are busy are waited for, then named in the error", async () => {
+  it("that are all busy are waited for, then reported", async () => {
     const database = databaseOn(world.url, { maxConnections: 1 });
     const signal = new AbortController().signal;
     const order: number[] = [];
@@ -140,7 +140,7 @@ describe("connections", () => {
     expect(many.filter(({ isError }) => isError)).toEqual([]);
   });
 
-  it("that the server ends while they are idle are replaced unseen", async () => {
+  it("that the server closes while idle are replaced unnoticed", async () => {
     const sessions = async () =>
       (await world.admin(`SELECT FROM pg_stat_activity WHERE usename = '${world.role}'`)).length;
     for (let round = 0; round < 3; round++) {
@@ -154,7 +154,7 @@ describe("connections", () => {
     }
   });
 
-  it("that are lost in the middle say so, and the next call works", async () => {
+  it("that are lost during a call are reported, and the next call works", async () => {
     const slow = server.call("query", { sql: "SELECT pg_sleep(900)" });
     await expect.poll(() => running("pg_sleep(900)")).toBe(1);
     await world.admin(

@@ -21,7 +21,7 @@ const SETUP = `
   ANALYZE;
 `;
 
-/** A small shop in a database of its own, reached by a role that is nothing special, and a folder for files. */
+/** A small shop in a separate database, used through an ordinary role, and a folder for files. */
 export async function world(): Promise<World> {
   const { url, adminUrl, role, password, admin, dispose } = await lab(SETUP);
   // The tables belong to the role, so that it can drop them where that is allowed.

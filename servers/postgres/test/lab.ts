@@ -5,18 +5,18 @@ import { Database, type WorkLimits } from "../src/database/connection/database.t
 import { openLink } from "../src/database/connection/link.ts";
 import { targetOf } from "../src/database/connection/target.ts";
 
-/** One PostgreSQL for a test file; it goes when the process does. */
+/** One PostgreSQL for a test file; it ends with the process. */
 let shared: Promise<TestPostgres> | undefined;
 export const postgres = () => {
   shared ??= startPostgres();
   return shared;
 };
 
-/** A database of its own on that server. */
+/** A separate database on that server. */
 export interface Lab {
   /** As a superuser. */
   readonly adminUrl: string;
-  /** As a role that may read and write the tables of `public`, and is nothing special. */
+  /** As an ordinary role that may read and write the tables of `public`. */
   readonly url: string;
   readonly role: string;
   readonly password: string;
@@ -39,7 +39,7 @@ export async function naive(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** A fresh database, filled by `setup`, with a role that is no superuser. */
+/** A new database, filled by `setup`, with an ordinary role. */
 export async function lab(setup = ""): Promise<Lab> {
   const server = await postgres();
   const adminUrl = await server.createDatabase();

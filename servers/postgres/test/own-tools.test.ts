@@ -74,7 +74,7 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
   expect(await world.admin("SELECT count(*)::int AS n FROM users")).toEqual([{ n: 3 }]);
 });
 
-it("refuses at start what the gates refuse, with file, line and key", async () => {
+it("refuses at start what the gates refuse, naming file, line and key", async () => {
   for (const [statement, message] of [
     ["DELETE FROM users", /line 1, statement: own: DELETE is not a reading statement.*--allow-write/],
     ["WITH x AS (DELETE FROM users RETURNING 1) SELECT * FROM x", /DELETE is not a reading/],
@@ -83,7 +83,7 @@ it("refuses at start what the gates refuse, with file, line and key", async () =
     ["SELECT * INTO kept FROM users", /INTO creates a table/],
     ["COPY users TO PROGRAM 'cat'", /not a reading|COPY/],
     ["SELCT 1", /syntax error/],
-    ["SELECT $2::int", /takes 2 values, and there are 0 parameters/],
+    ["SELECT $2::int", /takes 2 values, but there are 0 parameters/],
   ] as const)
     await expect(args({ ...facts, statement }).then(talk), statement).rejects.toThrow(message);
   await expect(args({ ...facts, name: "query", statement: "SELECT 1" }).then(talk)).rejects.toThrow(

@@ -23,7 +23,7 @@ export async function talk(
   return talking(await connectInMemory(server, { ...options, args }));
 }
 
-/** The same with the built server as a process of its own. */
+/** The same with the built server as a separate process. */
 export async function talkToProcess(
   args: readonly string[],
   options: Omit<ConnectOptions, "args"> = {},

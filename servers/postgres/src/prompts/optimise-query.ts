@@ -12,9 +12,9 @@ export default prompt({
       "```sql",
       sql.replaceAll("```", "` ` `"),
       "```",
-      "1. pg_explain with analyze: where do the milliseconds go, and where is the estimate far from the truth?",
-      "2. pg_describe_table of the tables in it: which indexes are there?",
-      "3. Try rewrites with pg_explain; where hypopg is installed, test hypothetical indexes with its indexes argument.",
-      "4. Report the plan's bottleneck, the rewrite or the CREATE INDEX CONCURRENTLY that you would use, and what it costs on writes. Change nothing.",
+      "1. pg_explain with analyze: where is the time spent, and which estimates are far off?",
+      "2. pg_describe_table for its tables: which indexes exist?",
+      "3. Try rewrites with pg_explain; if hypopg is installed, test hypothetical indexes with its indexes argument.",
+      "4. Report the bottleneck, the rewrite or the CREATE INDEX CONCURRENTLY that you recommend, and what it costs on writes. Change nothing.",
     ].join("\n"),
 });

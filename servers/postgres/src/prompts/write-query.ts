@@ -11,9 +11,9 @@ export default prompt({
   run: ({ question }) =>
     [
       `Answer this from the database: ${question}`,
-      "1. pg_list_objects for the tables that may hold it, pg_describe_table for their columns and keys. Do not guess names.",
-      "2. Write one SELECT. Values go into params as $1, $2. Aggregate in SQL rather than reading many rows.",
-      "3. Run it with query. Check that the numbers are plausible: joins that double rows, NULLs, time zones.",
-      "4. Answer in a sentence or two, with the SQL that it rests on and what you assumed.",
+      "1. Find relevant tables with pg_list_objects, and their columns and keys with pg_describe_table. Do not guess names.",
+      "2. Write one SELECT. Pass values as params for $1, $2. Aggregate in SQL rather than reading many rows.",
+      "3. Run it with query. Check that the numbers are plausible: joins that duplicate rows, NULLs, time zones.",
+      "4. Answer in a sentence or two, with the SQL and your assumptions.",
     ].join("\n"),
 });

@@ -64,7 +64,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await close();
   });
 
-  it("notify subscribers of the table that a notification names, also after the connection was lost", async () => {
+  it("notify subscribers of the named table, even after the connection was lost", async () => {
     const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], { era });
     const updated: string[] = [];
     connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
@@ -87,7 +87,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await world.admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}'`,
     );
-    // What was missed meanwhile counts as a change of every table.
+    // Missed notifications count as a change of every table.
     await expect.poll(() => updated.length).toBe(5);
     await close();
   });

@@ -7,7 +7,7 @@ export default resource({
   uriTemplate: "schema://{schema}/{table}",
   name: "table-schema",
   title: "Schema of a table",
-  description: "Columns, keys, indexes and the rest of one table of the first database.",
+  description: "Columns, keys, indexes and everything else about a table in the first database.",
   mimeType: "application/json",
   read: async ({ schema, table }, postgres, call) =>
     JSON.stringify(
@@ -16,7 +16,7 @@ export default resource({
       2,
     ),
   async list(postgres, cursor) {
-    // Without a database the server still starts and lists what it has: nothing.
+    // Without a database the server still starts, with an empty list.
     if (postgres.names.length === 0) return { resources: [] };
     const { tables, next } = await tablePage(postgres.at().database, cursor, { signal: never });
     return {

@@ -60,7 +60,7 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
   });
 });
 
-it("takes names as they are, qualified, quoted, odd", async () => {
+it("accepts plain, qualified, quoted and unusual names", async () => {
   for (const [given, name] of [
     [{ table: "other.customers" }, "x"],
     [{ table: "customers", schema: "other" }, "x"],

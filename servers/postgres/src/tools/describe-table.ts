@@ -6,8 +6,8 @@ export default tool({
   name: "pg_describe_table",
   title: "Describe table",
   description:
-    "Describe a table or view: columns, keys both ways, constraints, indexes, triggers, row security, partitions. " +
-    "One call has all that a query needs. To see what exists call pg_list_objects.",
+    "Describe a table or view: columns, keys in both directions, constraints, indexes, triggers, row security, partitions. " +
+    "One call returns everything that a query needs. To see what exists call pg_list_objects.",
   effect: "read",
   openWorld: false,
   argumentAliases: { table_name: "table" },

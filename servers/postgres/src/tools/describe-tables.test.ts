@@ -19,7 +19,7 @@ afterAll(async () => {
   await world?.dispose();
 });
 
-it("describes all tables in one call, finds columns by name, and goes on at a cursor", async () => {
+it("describes all tables in one call, finds columns by name, and continues at a cursor", async () => {
   const { tables } = await server.data("pg_describe_tables", {});
   expect(tables).toEqual(
     expect.arrayContaining([

@@ -13,8 +13,8 @@ export default tool({
   openWorld: false,
   toolset: "data",
   input: z.strictObject({
-    query: z.string().optional().describe("Part of a table name, in any case."),
-    column: z.string().optional().describe("Part of a column name: shows only such columns."),
+    query: z.string().optional().describe("Part of a table name, case-insensitive."),
+    column: z.string().optional().describe("Part of a column name: shows only matching columns."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
     detail: z
       .enum(["concise", "full"])

@@ -6,7 +6,7 @@ const at = shop();
 const cities = () => at().sql("SELECT city FROM customers ORDER BY id");
 
 describe("pg_execute", () => {
-  it("changes rows and answers what was returned and counted", async () => {
+  it("changes rows and reports counts and returned rows", async () => {
     expect(
       await at().data("pg_execute", {
         statements: [
@@ -25,7 +25,7 @@ describe("pg_execute", () => {
     expect(at().questions).toEqual([]);
   });
 
-  it("takes everything back for dry_run, and when one of several fails", async () => {
+  it("rolls everything back for dry_run, and if one of several fails", async () => {
     const before = await cities();
     const statements = ["UPDATE customers SET city = 'Rome' WHERE id = 1"];
     expect(await at().data("pg_execute", { statements, dry_run: true })).toMatchObject({ committed: false });
@@ -36,7 +36,7 @@ describe("pg_execute", () => {
     expect(await cities()).toEqual(before);
   });
 
-  it("asks with the exact loss before it destroys", async () => {
+  it("asks with the exact loss before destroying data", async () => {
     await at().sql("CREATE TABLE old AS SELECT generate_series(1, 7) AS n");
     expect(await at().data("pg_execute", { statements: ["DELETE FROM old"] })).toMatchObject({
       committed: true,
@@ -81,7 +81,7 @@ describe("pg_execute", () => {
     expect(Object(long.results)[0].rows.length).toBeGreaterThan(50);
   });
 
-  it("takes params for each of several statements", async () => {
+  it("accepts params for each of several statements", async () => {
     const statements = [
       { sql: "SELECT $1::int", params: [1] },
       "SELECT 2",
@@ -104,7 +104,7 @@ describe("pg_execute", () => {
     expect(tables).toEqual([]);
   });
 
-  it("runs alone what cannot be in a transaction, with the limits of a call", async () => {
+  it("runs statements that can't be in a transaction alone, with the limits of a call", async () => {
     const run = (...statements: string[]) => at().call("pg_execute", { statements });
     await at().data("pg_execute", { statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"] });
     const dropped = await at().data("pg_execute", { statements: ["DROP INDEX CONCURRENTLY by_city"] });

@@ -16,7 +16,7 @@ export default tool({
   needs: "allowWrite",
   input: z.strictObject({
     statements: statementsInput("DELETE FROM a WHERE id = 1", params),
-    dry_run: z.boolean().default(false).describe("Report and roll everything back."),
+    dry_run: z.boolean().default(false).describe("Report, then roll everything back."),
     timeout_ms: timeoutMs,
     database,
   }),

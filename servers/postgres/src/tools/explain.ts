@@ -7,8 +7,8 @@ export default tool({
   name: "pg_explain",
   title: "Explain query",
   description:
-    "Show the plan of a SELECT and what in it is slow. " +
-    "With analyze it is run, in a read-only transaction, and the plan has actual rows and milliseconds. $1 without params: the generic plan.",
+    "Show the plan of a SELECT and its slow parts. " +
+    "analyze runs it in a read-only transaction and adds actual rows and milliseconds. $1 without params gives the generic plan.",
   effect: "read",
   openWorld: false,
   argumentAliases: { query: "sql" },

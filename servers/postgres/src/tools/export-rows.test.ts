@@ -35,7 +35,7 @@ it("writes a row as query does with format csv", async () => {
   expect(text).toContain('1,t,"{""a b"",""c,\\""d""}",\\x00ff,');
 });
 
-it("overwrites nothing, goes through no link, and leaves nothing of an export that fails", async () => {
+it("overwrites nothing, follows no symlink, and leaves nothing of a failed export", async () => {
   await at().put("here.csv", "mine\n");
   await symlink("/tmp", at().path("out"));
   const before = await readdir(dirname(at().path("x")));
@@ -52,7 +52,7 @@ it("overwrites nothing, goes through no link, and leaves nothing of an export th
   expect(await readdir(dirname(at().path("x")))).toEqual(before);
 });
 
-it("calls no volatile function that nobody allowed", async () => {
+it("calls no volatile function that was not allowed", async () => {
   await at().sql("CREATE FUNCTION sends() RETURNS int LANGUAGE sql AS 'SELECT 1'");
   const { text } = await at().call("pg_export", { sql: "SELECT sends()", path: "sent.csv" });
   expect(text).toMatch(/sends is declared VOLATILE.*--allow-function sends/s);

@@ -16,7 +16,7 @@ it("runs every check independently, and exists only with the dba toolset", async
   }
 });
 
-it("finds a sequence that runs out", async () => {
+it("finds a sequence that is running out", async () => {
   await at().sql("CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)");
   expect(await at().data("pg_health", { checks: ["sequences"] })).toMatchObject({
     findings: [{ check: "sequences", status: "warning", details: [expect.objectContaining({})] }],
@@ -69,7 +69,7 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     { object: "fixed()", problem: "SECURITY DEFINER function can be called by the API role anon" },
     { object: "leaks", problem: expect.stringContaining("view reads guarded as its owner") },
     { object: "open_to_all", problem: "PUBLIC has privileges, and row security is off" },
-    { object: "sums", problem: expect.stringContaining("is open to the API role anon") },
+    { object: "sums", problem: expect.stringContaining("is readable by the API role anon") },
   ]);
   const schema = (await check("schema")).details.map((one: object) => Object.values(one).join(": "));
   for (const problem of [

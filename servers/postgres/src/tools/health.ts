@@ -17,7 +17,7 @@ export default tool({
       .min(1)
       .max(CHECKS.length)
       .default([...CHECKS])
-      .describe("Which checks."),
+      .describe("Checks to run; default: all."),
     database,
   }),
   output: z.object({

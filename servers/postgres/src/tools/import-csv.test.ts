@@ -4,7 +4,7 @@ import { shop } from "../../test/shop.ts";
 const at = shop();
 const names = () => at().sql("SELECT name FROM customers ORDER BY id");
 
-it("adds the rows of a file, NULL where a field is empty, or only says what it would", async () => {
+it("adds the rows of a file, with NULL for empty fields, or only reports what it would do", async () => {
   const before = await names();
   const given = { path: "new-customers.csv", table: "customers" };
   expect(await at().data("pg_import_csv", { ...given, dry_run: true })).toMatchObject({
@@ -23,7 +23,7 @@ it("adds the rows of a file, NULL where a field is empty, or only says what it w
   ]);
 });
 
-it("reads a header behind a byte order mark, with quotes, and refuses an empty first line", async () => {
+it("reads a header after a byte order mark, with quotes, and refuses an empty first line", async () => {
   await at().put("marked.csv", '\ufeff"name","city"\r\nMarked,"Two\nlines"\r\n');
   const given = { path: "marked.csv", table: "customers", dry_run: true };
   expect(await at().data("pg_import_csv", given)).toMatchObject({ rows: 1, columns: ["name", "city"] });

@@ -6,7 +6,7 @@ export default tool({
   name: "pg_import_csv",
   title: "Import CSV",
   description:
-    "Add the rows of a CSV file below an allowed directory to a table that exists, all or none. " +
+    "Add the rows of a CSV file below an allowed directory to an existing table, all or none. " +
     "The first line names the columns. Existing rows don't change. To create the table use pg_execute.",
   effect: "add",
   openWorld: false,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { lab } from "../../test/lab.ts";
 import { talk } from "../../test/session.ts";
 
-it("lists what there is in one order, in pages, of one kind or name", async () => {
+it("lists objects in a stable order, in pages, by kind or name", async () => {
   const world = await lab(`
     CREATE TABLE b_table (x int); CREATE TABLE "A ""quoted""; name" (x int); CREATE VIEW a_view AS SELECT 1 AS one;
     CREATE MATERIALIZED VIEW m AS SELECT 1 AS one; CREATE SEQUENCE s; CREATE TYPE colour AS ENUM ('red');

@@ -23,11 +23,8 @@ export default tool({
       .default(["table", "view", "materialized_view", "foreign_table"])
       .describe("What to list."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
-    query: z.string().optional().describe("Part of the name, in any case."),
-    detail: z
-      .enum(["names", "full"])
-      .default("full")
-      .describe("names leaves out sizes, estimates, comments."),
+    query: z.string().optional().describe("Part of the name, case-insensitive."),
+    detail: z.enum(["names", "full"]).default("full").describe("names omits sizes, estimates and comments."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
     database,

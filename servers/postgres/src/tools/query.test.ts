@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe("query", () => {
-  it("returns 200 rows, says that there are more and how to continue", async () => {
+  it("returns 200 rows, and says that there are more and how to continue", async () => {
     const page = await server.data("query", { sql: "SELECT id FROM users ORDER BY id" });
     expect(page).toMatchObject({
       columns: [{ name: "id", type: "integer" }],
@@ -38,14 +38,14 @@ describe("query", () => {
     expect(answer).toMatchObject({ ...expected, row_count: 1, truncated: false });
   });
 
-  it("shows blobs by size, small ones whole", async () => {
+  it("shows small blobs in full and large ones by size", async () => {
     const { rows } = await server.data("query", {
       sql: "SELECT '\\xcafe'::bytea, decode(repeat('00', 5000), 'hex'), array['\\x01'::bytea]",
     });
     expect(rows).toEqual([[{ $blob: 2, base64: "yv4=" }, { $blob: 5000 }, [{ $blob: 1, base64: "AQ==" }]]]);
   });
 
-  it("keeps the answer within the budget and goes on exactly there", async () => {
+  it("keeps the answer within the budget and continues exactly there", async () => {
     const sql = "SELECT id, repeat('word ', 100) FROM users ORDER BY id";
     const seen: unknown[] = [];
     let cursor: unknown;
@@ -85,13 +85,13 @@ describe("query", () => {
     expect(text).toMatch(message);
   });
 
-  it("asks another database by its name, and says which there are", async () => {
+  it("queries another database by name, and lists the names after a typo", async () => {
     expect((await server.data("query", { sql: "SELECT 1", database: "other" })).rows).toEqual([[1]]);
     const { text } = await server.call("query", { sql: "SELECT 1", database: "othr" });
-    expect(text).toMatch(/No database othr\. Did you mean other\?\nThere are main, other/);
+    expect(text).toMatch(/No database othr\. Did you mean other\?\nConfigured: main, other/);
   });
 
-  it("clamps what is asked for by the options", async () => {
+  it("limits requests by the options", async () => {
     const small = await talk(["--url", world.url, "--max-rows", "3"]);
     expect(await small.data("query", { sql: "SELECT id FROM users", max_rows: 100 })).toMatchObject({
       row_count: 3,
@@ -103,7 +103,7 @@ describe("query", () => {
     await hasty.close();
   });
 
-  it("says how to configure a database where there is none, and lists its tools all the same", async () => {
+  it("without a database lists its tools and says how to configure one", async () => {
     const bare = await talk([]);
     expect((await bare.connected.client.listTools()).tools.length).toBeGreaterThan(3);
     expect((await bare.connected.client.listResources()).resources).toEqual([]);
@@ -139,7 +139,7 @@ describe("query", () => {
     }
   });
 
-  it("takes a database by name, and lists the argument only where there is more than one", async () => {
+  it("accepts a database by name, and lists the argument only if there are several", async () => {
     expect(await server.data("query", { sql: "SELECT 1 AS n", database: "other" })).toMatchObject({
       rows: [[1]],
     });

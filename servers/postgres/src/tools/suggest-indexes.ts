@@ -9,7 +9,7 @@ export default tool({
   name: "pg_suggest_indexes",
   title: "Suggest indexes",
   description:
-    "Suggest indexes to create or to drop; nothing is changed. Tries hypothetical indexes (hypopg) on a workload and " +
+    "Suggest indexes to create or drop, without changing anything. Tries hypothetical indexes (hypopg) on a workload and " +
     "reports the planner's cost before and after; also finds foreign keys without an index, redundant indexes and frequent full scans.",
   effect: "read",
   openWorld: false,
@@ -20,7 +20,7 @@ export default tool({
       .max(50)
       .default([])
       .describe(
-        "SELECT statements to optimize; $1 needs no value. Default: the most expensive ones of pg_stat_statements.",
+        "SELECT statements to optimize; $1 needs no value. Default: the most expensive ones in pg_stat_statements.",
       ),
     limit: fields.limit(20, 100),
     database,

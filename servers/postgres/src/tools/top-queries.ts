@@ -8,7 +8,7 @@ export default tool({
   name: "pg_top_queries",
   title: "Top queries",
   description:
-    "List the statements that cost the database most, by pg_stat_statements. " +
+    "List the most expensive statements, from pg_stat_statements. " +
     "Constants are shown as $1, $2. For the plan of one call pg_explain.",
   effect: "read",
   openWorld: false,

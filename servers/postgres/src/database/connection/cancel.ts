@@ -2,11 +2,11 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Attempt } from "./tls.ts";
 
-/** What a CancelRequest needs: where the server is, and the key that the session was given. */
+/** What a CancelRequest needs: the server's address and the session's key. */
 export interface Session {
   readonly host: string;
   readonly port: number;
-  /** Opens a socket to it, where a tunnel is the way. */
+  /** Opens a socket through the tunnel, if there is one. */
   readonly through: (() => Socket) | undefined;
   readonly attempt: Attempt;
   readonly directTls: boolean;
@@ -16,13 +16,13 @@ export interface Session {
 
 const CANCEL_CODE = 80877102;
 const SSL_CODE = 80877103;
-/** A cancel that does not arrive is as good as none; the caller closes the session then. */
+/** After this the cancel counts as lost, and the caller closes the session. */
 const PATIENCE_MS = 2_000;
 
 /**
- * Asks the server to stop what a session runs (PostgreSQL, "Canceling Requests in Progress"), encrypted where the
- * session is. Resolves when the server closed the connection, which it does once the request was handled, or after two
- * seconds. What the session runs next could be hit instead, so a session that was cancelled is not used again.
+ * Asks the server to cancel a session's statement (PostgreSQL, "Canceling Requests in Progress"), encrypted if the session
+ * is. Resolves when the server closes the connection, which it does after handling the request, or after two seconds. The
+ * request could hit the session's next statement instead, so a cancelled session is not used again.
  */
 export async function sendCancel(session: Session): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export async function sendCancel(session: Session): Promise<void> {
     const timer = setTimeout(finish, PATIENCE_MS);
     socket.on("error", finish).on("close", finish);
     socket.once("connect", () => {
-      // Written and left open, as libpq does: PgBouncer drops a request whose sender has closed its side.
+      // Left open after writing, as libpq does: PgBouncer drops a request if its sender has closed its side.
       if (session.attempt === false) socket.write(request(session));
       else if (session.directTls) secured(socket, session, finish);
       else {

@@ -13,43 +13,43 @@ import { Keeper } from "./keeper.ts";
 
 const run = promisify(execFile);
 
-/** A running PostgreSQL that belongs to this process and does not outlive it. */
+/** A running PostgreSQL that is owned by this process and does not outlive it. */
 export interface Cluster {
-  /** The folder of its Unix socket; on Windows 127.0.0.1. */
+  /** The directory of its Unix socket; on Windows 127.0.0.1. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** Why it ended, without having been asked to; undefined while it runs. */
+  /** Why it stopped; undefined while it runs. */
   readonly end: string | undefined;
-  /** Resolves with `end` when PostgreSQL stopped. */
+  /** Resolves with `end` when PostgreSQL stops. */
   readonly ended: Promise<string>;
-  /** Stops it in good order and removes everything except the data of a kept directory. */
+  /** Shuts it down cleanly and removes everything except a kept data directory. */
   stop(): Promise<void>;
 }
 
 export interface ClusterOptions {
-  /** Where the data is kept; undefined: in a temporary directory that goes with the cluster. */
+  /** Where the data is kept; undefined means a temporary directory. */
   readonly directory: string | undefined;
   readonly maxConnections: number;
-  /** The `native` folder of the binaries' package; default: the installed one. */
+  /** The `native` folder of the binaries' package; default: that of the installed package. */
   readonly native?: string;
 }
 
-/** The owner of the database: no superuser, so that no statement can reach files or programs. */
+/** The owner of the database. Not a superuser, so that no statement can reach files or programs. */
 const ROLE = "refmcp";
 const DATABASE = "postgres";
-/** Another server that is just stopping gives a directory up within this. */
+/** A server that is shutting down releases its directory within this time. */
 const LOCK_TRIES = 20;
 const LOCK_PAUSE_MS = 250;
 
 /**
- * Starts PostgreSQL with the binaries of the npm package, makes the database where there is none yet, and waits until it
- * takes connections. Only this user (or, where this is root, the unprivileged user that PostgreSQL then runs as) can
- * connect: over a socket in a private folder, on Windows with a random password.
+ * Starts PostgreSQL with the binaries of the npm package, creates the database if there is none yet, and waits until it
+ * accepts connections. Only this user (as root: the unprivileged user that PostgreSQL runs as) can connect, over a socket
+ * in a private folder, or on Windows with a random password.
  *
- * @throws ToolError `unavailable` with what to do: no binaries, or a directory that cannot be used.
+ * @throws ToolError `unavailable` if there are no binaries or the directory can't be used.
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const user = await userFor(options.directory);
@@ -61,7 +61,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const keeper = new Keeper([folder, ...(options.directory === undefined ? [] : [fresh])], user);
   const environment = {
     cwd: folder,
-    // Not this process's own: PGDATA, PGPORT and others would change what is started.
+    // Not our own environment: PGDATA, PGPORT and others would change what is started.
     env: {
       PATH: process.env.PATH,
       SystemRoot: process.env.SystemRoot,
@@ -69,7 +69,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       TZ: "UTC",
       LC_ALL: "C",
     },
-    // A signal to the host's process group is for this process, which then stops PostgreSQL.
+    // Signals to the host's process group are for this process, which then stops PostgreSQL.
     detached: !isWindows,
     windowsHide: true,
     ...user,
@@ -126,21 +126,21 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Runs one of PostgreSQL's programs to its end. */
+/** Runs one of PostgreSQL's programs to completion. */
 type Step = (program: string, args: readonly string[], input?: string) => Promise<void>;
 
-/** Makes a database cluster with the role that owns its database. @param isKept it outlives this process. */
+/** Creates a database cluster and the role that owns its database. @param isKept whether it outlives this process */
 async function makeDatabase(step: Step, directory: string, isKept: boolean): Promise<void> {
   await step("initdb", [
     ...["-D", directory, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
     ...(isKept ? [] : ["--no-sync"]),
-    // The same on every system: UTF-8, ordered by code point; ICU's collations are there for COLLATE.
+    // The same on every system: UTF-8, ordered by code point; ICU collations are available through COLLATE.
     ...["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
     ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
   ]);
   await single(step, directory, [
     `CREATE ROLE ${ROLE} LOGIN`,
-    // Who owns the database may make schemas and trusted extensions in it.
+    // The owner of the database may create schemas and trusted extensions in it.
     `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
   ]);
 }
@@ -156,12 +156,12 @@ function settingsOf(
     unix_socket_directories: isWindows ? "" : folder,
     max_connections: options.maxConnections + 5,
     superuser_reserved_connections: 0,
-    // Few processes and no shared memory beyond the start: Docker gives 64 MB.
+    // Few processes and little shared memory: Docker provides 64 MB.
     io_method: "sync",
     max_logical_replication_workers: 0,
     max_parallel_workers_per_gather: 0,
     max_parallel_maintenance_workers: 0,
-    // Statements that fail are the caller's business; what ends the server is ours.
+    // Callers see failed statements themselves; the log is for why the server ended.
     log_min_messages: "log",
     log_min_error_statement: "panic",
     ...(options.directory === undefined
@@ -170,7 +170,7 @@ function settingsOf(
   };
 }
 
-/** Runs statements as the superuser without a server: nobody ever connects as the superuser. */
+/** Runs statements as the superuser in single-user mode: nobody ever connects as the superuser. */
 function single(step: Step, data: string, statements: readonly string[]): Promise<void> {
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   return step(
@@ -180,7 +180,7 @@ function single(step: Step, data: string, statements: readonly string[]): Promis
   );
 }
 
-/** Waits until a started server takes connections. */
+/** Starts a server and waits until it accepts connections. */
 async function listening(start: () => ChildProcess, directory: string | undefined) {
   for (let attempt = 1; ; attempt++) {
     const child = start();
@@ -245,7 +245,7 @@ class Running implements Cluster {
 
   async stop(): Promise<void> {
     if (this.end === undefined) {
-      // Fast shutdown: sessions are ended, their transactions rolled back.
+      // Fast shutdown: ends sessions and rolls back their transactions.
       if (this.#stop === undefined) this.#child.kill("SIGINT");
       else await this.#stop().catch(() => this.#child.kill());
     }
@@ -253,7 +253,7 @@ class Running implements Cluster {
   }
 }
 
-/** A TCP port of this machine that nothing listens on at this moment. */
+/** A TCP port that is currently free. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
@@ -264,7 +264,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The last of what a process writes. */
+/** Collects the end of a process's output. */
 function collect(child: ChildProcess): () => string {
   let text = "";
   const take = (chunk: Buffer) => {

@@ -1,9 +1,9 @@
 import { nearest, ToolError } from "@refmcp/core/answer";
 
-/** What libpq knows of a connection, by its own keywords; see PARAMETERS. */
+/** Connection parameters by libpq's keywords; see PARAMETERS. */
 export type Conninfo = ReadonlyMap<string, string>;
 
-/** Keywords that have a meaning here (libpq, "Parameter Key Words"). */
+/** Keywords that we support (libpq, "Parameter Key Words"). */
 const PARAMETERS: ReadonlySet<string> = new Set([
   ...["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "servicefile"],
   ...["connect_timeout", "application_name", "fallback_application_name", "options", "channel_binding"],
@@ -33,10 +33,10 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   PGTARGETSESSIONATTRS: "target_session_attrs",
 };
 
-/** Any of these in the environment means that a server is configured, also without a URL. */
+/** Any of these variables configures a server, even without a URL. */
 const NAMES_A_SERVER = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"];
 
-/** The keywords that the environment sets. */
+/** The parameters set in the environment. */
 export function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Conninfo {
   const found = Object.entries(ENVIRONMENT).flatMap(([variable, keyword]) => {
     const value = env[variable];
@@ -50,10 +50,10 @@ export function namesAServer(env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * Reads a connection string in either form of libpq ("Connection Strings"): a `postgres://` URI, several hosts
- * included and as SQLAlchemy (`postgresql+asyncpg://`) and JDBC (`jdbc:postgresql://`) write it, or `host=… user=…`.
+ * Parses a connection string in either of libpq's forms ("Connection Strings"): `host=… user=…`, or a `postgres://` URI,
+ * also with several hosts and as SQLAlchemy (`postgresql+asyncpg://`) and JDBC (`jdbc:postgresql://`) write it.
  *
- * @throws ToolError `invalid` that names what is wrong and never shows the text, which may hold a password.
+ * @throws ToolError `invalid` that says what is wrong without showing the text, which may contain a password.
  */
 export function parseConninfo(text: string): Conninfo {
   const uri = /^\s*(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:(.*)$/is.exec(text)?.[1];
@@ -61,7 +61,7 @@ export function parseConninfo(text: string): Conninfo {
   const info = new Map<string, string>();
   for (const [keyword, value] of pairs) {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
-    // The word of JDBC, node-pg and asyncpg; sslmode decides where both are given.
+    // From JDBC, node-pg and asyncpg; sslmode wins if both are given.
     else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? SSL[value] ?? value);
     else demandNoTypo(keyword);
   }
@@ -75,7 +75,7 @@ const SSL: Readonly<Record<string, string>> = {
   0: "disable",
 };
 
-/** Parameters without a meaning here, of libpq, Prisma, Supabase and JDBC, that look like one that has. */
+/** Parameters of libpq, Prisma, Supabase and JDBC that we ignore although they resemble one that we support. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   ...["sslcompression", "sslsni", "sslaccept", "sslidentity", "sslcrl", "sslcrldir", "require_auth"],
   ...[
@@ -89,8 +89,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whatever means nothing here is left out: other programs keep their own parameters in a URL. What looks like a mistyped
- * keyword is refused, since `sslmod=require` must not connect without TLS.
+ * Unknown parameters are ignored, since other programs keep their own in a URL. One that looks like a typo is refused:
+ * `sslmod=require` must not connect without TLS.
  *
  * @throws ToolError `invalid`
  */
@@ -105,8 +105,8 @@ function demandNoTypo(keyword: string): void {
 }
 
 function* uriPairs(uri: string): Generator<[string, string]> {
-  // Read as libpq reads it, but with no second @ and no port of letters: they are a password that should be encoded,
-  // and a message that names the host would show a part of it.
+  // As in libpq, but without a second @ or a non-numeric port: they mean that the password is not encoded, and a message
+  // that names the host would show part of it.
   const parts = /^\/\/(?:([^@/]*)@)?([^@/?]*)(?:\/([^@?]*))?(?:\?(.*))?$/s.exec(uri);
   if (parts === null)
     throw malformed(

@@ -9,22 +9,22 @@ import type { Binaries } from "./binaries.ts";
 export const isWindows = process.platform === "win32";
 const run = promisify(execFile);
 
-/** Whom PostgreSQL runs as, where that is not this process's user. */
+/** The user that PostgreSQL runs as, if not this process's user. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** A folder that only `user` can enter, whose path is short enough for a socket in it. */
+/** Creates a folder that only `user` can enter, with a path short enough for a socket. */
 export async function privateFolder(user: User | undefined): Promise<string> {
-  // A socket's path has at most 103 bytes on macOS, where the standard one has about 50.
+  // Socket paths have at most 103 bytes on macOS, where the default temporary directory uses about 50.
   const isFine = isWindows || (Buffer.byteLength(tmpdir()) < 66 && (await canEnter(tmpdir(), user)));
   const folder = await mkdtemp(join(isFine ? tmpdir() : "/tmp", "refmcp-postgres-"));
   if (user !== undefined) await chown(folder, user.uid, user.gid);
   return folder;
 }
 
-/** Where the data is or will be; refuses what this server did not make. */
+/** Where the data is or will be; refuses directories that this server did not create. */
 export async function dataDirectory(directory: string | undefined, fresh: string, binaries: Binaries) {
   if (directory === undefined) return { path: fresh, isNew: true };
   const path = join(directory, "data");
@@ -58,8 +58,8 @@ async function versionIn(directory: string): Promise<string | undefined> {
 }
 
 /**
- * PostgreSQL refuses to run as root: it runs as the directory's owner, else as `postgres` or `nobody`, who is then given
- * the directory.
+ * PostgreSQL refuses to run as root, so it runs as the directory's owner, or as `postgres` or `nobody`, who then gets the
+ * directory.
  */
 export async function userFor(directory: string | undefined): Promise<User | undefined> {
   const own = process.getuid?.();

@@ -9,13 +9,13 @@ import { Pool } from "./pool.ts";
 import { demandHarmless } from "./role.ts";
 import { limiting, type Mode, settings, type TransactionLimits } from "./transaction.ts";
 
-/** What bounds the work on every database. */
+/** Limits of the work on every database. */
 export interface WorkLimits {
   /** For one call, in milliseconds. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly allowPrivilegedRole: boolean;
-  /** Whether changing statements may make, change and drop roles. */
+  /** Whether statements may create, alter and drop roles. */
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
@@ -23,32 +23,32 @@ export interface WorkLimits {
 
 export interface Work {
   readonly signal: AbortSignal;
-  /** Default: the limit of the options; it can only be shorter. */
+  /** Default and maximum: the limit in the options. */
   readonly timeoutMs?: number | undefined;
-  /** The user's statement, for errors that point into it. */
+  /** The user's statement, for error positions. */
   readonly sql?: string;
   readonly mode?: Mode;
 }
 
-/** How much longer than the server's own limit is waited before the statement is cancelled from here. */
+/** How long after the server's own timeout we cancel the statement ourselves. */
 const GRACE_MS = 500;
 const LOCK_MS = 5_000;
-/** What a transaction may wait for this process in addition to the limit of its statements. */
+/** How long a transaction may be idle in addition to its statement timeout. */
 const IDLE_MS = 5_000;
 
-/** A connection and its transaction, for the time of one piece of work. */
+/** A connection and its transaction during one piece of work. */
 export class Session {
   readonly link: Link;
-  /** Aborts when the client cancels or the time limit runs out. */
+  /** Aborts when the client cancels or the time limit expires. */
   readonly signal: AbortSignal;
-  /** Whether the server said that the transaction is open. */
+  /** Whether the server confirmed that the transaction is open. */
   isOpen = false;
   readonly #mode: Mode;
   readonly #limits: TransactionLimits;
   readonly #hasSessionLimits: boolean;
   #isTaken = false;
 
-  /** @param hasSessionLimits whether `limits` are those that `Link.settle` made for the session */
+  /** @param hasSessionLimits whether `limits` equal those that `Link.settle` applied to the session */
   constructor(
     link: Link,
     signal: AbortSignal,
@@ -63,7 +63,7 @@ export class Session {
     this.#hasSessionLimits = hasSessionLimits;
   }
 
-  /** What opens the transaction, for whoever sends it with the first statement; undefined where it was taken. */
+  /** The statements that open the transaction, to be sent with the first statement; undefined if already taken. */
   takeOpening(): Opening | undefined {
     if (this.#isTaken) return undefined;
     this.#isTaken = true;
@@ -82,7 +82,7 @@ export class Session {
     };
   }
 
-  /** Opens the transaction, if it is not open. */
+  /** Opens the transaction if it is not open yet. */
   async open(): Promise<void> {
     const opening = this.takeOpening();
     if (opening === undefined) return;
@@ -90,7 +90,7 @@ export class Session {
     opening.opened();
   }
 
-  /** Applies a transaction's settings to the session, until it is cleaned, and opens no transaction. */
+  /** Applies the limits and settings to the session until it is cleaned, without opening a transaction. */
   async openNone(): Promise<void> {
     await this.link.clean();
     this.#isTaken = true;
@@ -101,14 +101,14 @@ export class Session {
 
 /** Where connections come from. */
 export interface Source {
-  /** Starts what connections need; the time limit of a call begins afterwards. */
+  /** Starts what connections depend on; a call's time limit begins afterwards. */
   ready?(): Promise<void>;
   open(): Promise<Link>;
-  /** Why a connection was lost or not opened, where more is known than its error says; that is reported instead. */
+  /** A better explanation for a lost or failed connection than its error, if there is one. */
   whyLost?(link: Link | undefined): Promise<ToolError | undefined>;
 }
 
-/** One PostgreSQL database: work on it runs in transactions of its own, on connections that are shared. */
+/** A PostgreSQL database. Each piece of work runs in its own transaction on a pooled connection. */
 export class Database {
   readonly name: string;
   /** `user@host:port/database`. */
@@ -133,9 +133,9 @@ export class Database {
   }
 
   /**
-   * Opens a connection outside the pool; whoever opened it closes it.
+   * Opens a connection outside the pool; the caller closes it.
    *
-   * @throws ToolError `unavailable`, or `denied` for a role that may do more than it should.
+   * @throws ToolError `unavailable`, or `denied` for a privileged role.
    */
   async openLink(): Promise<Link> {
     const link = await this.#source.open();
@@ -149,16 +149,16 @@ export class Database {
     }
   }
 
-  /** The limit of a call that asked for `timeoutMs`. */
+  /** The effective time limit of a call that asked for `timeoutMs`. */
   limitOf(timeoutMs: number | undefined): number {
     return Math.min(timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
   }
 
   /**
-   * Runs a piece of work in a transaction and rolls it back, READ ONLY unless said otherwise. When the client cancels or
-   * the time runs out, the statement is cancelled.
+   * Runs a piece of work in a transaction and rolls it back; READ ONLY by default. Cancels the statement when the client
+   * cancels or the time limit expires.
    *
-   * @throws ToolError what PostgreSQL said, `timeout`, `cancelled`, or `unavailable` where it cannot be reached.
+   * @throws ToolError PostgreSQL's error, `timeout`, `cancelled`, or `unavailable` if it can't be reached.
    */
   work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     return this.workInOne(options, async (session) => {
@@ -167,7 +167,7 @@ export class Database {
     });
   }
 
-  /** The same, where `run` opens the transaction with its first statement; that may run again on another connection. */
+  /** Like `work`, but `run` opens the transaction with its first statement, and may be retried on another connection. */
   async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
     const { mode = "READ ONLY" } = options;
@@ -184,7 +184,7 @@ export class Database {
         try {
           return await link.stoppable(run(session), signal);
         } catch (error) {
-          // A pooled connection may have been lost unseen. Nothing of the work has begun then, so another one is tried.
+          // A pooled connection may have been lost unnoticed. The work has not begun then, so it is safe to retry.
           if (session.isOpen || !isLost(error) || signal.aborted || attempt > this.limits.maxConnections)
             throw error;
           link.spoil();

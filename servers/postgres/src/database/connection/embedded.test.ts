@@ -136,7 +136,7 @@ describe("--embedded", () => {
 });
 
 describe("when the embedded database ends on its own", () => {
-  it("a call at work reports the loss, the log has the cause, and the next call starts it again", async () => {
+  it("a running call reports the loss, the log has the cause, and the next call restarts it", async () => {
     const server = await talk(args("--embedded"));
     await writeFile(join(folder, "one.csv"), "id\n1\n");
     await server.data("pg_execute", {
@@ -165,7 +165,7 @@ describe("when the embedded database ends on its own", () => {
     await expect.poll(() => readdir(temporary)).toEqual([]);
   });
 
-  it("the next call reports it where nobody was at work, and committed data of a directory is kept", async () => {
+  it("if idle, the next call reports it, and committed data in a directory is kept", async () => {
     const server = await talk(kept());
     await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
     const pid = await postmaster(join(folder, "data", "data"));
@@ -214,7 +214,7 @@ describe("when the embedded database ends on its own", () => {
 });
 
 describe("the role", () => {
-  it("cannot reach files, programs, other servers or the superuser, also where the gate sees only a text", async () => {
+  it("can't reach files, programs, other servers or the superuser, even in text that the gate can't check", async () => {
     const server = await talk([...args("--embedded"), "--confirm", "never"]);
     const proof = join(temporary, "proof");
     await server.data("pg_execute", { statements: ["CREATE TABLE lines (line text)"] });
@@ -250,7 +250,7 @@ describe("the role", () => {
     await server.close();
   });
 
-  it("alone can connect, over a socket that is in a private folder, and no port is open", async () => {
+  it("is the only one that can connect, over a socket in a private folder; no port is open", async () => {
     const server = await talk(args("--embedded"));
     const settings = "SELECT current_setting('listen_addresses'), current_user, session_user";
     expect((await sql(server, settings)).rows).toEqual([
@@ -282,7 +282,7 @@ describe("the directory", () => {
     await second.close();
   });
 
-  it("is refused where something else is in it, and nothing in it changes", async () => {
+  it("is refused if it contains anything else, which stays unchanged", async () => {
     const directory = join(folder, "data");
     const refused = async () => {
       const server = await talk(kept());
@@ -292,7 +292,7 @@ describe("the directory", () => {
       return text;
     };
     await mkdir(directory);
-    await writeFile(join(directory, "letter.txt"), "dear");
+    await writeFile(join(directory, "letter.txt"), "Hello");
     expect(await refused()).toMatch(
       /data is not empty and does not contain an embedded database\.\nGive --embedded-dir/,
     );
@@ -333,12 +333,12 @@ describe("the directory", () => {
 });
 
 describe("the binaries", () => {
-  it("are of the version that the error about a missing package names", async () => {
+  it("have the version that the error about a missing package names", async () => {
     const { name, version } = JSON.parse(await readFile(join(packaged(), "..", "package.json"), "utf8"));
     expect(new Map(Object.entries(manifest.peerDependencies)).get(name)).toBe(version);
   });
 
-  it("run from a closed folder and without npm's install scripts, from a private copy", async () => {
+  it("run from a private copy if the folder is closed or npm's install scripts did not run", async () => {
     // As npx has them for root, and as npm 12 installs them.
     const cache = join(folder, "cache");
     await mkdir(cache, { mode: 0o700 });

@@ -7,16 +7,15 @@ import type { Target } from "./target.ts";
 const LABEL = "embedded";
 
 /**
- * A PostgreSQL of this server's own: started by the first connection, stopped with the server. Where it ends on its own
- * (killed, out of memory), everybody who had a connection and then the next caller learns once what is lost, and the
- * call after that starts it again.
+ * A private PostgreSQL: started for the first connection, stopped with the server. If it dies (killed, out of memory), every
+ * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
  */
 export class Embedded {
   readonly #options: ClusterOptions;
   readonly #log: (sentence: string) => void;
   #cluster: Promise<Cluster> | undefined;
   #isClosed = false;
-  /** Ended clusters whose loss was reported to a caller. */
+  /** Dead clusters whose loss has been reported. */
   readonly #reported = new WeakSet<Cluster>();
   readonly #clusters = new WeakMap<Link, Cluster>();
 
@@ -27,7 +26,7 @@ export class Embedded {
   }
 
   /**
-   * Starts it, unless it runs.
+   * Starts it unless it is running.
    *
    * @throws ToolError `unavailable` where it does not start, or ended since the last call.
    */
@@ -36,7 +35,7 @@ export class Embedded {
     const cluster = await starting;
     if (cluster.end === undefined) return cluster;
     if (!this.#reported.has(cluster)) throw this.#loss(cluster.end);
-    // Another caller may be starting the next one.
+    // Another call may already be starting the next one.
     if (this.#cluster === starting) this.#cluster = undefined;
     return this.#started();
   }
@@ -50,8 +49,8 @@ export class Embedded {
   }
 
   /**
-   * The error for a caller whose connection was lost, or could not be opened, because the database ended; undefined where
-   * it still runs.
+   * The error for a call whose connection was lost or could not be opened because the database died; undefined if it is
+   * still running.
    */
   async whyLost(link: Link | undefined): Promise<ToolError | undefined> {
     const cluster =
@@ -73,7 +72,7 @@ export class Embedded {
         })
       : new ToolError(
           "unavailable",
-          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and what was not committed is lost.`,
+          `The embedded database stopped; everything committed is kept in ${oneLine(directory)}, and uncommitted changes are lost.`,
           {
             hint: "The next call starts it again. Check whether a change was made before repeating it.",
             code: "embedded_lost",
@@ -106,7 +105,7 @@ export class Embedded {
         "unavailable",
         `The embedded database did not start: ${oneLine(why.slice(0, 300))}`,
         {
-          hint: "The server's log (stderr) has more. The next call tries again.",
+          hint: "See the server's log (stderr). The next call tries again.",
           code: "embedded",
           cause: error,
         },
@@ -114,7 +113,7 @@ export class Embedded {
     }
   }
 
-  /** Stops it in good order. */
+  /** Shuts it down cleanly. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const cluster = await this.#cluster?.catch(() => undefined);
@@ -137,7 +136,7 @@ function targetOf({ host, port, user, database, password }: Cluster): Target {
   };
 }
 
-/** Whether somebody takes connections; one that stops its sessions but still runs does. */
+/** Whether the server still accepts connections; it does while it only ends its sessions. */
 function isListening({ host, port }: Cluster): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);

@@ -2,12 +2,12 @@ import { oneLine, ToolError } from "@refmcp/core/answer";
 import type { DatabaseError } from "pg";
 import { excerpt } from "../gate/parser.ts";
 
-/** What PostgreSQL (SQLSTATE) or the system (`ECONNREFUSED`) calls an error. */
+/** The code of an error: PostgreSQL's SQLSTATE or the system's (`ECONNREFUSED`). */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether the connection was lost, so that another one may succeed. */
+/** Whether the connection was lost, so that retrying on another one may succeed. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ToolError) return false;
   const code = codeOf(error);
@@ -18,12 +18,12 @@ export function isLost(error: unknown): boolean {
   return /^(57P0[1-5]|08(?!P01)...|E[A-Z]{3,})$/.test(code);
 }
 
-/** Whether the server sent the error; one of the system or of this program has no severity. */
+/** Whether the server sent the error; other errors have no severity. */
 export function isFromServer(error: unknown): error is DatabaseError {
   return error instanceof Error && "severity" in error && typeof error.severity === "string";
 }
 
-/** Why connecting failed, without a password. @param tunnel what its ssh said, where there is one */
+/** Explains why connecting failed, without the password. @param tunnel output of ssh, if there is a tunnel */
 export function connectionFailure(error: unknown, label: string, tunnel = ""): ToolError {
   const code = codeOf(error);
   const unavailable = (why: string, hint: string) =>
@@ -34,25 +34,25 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
     });
   if (code === "28P01" || code === "28000")
     return unavailable(
-      `refused the login${code === "28000" ? " (pg_hba.conf has no entry that lets it in, or TLS is demanded)" : ": user or password is wrong"} (SQLSTATE ${code}).`,
-      "Correct user and password where the server is configured: the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
+      `refused the login${code === "28000" ? " (no matching entry in pg_hba.conf, or TLS is required)" : ": wrong user or password"} (SQLSTATE ${code}).`,
+      "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
     );
   if (code === "3D000")
     return unavailable(
       "has no such database (SQLSTATE 3D000).",
-      "Correct the database in the URL or PGDATABASE; psql -l lists what there is.",
+      "Correct the database in the URL or PGDATABASE; psql -l lists the databases.",
     );
   if (code === "53300")
     return unavailable(
-      "takes no more connections (SQLSTATE 53300).",
-      "Try again later, or raise max_connections of the server; --max-connections bounds what is used here.",
+      "accepts no more connections (SQLSTATE 53300).",
+      "Try again later, or raise the server's max_connections; --max-connections limits this server's share.",
     );
   if (code === "57P03")
     return unavailable("is starting up or shutting down (SQLSTATE 57P03).", "Try again in a few seconds.");
   if (code !== undefined && /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|HOSTNAME)/.test(code))
     return unavailable(
       `has a certificate that can't be verified (${code}).`,
-      "Name the authority's certificate with sslrootcert=FILE, or choose another sslmode: require encrypts without verifying.",
+      "Pass the CA certificate with sslrootcert=FILE, or use sslmode=require, which encrypts without verifying.",
     );
   if (error instanceof Error && /does not support SSL/.test(error.message))
     return unavailable(
@@ -67,18 +67,18 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
   const why = code === undefined ? "" : ` (${code})`;
   return unavailable(
     `can't be reached${why}.${tunnel === "" ? "" : ` ssh: ${tunnel}`}`,
-    "Check that it runs and that host and port are right; the next call tries again.",
+    "Check that it is running and that host and port are right; the next call tries again.",
   );
 }
 
-/** What a failure happened in, for its explanation. */
+/** The context of a failure. */
 export interface Failing {
   readonly label: string;
-  /** The user's statement, to show the place in it. */
+  /** The user's statement, to show the position of the error. */
   readonly sql?: string;
 }
 
-/** An error of PostgreSQL as what the agent can do about it; other errors come back as they are. */
+/** Turns a PostgreSQL error into one that says what to do next; returns other errors unchanged. */
 export function explained(error: unknown, { label, sql }: Failing): unknown {
   if (error instanceof ToolError) return error;
   if (!isFromServer(error)) return isLost(error) ? connectionLost(label, error) : error;
@@ -115,24 +115,24 @@ function kindOf(code: string): ToolError["kind"] {
   return "invalid";
 }
 
-/** What to do next, by SQLSTATE. */
+/** The next step for a SQLSTATE. */
 function nextStep(code: string): string {
   switch (code) {
     case "42P01":
     case "3F000":
-      return "pg_list_objects shows what there is.";
+      return "pg_list_objects lists what exists.";
     case "42703":
       return "pg_describe_table shows the columns.";
     case "42883":
     case "42704":
-      return "Check name and argument types; casts are written value::type.";
+      return "Check the name and the argument types; write casts as value::type.";
     case "42501":
-      return "This role has no such right; ask the owner to GRANT it.";
+      return "This role lacks the privilege; ask the owner to GRANT it.";
     case "25006":
       return "Reading tools can't change data; use pg_execute, with --allow-write.";
     case "22P02":
     case "42804":
-      return "Check the types; params are sent as text and get the type that the statement expects.";
+      return "Check the types; params are sent as text and converted to the type that the statement expects.";
     case "08P01":
     case "42P02":
       return "Pass as many params as the statement has $1, $2, ….";

@@ -6,7 +6,7 @@ import { codeOf } from "./failures.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where libpq keeps a user's own files: `~/.postgresql`, on Windows `%APPDATA%\postgresql`. */
+/** Path of a file in libpq's user directory: `~/.postgresql`, on Windows `%APPDATA%\postgresql`. */
 export function userFile(name: string, env: Environment = process.env): string {
   return process.platform === "win32"
     ? join(env.APPDATA ?? homedir(), "postgresql", name)
@@ -21,10 +21,10 @@ export interface PasswordOwner {
 }
 
 /**
- * The password in the password file for a connection (libpq, "The Password File"): the first line that fits, `*` fits
- * all. As in libpq a file that others may read is not used.
+ * The password for a connection in the password file (libpq, "The Password File"): that of the first matching line, where
+ * `*` matches anything. Like libpq, ignores a file that other users can read.
  *
- * @returns undefined where there is none; `problem` says why a file was left out.
+ * @returns no password if none matches; `problem` says why a file was ignored.
  */
 export function passwordFromFile(
   owner: PasswordOwner,
@@ -44,7 +44,7 @@ export function passwordFromFile(
       return unused("others may read it. chmod 600 it.");
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return unused(`it cannot be read (${codeOf(error)}).`);
+    return unused(`it can't be read (${codeOf(error)}).`);
   }
   const wanted = [owner.host, String(owner.port), owner.database, owner.user];
   for (const line of text.split(/\r?\n/)) {
@@ -60,9 +60,9 @@ export function passwordFromFile(
 }
 
 /**
- * The keywords of a service (libpq, "The Connection Service File").
+ * The parameters of a service (libpq, "The Connection Service File").
  *
- * @throws ToolError `invalid` where no service of that name is found.
+ * @throws ToolError `invalid` if there is no service of that name.
  */
 export function fromService(
   name: string,

@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
 import { ToolError } from "@refmcp/core/answer";
 
-/** No message of the server may be larger: a row is kept in memory whole before its values can be cut. */
+/** Maximum size of a message: a whole row is in memory before its values can be cut. */
 const MAX_BYTES = 256 * 1_048_576;
 const HEADER = 5;
 
 /**
- * Watches the frames of the protocol (a type, a length, that many bytes) and cuts the connection before a message that
- * would fill the memory is taken in. PostgreSQL itself allows a row of 1 GiB.
+ * Watches the protocol's frames (a type, a length, that many bytes) and closes the connection before a message that would
+ * fill the memory is read. PostgreSQL allows rows of up to 1 GiB.
  */
 export function watchFrames(stream: Duplex, largest: number = MAX_BYTES): void {
   const header = Buffer.alloc(HEADER);
@@ -36,7 +36,7 @@ export function watchFrames(stream: Duplex, largest: number = MAX_BYTES): void {
 function tooLarge(bytes: number): ToolError {
   return new ToolError(
     "too_large",
-    `One row has ${Math.round(bytes / 1_048_576)} MiB; it was not taken in.`,
+    `One row has ${Math.round(bytes / 1_048_576)} MiB, which is too large to read.`,
     {
       hint: "Select a part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
     },

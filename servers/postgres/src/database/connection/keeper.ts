@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { isWindows, type User } from "./data-directory.ts";
 
 /**
- * Outlives this process for a moment: reads process ids from stdin, and when stdin ends (this process closed it, or died)
- * stops the last one and removes the directories that it was given. A second SIGINT does no harm to a PostgreSQL that is
- * shutting down. Windows needs no such helper: libuv ends the children of a process that dies.
+ * A helper that briefly outlives this process. It reads process ids from stdin; when stdin closes (or this process dies),
+ * it stops the last one and removes the given directories. A second SIGINT is harmless to a PostgreSQL that is already
+ * shutting down. Windows needs no helper: libuv kills the children of a process that dies.
  */
 const KEEPER = `
 trap '' INT TERM HUP
@@ -19,10 +19,10 @@ done
 rm -rf -- "$@"
 `;
 
-/** Stops PostgreSQL and removes its temporary directories, also where this process dies without a chance to. */
+/** Stops a process and removes its temporary directories even if this process is killed. */
 export class Keeper {
   readonly #process: ChildProcess | undefined;
-  /** Fails where the helper does not start. */
+  /** Rejects if the helper does not start. */
   readonly started: Promise<unknown> = Promise.resolve();
 
   constructor(directories: readonly string[], user: User | undefined) {
@@ -39,7 +39,7 @@ export class Keeper {
     this.#process.unref();
   }
 
-  /** Names the process to be stopped should this one die; until the next one, or until it ends. */
+  /** Sets the process to stop if this one dies; the next call replaces it. */
   keep(child: ChildProcess): void {
     this.#process?.stdin?.write(`${child.pid ?? ""}\n`);
     child.once("exit", () => this.#process?.stdin?.write("\n"));

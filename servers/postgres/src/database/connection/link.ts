@@ -10,27 +10,27 @@ import type { Attempt } from "./tls.ts";
 import { begin, type Mode } from "./transaction.ts";
 import type { Tunnel } from "./tunnel.ts";
 
-/** How long a cancelled statement may take to end before its connection is cut. */
+/** How long a cancelled statement may take to stop before its connection is closed. */
 const CANCEL_PATIENCE_MS = 3_000;
 const MAX_NOTICES = 20;
 /**
- * What a read-only transaction that was rolled back can leave in its session, through a function that a view or a policy
- * calls: prepared statements and session-level advisory locks. Its settings are rolled back, and it can't commit, hold a
- * cursor, listen, create a temporary table or move a sequence.
+ * Removes everything that a read-only transaction can leave in its session after a rollback, through functions called by
+ * views or policies: prepared statements and session-level advisory locks. Its settings are rolled back, and it can't
+ * commit, hold a cursor, listen, create a temporary table or advance a sequence.
  */
 const RESET_AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
 
 /** What earlier calls may have left in a session: nothing, an open read-only transaction and its traces, or anything. */
 type Remains = "nothing" | "reading" | "anything";
 
-/** One session of a server. */
+/** A connection to a server, with its session. */
 export class Link {
   readonly client: Client;
   readonly role: RoleFacts;
-  /** What it must be asked for to be cancelled; undefined where it cannot be. */
+  /** What a CancelRequest needs; undefined if the session can't be cancelled. */
   readonly #session: Session | undefined;
   #remains: Remains = "nothing";
-  /** Statements that make the session's settings, and whether they hold. */
+  /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
   #isSettled = false;
   #notices: string[] = [];
@@ -48,7 +48,7 @@ export class Link {
     });
   }
 
-  /** Whether it is not to be used again: it was cancelled, or lost. */
+  /** Whether it was cancelled or lost and must not be used again. */
   get isSpoiled(): boolean {
     return this.#spoiled;
   }
@@ -57,24 +57,24 @@ export class Link {
     this.#spoiled = true;
   }
 
-  /** What the server remarked since the last time. */
+  /** The server's notices since the last call. */
   takeNotices(): string[] {
     return this.#notices.splice(0);
   }
 
-  /** Runs statements of our own, not a user's, over the simple protocol. */
+  /** Runs our own statements, never a user's, over the simple protocol. */
   async run(statements: string): Promise<void> {
     await this.client.query(statements);
   }
 
-  /** Runs statements of our own in one round trip, each only where those before it succeeded. */
+  /** Runs our own statements in one round trip; a failure skips the rest. */
   async runAll(statements: readonly string[]): Promise<void> {
     await this.client.query(new Statements(statements)).done;
   }
 
   /**
-   * Makes settings for the whole session, so that transactions need none. Only where the session is a PostgreSQL backend of
-   * our own: a pooler may lend another one to each transaction.
+   * Applies settings to the whole session, so that transactions don't have to. Does nothing behind a pooler, which may use
+   * a different backend for each transaction.
    */
   async settle(settings: readonly string[]): Promise<void> {
     if (!this.#isOwn) return;
@@ -83,36 +83,36 @@ export class Link {
     this.#isSettled = true;
   }
 
-  /** Whether the session's cancel key is the backend's: a pooler gives its clients keys of its own. */
+  /** Whether we talk to the backend directly: a pooler issues its own cancel keys. */
   get #isOwn(): boolean {
     return this.role.resettable && this.#session?.processId === this.role.pid;
   }
 
-  /** Whether a transaction that begins now has the session's settings. */
+  /** Whether a transaction started now would have the session's settings. */
   get isSettled(): boolean {
     return this.#isSettled && this.#remains !== "anything";
   }
 
-  /** Notes that a transaction of this mode may still be open. */
+  /** Records that a transaction in this mode may still be open. */
   leave(mode: Mode): void {
     if (mode === "READ WRITE" || !this.#isOwn) this.#remains = "anything";
     else if (this.#remains === "nothing") this.#remains = "reading";
   }
 
-  /** Statements that begin a transaction in a session without remains; `cleaned` is called when they have run. */
+  /** Statements that clean the session and begin a transaction; call `cleaned` when they have run. */
   beginning(mode: Mode): string[] {
     switch (this.#remains) {
       case "nothing":
         return [begin(mode)];
       case "reading":
-        // Within the transaction, whose isolation level must come before anything that takes a snapshot.
+        // Inside the transaction, since the isolation level must be set before anything takes a snapshot.
         return ["ROLLBACK", begin(mode), ...RESET_AFTER_READING];
       case "anything":
         return ["ROLLBACK", "DISCARD ALL", begin(mode)];
     }
   }
 
-  /** Ends the transaction, removes what it left in the session and restores the session's settings. */
+  /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
     if (this.#remains === "nothing") return;
     const reset = this.#remains === "reading" ? RESET_AFTER_READING : ["DISCARD ALL"];
@@ -121,21 +121,21 @@ export class Link {
     this.#isSettled = this.#settings.length > 0;
   }
 
-  /** Notes that nothing remains of earlier calls. */
+  /** Records that nothing remains of earlier calls. */
   cleaned(): void {
     this.#isSettled = this.isSettled;
     this.#remains = "nothing";
     this.#notices = [];
   }
 
-  /** Asks a question of our own. */
+  /** Runs one of our own queries. */
   async rows<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.client.query<Row>(statement, [...values])).rows;
   }
 
   /**
-   * Waits for what the session runs, and stops it when `signal` aborts: a CancelRequest, and where that does not help,
-   * the end of the connection. It is not used again afterwards.
+   * Waits for the session's work. When `signal` aborts, sends a CancelRequest and, if that does not help, closes the
+   * connection. The session is not used again afterwards.
    */
   async stoppable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
     let timer: NodeJS.Timeout | undefined;
@@ -153,14 +153,14 @@ export class Link {
     }
   }
 
-  /** Asks the server to stop what the session runs; the session is not used again. */
+  /** Asks the server to cancel the running statement; the session is not used again. */
   cancel(): void {
     this.spoil();
     if (this.#session === undefined) this.cut();
     else void sendCancel(this.#session);
   }
 
-  /** Ends the connection at once, whatever it does. */
+  /** Closes the connection immediately. */
   cut(): void {
     this.spoil();
     this.client.connection.stream.destroy();
@@ -173,13 +173,13 @@ export class Link {
 }
 
 /**
- * Connects: every address in turn, with and without TLS as its sslmode says, then asks who is connected.
+ * Connects to the first address that works, with or without TLS according to sslmode, and reads the role.
  *
- * @param tunnel the way to the addresses, where they are not reached from here.
+ * @param tunnel the SSH tunnel to the addresses, if there is one.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
 export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
-  // The second round of prefer-standby takes what is there.
+  // The second round of prefer-standby accepts any server.
   const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
   for (const wanted of rounds) {
@@ -203,7 +203,7 @@ export async function openLink(target: Target, tunnel?: Tunnel): Promise<Link> {
   throw last instanceof ToolError ? last : connectionFailure(last, target.label, tunnel?.said);
 }
 
-/** Whether a server is what `target_session_attrs` wants (libpq). */
+/** Whether a server matches `target_session_attrs` (libpq). */
 function fits({ standby, readonly }: RoleFacts, wanted: TargetAttribute): boolean {
   switch (wanted) {
     case "read-write":
@@ -226,7 +226,7 @@ async function connect(
   through: Session["through"],
 ): Promise<Link> {
   const { host, port } = address;
-  // Loaded with the first connection: a host that only lists tools does not wait for it.
+  // Loaded with the first connection, so that listing tools does not wait for it.
   const { default: pg } = await import("pg");
   const client = new pg.Client({
     host,
@@ -241,7 +241,7 @@ async function connect(
     application_name: target.applicationName,
     ...(target.options === undefined ? {} : { options: target.options }),
     keepAlive: true,
-    // It is connecting already: pg would connect it to the host, whose name it keeps for TLS.
+    // Already connecting: pg would connect it to the host itself, whose name it needs for TLS.
     ...(through === undefined
       ? {}
       : { stream: () => Object.assign(through(), { connect: () => undefined }) }),
@@ -250,7 +250,7 @@ async function connect(
   client.connection.once("backendKeyData", (data: { processID: number; secretKey: number }) => {
     key = data;
   });
-  // An error after connecting is noticed by whoever uses the connection next.
+  // Errors after connecting surface at the next use of the connection.
   client.on("error", () => undefined);
   await client.connect();
   const session =
@@ -268,12 +268,12 @@ async function connect(
   return introduce(client, session);
 }
 
-/** Makes a link of a connected client. */
+/** Wraps a connected client. */
 export async function introduce(client: Client, session: Session | undefined): Promise<Link> {
   watchFrames(client.connection.stream);
   try {
     const [role] = (await client.query<RoleFacts & QueryResultRow>(ROLE_QUERY)).rows;
-    if (role === undefined) throw new Error("the server did not say who is connected");
+    if (role === undefined) throw new Error("the server did not report the role");
     return new Link(client, role, session);
   } catch (error) {
     await client.end().catch(() => undefined);

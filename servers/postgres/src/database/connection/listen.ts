@@ -1,14 +1,14 @@
 import { quoteIdentifier } from "@refmcp/sql";
 import type { Link } from "./link.ts";
 
-/** Gets the table that changed, as `schema.table`; undefined: any. */
+/** Receives the changed table as `schema.table`; undefined means any table. */
 type Hear = (table: string | undefined) => void;
 
 const RETRY_MS = 5_000;
 
 /**
- * Listens to one channel of a database on a connection of its own, for as long as somebody wants to hear. A connection
- * that is lost is opened again; what was missed in between counts as "any table changed".
+ * Listens to one channel of a database on a separate connection while anybody is subscribed. A lost connection is
+ * reopened; notifications missed in between count as "any table changed".
  */
 export class Listener {
   readonly #channel: string;
@@ -23,7 +23,7 @@ export class Listener {
     this.#open = open;
   }
 
-  /** Starts hearing; resolves when the channel is listened to. Returns what stops it. */
+  /** Subscribes; resolves once the server listens. Returns the function that unsubscribes. */
   async hear(hear: Hear): Promise<() => void> {
     this.#hearers.add(hear);
     try {

@@ -3,7 +3,7 @@ import type { Link } from "./link.ts";
 
 export interface PoolOptions {
   readonly open: () => Promise<Link>;
-  /** Connections at the same time. */
+  /** Maximum number of connections. */
   readonly most: number;
   readonly label: string;
   readonly idleMs?: number;
@@ -15,22 +15,22 @@ interface Waiting {
 }
 
 const IDLE_MS = 30_000;
-/** How long a connection waits for a next call that cleans it on its way: round trips of a busy client are shorter. */
+/** How long a connection waits for a call that can clean it in the same packet; a busy client takes less. */
 const CLEAN_MS = 1;
 const WAIT_MS = 15_000;
 
 /**
- * The connections to one database: opened when they are needed, cleaned after use, closed when they are idle. One that
- * was lost or cancelled is never given out again.
+ * The connections to one database: opened on demand, cleaned after use, closed when idle. A lost or cancelled connection is
+ * never used again.
  */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #idle: { link: Link; timer: NodeJS.Timeout }[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #all = new Set<Link>();
-  /** Open and opening ones. */
+  /** Connections that are open or being opened. */
   #count = 0;
-  /** Those that are being cleaned. */
+  /** Connections that are being cleaned. */
   #cleaning = 0;
   #closed = false;
 
@@ -39,9 +39,9 @@ export class Pool {
   }
 
   /**
-   * A connection for one piece of work; give it back with `release`.
+   * Gets a connection for one piece of work; return it with `release`.
    *
-   * @throws ToolError `unavailable` where the server cannot be reached, or all connections stay busy.
+   * @throws ToolError `unavailable` if the server can't be reached or all connections stay busy.
    */
   async acquire(signal: AbortSignal): Promise<Link> {
     for (;;) {
@@ -49,7 +49,7 @@ export class Pool {
       if (this.#closed) throw new ToolError("unavailable", "The server is closing.");
       const idle = this.#takeIdle();
       if (idle !== undefined) return idle;
-      // One that is nearly clean is there sooner than a new one; two take turns.
+      // A connection that is being cleaned is available sooner than a new one; two can alternate.
       const isSoon = this.#count > 1 && this.#cleaning > this.#waiting.length;
       if (this.#count < this.#options.most && !isSoon) return await this.#open();
       const link = await this.#wait(signal);
@@ -110,13 +110,13 @@ export class Pool {
     return new ToolError(
       "unavailable",
       `All ${this.#options.most} connections to ${this.#options.label} were busy for ${waitMs / 1000} s.`,
-      { hint: "Wait for other calls to end, or raise --max-connections.", code: "pool_exhausted" },
+      { hint: "Wait for other calls to finish, or raise --max-connections.", code: "pool_exhausted" },
     );
   }
 
   /**
-   * Takes a connection back. A call that comes within a millisecond cleans it in the packet of its first statement; else it
-   * is cleaned then, and closed when it is idle for long.
+   * Returns a connection. A call within the next millisecond cleans it in the packet of its first statement; otherwise it
+   * is cleaned then, and closed after it was idle for a while.
    */
   release(link: Link): void {
     this.#offer(link, CLEAN_MS, () => void this.#clean(link));
@@ -129,7 +129,7 @@ export class Pool {
     this.#offer(link, this.#options.idleMs ?? IDLE_MS, () => this.discard(link));
   }
 
-  /** Gives a connection to whoever waits for one, or keeps it; `unused` is called where nobody takes it in time. */
+  /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */
   #offer(link: Link, ms: number, unused: () => void): void {
     const [next] = this.#waiting;
     if (link.isSpoiled || this.#closed) this.discard(link);
@@ -146,7 +146,7 @@ export class Pool {
     }
   }
 
-  /** Closes a connection instead of giving it back. */
+  /** Closes a connection instead of returning it. */
   discard(link: Link): void {
     if (!this.#all.delete(link)) return;
     void link.close();
@@ -155,11 +155,11 @@ export class Pool {
 
   #gone(): void {
     this.#count -= 1;
-    // Somebody waiting may open a new one in its place.
+    // A waiting call may open a new one in its place.
     this.#waiting[0]?.resolve(undefined);
   }
 
-  /** Closes all connections, cutting those at work. */
+  /** Closes all connections, also busy ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);

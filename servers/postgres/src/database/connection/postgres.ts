@@ -9,11 +9,11 @@ import { Listener } from "./listen.ts";
 import { targetOf } from "./target.ts";
 import { Tunnel } from "./tunnel.ts";
 
-/** Where the databases are, as the options say. */
+/** Where the databases are, according to the options. */
 export interface Sources {
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
-  /** The host that databases are reached through, as ssh takes it. */
+  /** SSH destination of the jump host. */
   readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -30,16 +30,16 @@ export interface PostgresOptions extends Sources, WorkLimits, AnswerLimits {
   readonly notifyChannel: string;
 }
 
-/** A database and what listens to it. */
+/** A database and its listener. */
 export interface Place {
   readonly database: Database;
   readonly listener: Listener;
 }
 
-/** The name of the database that is used where a call names none. */
+/** Name of the default database. */
 const MAIN = "main";
 
-/** All databases of this server; each is connected to when it is first needed. */
+/** All databases of this server; each is connected to on first use. */
 export class Postgres {
   readonly guard: PathGuard;
   readonly limits: AnswerLimits;
@@ -48,7 +48,7 @@ export class Postgres {
   readonly #embedded: Embedded | undefined;
   readonly #tunnels: Tunnel[] = [];
 
-  /** @throws ToolError `invalid` for a connection string that libpq would not take. */
+  /** @throws ToolError `invalid` for a connection string that libpq would refuse. */
   constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
     this.guard = guard;
     this.limits = options;
@@ -94,16 +94,16 @@ export class Postgres {
   }
 
   /**
-   * The database of a name, or the first one.
+   * The database with this name, or the first one.
    *
-   * @throws ToolError `not_found` with those there are; `unavailable` where none is configured.
+   * @throws ToolError `not_found` with the known names; `unavailable` if none is configured.
    */
   at(name?: string): Place {
     const [first] = this.#places.values();
     const place = name === undefined ? first : this.#places.get(name);
     if (place !== undefined) return place;
     if (first === undefined || name === undefined) throw unconfigured();
-    const hint = `There ${this.names.length === 1 ? "is" : "are"} ${this.names.join(", ")}; --db NAME=URL adds one.`;
+    const hint = `Configured: ${this.names.join(", ")}. --db NAME=URL adds one.`;
     throw withNear("database", name, this.names, hint);
   }
 
@@ -121,6 +121,6 @@ export class Postgres {
 function unconfigured(): ToolError {
   return new ToolError("unavailable", "No database is configured.", {
     code: "unconfigured",
-    hint: "Start the server with DATABASE_URL=postgres://user:password@host:5432/database in its environment (or --url, --db NAME=URL, PGHOST and the like), or with --embedded to try it without a server. --print-grant-sql prints SQL for a role that can only read.",
+    hint: "Start the server with DATABASE_URL=postgres://user:password@host:5432/database in its environment (or --url, --db NAME=URL, PGHOST and similar), or with --embedded to try it without a server. --print-grant-sql prints SQL for a role that can only read.",
   });
 }

@@ -1,9 +1,9 @@
 import { ToolError } from "@refmcp/core/answer";
 
 /**
- * Predefined roles whose members reach the machine of the database, and how (PostgreSQL, "Predefined Roles"). The owner
- * roles of managed services (rds_superuser, cloudsqlsuperuser, neon_superuser and others) are none of them; what those and
- * pg_read_all_data, pg_signal_backend or REPLICATION allow is stopped by the read-only transaction and the gate.
+ * Predefined roles that give access to the database's machine (PostgreSQL, "Predefined Roles"). The owner roles of managed
+ * services (rds_superuser, cloudsqlsuperuser, neon_superuser and others) don't; what they, pg_read_all_data,
+ * pg_signal_backend or REPLICATION allow is stopped by the read-only transaction and the gate.
  */
 const PRIVILEGED: Readonly<Record<string, string>> = {
   pg_read_server_files: "read any file that the database server can",
@@ -11,10 +11,10 @@ const PRIVILEGED: Readonly<Record<string, string>> = {
   pg_execute_server_program: "run programs on the database's machine",
 };
 
-/** Whether membership of this role reaches the machine of the database. */
+/** Whether membership of this role gives access to the database's machine. */
 export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
 
-/** Asked right after connecting; one row. */
+/** Runs right after connecting; returns one row. */
 export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.current_setting('server_version_num')::int AS version,
   pg_catalog.pg_backend_pid() AS pid, pg_catalog.has_function_privilege('pg_catalog.pg_advisory_unlock_all()', 'EXECUTE') AS resettable,
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
@@ -27,32 +27,32 @@ export const ROLE_QUERY = `SELECT current_user::text AS "user", pg_catalog.curre
       AND (pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER') OR pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER'))
     ORDER BY 1) AS roles`;
 
-/** What the server says of the role that is connected, and of itself. */
+/** Facts about the connected role and the server. */
 export interface RoleFacts {
   readonly user: string;
   /** 150003 for 15.3. */
   readonly version: number;
-  /** Of the backend. */
+  /** Process id of the backend. */
   readonly pid: number;
-  /** Whether it may release its session-level advisory locks. */
+  /** Whether the role may release its session-level advisory locks. */
   readonly resettable: boolean;
-  /** Whether the server follows another one. */
+  /** Whether the server is a standby. */
   readonly standby: boolean;
-  /** Whether transactions are read-only unless they say otherwise. */
+  /** Whether transactions are read-only by default. */
   readonly readonly: boolean;
   readonly superuser: boolean;
-  /** Superusers and privileged roles that it is a member of. */
+  /** Superusers and privileged roles that the role is a member of. */
   readonly roles: readonly string[];
 }
 
-/** What a role can do on the machine of its database, for a sentence; empty where it can do nothing there. */
+/** What a role can do on the database's machine, as parts of a sentence; empty if nothing. */
 function powersOf({ superuser, roles }: RoleFacts): string[] {
   const everything = "run programs and read and write files on the database's machine";
   if (superuser) return [`it is a superuser, so it can ${everything}`];
   return roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
 }
 
-/** @throws ToolError `denied` for a role that reaches beyond the database. */
+/** @throws ToolError `denied` for a role that has access beyond the database. */
 export function demandHarmless(facts: RoleFacts): void {
   const powers = powersOf(facts);
   if (powers.length === 0) return;
@@ -62,9 +62,9 @@ export function demandHarmless(facts: RoleFacts): void {
   });
 }
 
-/** SQL that creates a role which can read the tables of one schema and nothing else, for the user to adapt and run. */
-export const GRANT_SQL = `-- A role that can read the tables of one schema and do nothing else.
--- Run it in the database to be read, as the owner of the tables or a superuser, for example with psql.
+/** SQL that creates a role which can only read the tables of one schema, for the user to adapt and run. */
+export const GRANT_SQL = `-- A role that can only read the tables of one schema.
+-- Run this in the database to read, as the owner of the tables or a superuser, for example with psql.
 -- Adapt the password, the database and the schema first.
 CREATE ROLE refmcp_reader LOGIN PASSWORD 'change-me'
   NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS CONNECTION LIMIT 10;
@@ -76,8 +76,8 @@ GRANT USAGE ON SCHEMA public TO refmcp_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO refmcp_reader;
 -- Tables that this owner creates later:
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO refmcp_reader;
--- By default everybody may create temporary tables, and up to PostgreSQL 14 tables in public; revoke that:
+-- By default anybody may create temporary tables and, up to PostgreSQL 14, tables in public. Revoke that:
 REVOKE TEMPORARY ON DATABASE mydb FROM PUBLIC;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
--- pg_read_all_data is not used on purpose: it reads pg_authid, where the password hashes are.
+-- pg_read_all_data is deliberately not used: it can read the password hashes in pg_authid.
 `;

@@ -1,13 +1,13 @@
 import type { Connection, Submittable } from "pg";
 import { serialize } from "pg-protocol";
 
-/** Messages of statements that were written before: nearly every call begins with the same ones. */
+/** Serialized messages: nearly every call begins with the same statements. */
 const written = new Map<string, Buffer>();
 const MAX_WRITTEN = 100;
 
 /**
- * Our own statements, without values, as messages of the extended protocol. Without a Sync between them the server skips
- * whatever follows one that fails, so a statement after them runs in their transaction or not at all.
+ * Our own statements, without parameters, as messages of the extended protocol. There is no Sync between them, so the
+ * server skips everything after a failure: a statement that follows runs in their transaction or not at all.
  */
 export function messagesOf(statements: readonly string[]): Buffer {
   const key = statements.join(";");
@@ -22,7 +22,7 @@ export function messagesOf(statements: readonly string[]): Buffer {
   return messages;
 }
 
-/** Runs our own statements in one round trip; rows that they return are ignored. */
+/** Runs our own statements in one round trip and ignores rows. */
 export class Statements implements Submittable {
   readonly done: Promise<void>;
   readonly #statements: readonly string[];

@@ -41,7 +41,7 @@ describe("targetOf", () => {
     expect(of(text)).toMatchObject({ user, database, addresses: [{ host, port, password }] });
   });
 
-  it("takes several hosts in order, each with its port", () => {
+  it("accepts several hosts in order, each with its port", () => {
     expect(of("postgres://u@a:1,b:2/d").addresses).toMatchObject([
       { host: "a", port: 1 },
       { host: "b", port: 2 },
@@ -81,7 +81,7 @@ describe("targetOf", () => {
     expect(() => parseConninfo(text)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
 
-  it("takes the environment where the text is silent, and the text where both speak", () => {
+  it("uses the environment for what the text leaves out, and prefers the text", () => {
     const env = {
       PGHOST: "envhost",
       PGPORT: "7000",
@@ -104,7 +104,7 @@ describe("targetOf", () => {
     expect(of("host=h").user).toBe(userInfo().username);
   });
 
-  it("finds the password in ~/.pgpass, the first line that fits, unless others may read it", async () => {
+  it("finds the password in the first matching line of ~/.pgpass, unless others can read the file", async () => {
     const file = join(home, ".pgpass");
     await writeFile(
       file,
@@ -148,7 +148,7 @@ describe("targetOf", () => {
     expect(() => of("service=shap")).toThrow(/No service "shap"/);
   });
 
-  it("takes what only libpq needs, and the words of JDBC", () => {
+  it("accepts parameters that only libpq needs, and those of JDBC", () => {
     expect(
       of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app").target,
     ).toMatchObject({

@@ -3,14 +3,14 @@ import { type Conninfo, fromEnvironment, malformed, parseConninfo } from "./conn
 import { fromService, passwordFromFile } from "./files.ts";
 import { type Attempt, attemptsOf } from "./tls.ts";
 
-/** One address of a server and how to reach it. */
+/** An address of a server and how to connect to it. */
 export interface Address {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** A host name, an IP address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
-  /** With TLS or without, in the order of trying. */
+  /** With or without TLS, in the order to try. */
   readonly attempts: readonly Attempt[];
-  /** Empty where none is known; `problem` says why the password file was left out. */
+  /** Empty if none is known; `problem` says why the password file was ignored. */
   password(): { readonly password?: string | undefined; readonly problem?: string };
 }
 
@@ -18,7 +18,7 @@ export interface Address {
 const ATTRIBUTES = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 export type TargetAttribute = (typeof ATTRIBUTES)[number];
 
-/** A database and how to connect to it. It holds a password: it is never logged or shown. */
+/** A database and how to connect to it. Contains a password: never log or show it. */
 export interface Target {
   readonly addresses: readonly Address[];
   readonly user: string;
@@ -28,7 +28,7 @@ export interface Target {
   readonly options: string | undefined;
   readonly directTls: boolean;
   readonly channelBinding: boolean;
-  /** What the server must be; others are passed over. */
+  /** The required kind of server; others are skipped. */
   readonly wanted: TargetAttribute;
   /** `user@host:port/database`, for messages. */
   readonly label: string;
@@ -58,7 +58,7 @@ export function targetOf(
 function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>): Target {
   const user = info.get("user") || systemUser();
   const database = info.get("dbname") || user;
-  // Where to connect to, and by which name a certificate and a password are looked for (libpq, "hostaddr").
+  // The address to connect to, and the name that certificates and passwords are looked up by (libpq, "hostaddr").
   const hosts = (info.get("hostaddr") ?? info.get("host") ?? STANDARD_HOST).split(",");
   const names = info.get("host")?.split(",") ?? hosts;
   const ports = (info.get("port") ?? "").split(",");
@@ -93,7 +93,7 @@ function built(info: Conninfo, env: Readonly<Record<string, string | undefined>>
     addresses,
     user,
     database,
-    // libpq: zero means no limit, and at least two seconds are taken; here a limit always is.
+    // libpq: zero means no limit, and the minimum is two seconds. We always have a limit.
     connectTimeoutMs: timeout > 0 ? Math.max(2, timeout) * 1000 : STANDARD_TIMEOUT_MS,
     applicationName:
       info.get("application_name") ?? info.get("fallback_application_name") ?? "refmcp-server-postgres",
@@ -109,12 +109,12 @@ function portOf(text: string): number {
   const port = text === "" ? 5432 : Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
   throw malformed(
-    `The port ${JSON.stringify(text.slice(0, 20))} is none`,
+    `The port ${JSON.stringify(text.slice(0, 20))} is not valid`,
     "A port is a number from 1 to 65535.",
   );
 }
 
-/** libpq's default is a Unix socket, in a folder that was chosen when it was built; its fallback is this. */
+/** libpq's default is a Unix socket in a directory chosen at build time; this is its fallback. */
 const STANDARD_HOST = "localhost";
 
 function systemUser(): string {

@@ -63,7 +63,7 @@ async function encrypted(server: TestPostgres, query: string, host = "127.0.0.1"
   const url = new URL(server.url);
   url.hostname = host;
   url.search = query.replaceAll("$", `${folder}/`);
-  // A home of its own: the machine's ~/.postgresql/root.crt would count.
+  // A separate home directory: the machine's ~/.postgresql/root.crt would be used.
   const link = await openLink(targetOf(url.href, { HOME: folder }));
   try {
     const [row] = await link.rows<{ ssl: boolean }>(
@@ -88,7 +88,7 @@ describe("sslmode as libpq means it", () => {
     expect(await encrypted(secured, query)).toBe(expected);
   });
 
-  it("checks the name with verify-full, and only then", async () => {
+  it("checks the host name only with verify-full", async () => {
     expect(await encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt", "localhost")).toBe(true);
     const byAddress = "hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=$server.crt";
     expect(await encrypted(secured, byAddress, "localhost")).toBe(true);
@@ -108,11 +108,11 @@ describe("sslmode as libpq means it", () => {
     },
   );
 
-  it("goes on without TLS where the authority is another and the mode is prefer", async () => {
+  it("continues without TLS if the CA does not match and the mode is prefer", async () => {
     expect(await encrypted(secured, "sslmode=prefer&sslrootcert=$other.crt", "localhost")).toBe(false);
   });
 
-  it("with a server that has none", async () => {
+  it("with a server without TLS", async () => {
     for (const query of ["", "sslmode=disable", "sslmode=allow", "sslmode=prefer"])
       expect(await encrypted(plain, query)).toBe(false);
     for (const query of ["sslmode=require", "sslmode=verify-full&sslrootcert=$server.crt"])

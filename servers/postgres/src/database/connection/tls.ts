@@ -3,7 +3,7 @@ import type { ConnectionOptions } from "node:tls";
 import { type Conninfo, malformed } from "./conninfo.ts";
 import { userFile } from "./files.ts";
 
-/** One way to connect: without TLS, or with these options of it. */
+/** One way to connect: without TLS, or with these TLS options. */
 export type Attempt = false | ConnectionOptions;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,12 +12,12 @@ const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-ful
 type Mode = (typeof MODES)[number];
 
 /**
- * What to try, in order, for an sslmode as libpq means it ("SSL Mode Descriptions"): `allow` and `prefer` fall back
- * to the other way, `require` encrypts without knowing to whom, unless there is a root certificate file (then it is
- * `verify-ca`), `verify-ca` checks the chain, `verify-full` the host name too.
+ * The attempts for an sslmode, in order, as libpq defines it ("SSL Mode Descriptions"): `allow` and `prefer` fall back to
+ * the other way, `require` encrypts without verifying the server (with a root certificate file it means `verify-ca`),
+ * `verify-ca` verifies the certificate chain, and `verify-full` also the host name.
  *
- * @param isSocket a Unix socket is never encrypted.
- * @throws ToolError `invalid` for an unknown mode or a certificate file that is not there.
+ * @param isSocket Unix sockets are never encrypted.
+ * @throws ToolError `invalid` for an unknown mode or a missing certificate file.
  */
 export function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment): readonly Attempt[] {
   const rootcert = info.get("sslrootcert");
@@ -32,7 +32,7 @@ export function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment):
 }
 
 function modeOf(text: string): Mode {
-  // The word of node-pg and Heroku for what libpq calls require.
+  // What node-pg and Heroku call libpq's require.
   if (text === "no-verify") return "require";
   const mode = MODES.find((one) => one === text);
   if (mode !== undefined) return mode;

@@ -1,7 +1,7 @@
 /** Limits of one transaction, in milliseconds. */
 export interface TransactionLimits {
   readonly statementMs: number;
-  /** For a lock that another session holds. */
+  /** For locks held by other sessions. */
   readonly lockMs: number;
   readonly idleMs: number;
 }
@@ -9,9 +9,9 @@ export interface TransactionLimits {
 export type Mode = "READ ONLY" | "READ WRITE";
 
 /**
- * Settings that decide how text is read and written.
+ * Settings that determine how text is read and written.
  *
- * - `standard_conforming_strings`: the server must read literals as the gate did; a role may have it turned off.
+ * - `standard_conforming_strings`: the server must read literals as the gate does; a role may have turned it off.
  * - `DateStyle` ISO, `bytea_output` hex, `extra_float_digits`: values come back exactly and in one form.
  */
 const TEXT_SETTINGS: Readonly<Record<string, string>> = {
@@ -21,11 +21,11 @@ const TEXT_SETTINGS: Readonly<Record<string, string>> = {
   DateStyle: "ISO",
   bytea_output: "hex",
   extra_float_digits: "1",
-  // A statement that runs again for its next page must read the table from its beginning.
+  // A statement that is rerun for its next page must scan the table from the start.
   synchronize_seqscans: "off",
 };
 
-/** Statements that make every setting and limit for a session, or for its transaction only. */
+/** Statements that apply all limits and settings to a session or only its transaction. */
 export function settings(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
   return [
     ...limiting(scope, limits),
@@ -33,7 +33,7 @@ export function settings(scope: "SESSION" | "LOCAL", limits: TransactionLimits):
   ];
 }
 
-/** Statements that set the limits only. */
+/** Statements that apply only the limits. */
 export function limiting(scope: "SESSION" | "LOCAL", limits: TransactionLimits): string[] {
   return [
     `SET ${scope} statement_timeout = ${Math.round(limits.statementMs)}`,

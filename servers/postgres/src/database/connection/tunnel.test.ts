@@ -107,13 +107,11 @@ describe("an SSH tunnel", () => {
     const { open } = through("bastion", "postgres://u:p@db.internal/d", { PATH: "/nowhere" });
     await expect(open()).rejects.toMatchObject({
       kind: "unavailable",
-      message: expect.stringMatching(
-        /tunnel through bastion could not be opened: the program ssh was not found/,
-      ),
+      message: expect.stringMatching(/tunnel through bastion can't be opened: the program ssh was not found/),
     });
   });
 
-  it("takes no destination that ssh would read as an option", async () => {
+  it("refuses a destination that ssh would read as an option", async () => {
     for (const destination of ["-oProxyCommand=touch x", "a b"])
       await expect(talk(["--url", "postgres://u@h/d", "--ssh", destination])).rejects.toThrow();
   });
@@ -147,13 +145,13 @@ describe("an SSH tunnel through OpenSSH's sshd", () => {
     async (host) => {
       await expect(through(host).open()).rejects.toMatchObject({
         kind: "unavailable",
-        message: expect.stringMatching(/could not be opened: .*Host key verification failed/),
+        message: expect.stringMatching(/can't be opened: .*Host key verification failed/),
         hint: expect.stringContaining(`\`ssh ${host}\` logs in without any question`),
       });
     },
   );
 
-  it("reports what the host could not reach", async () => {
+  it("reports a database that the host can't reach", async () => {
     const url = new URL(database.url);
     url.port = String(await freePort());
     await expect(through("bastion", url.href).open()).rejects.toMatchObject({
@@ -171,7 +169,7 @@ describe("an SSH tunnel through OpenSSH's sshd", () => {
     expect(await lastPid()).not.toBe(pid);
   });
 
-  it("ends with the server, also when that is killed", async () => {
+  it("ends with the server, even if it is killed", async () => {
     const server = await talkToProcess(
       ["--url", database.url, "--allow-privileged-role", "--ssh", "bastion"],
       { env },

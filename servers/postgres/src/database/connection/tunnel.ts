@@ -10,13 +10,13 @@ import { isWindows, privateFolder } from "./data-directory.ts";
 import { Keeper } from "./keeper.ts";
 import type { Address } from "./target.ts";
 
-/** Logging in, over jump hosts too, takes at most this long, in milliseconds. */
+/** Maximum time to log in, including jump hosts, in milliseconds. */
 const LOGIN_MS = 30_000;
 
 /**
- * How ssh runs, whatever the user's configuration says: it asks nothing, knows the host's key beforehand or ends, stays in
- * the foreground as a process of its own, and shares nothing with the host. `LocalCommand` runs when the forwarding is
- * there: its output says so.
+ * How ssh runs, whatever the user's configuration says: it never prompts, accepts only known host keys, stays in the
+ * foreground as a separate process, and shares nothing with the host. `LocalCommand` runs once the forwarding is
+ * established, which its output tells us.
  */
 const SETTINGS = [
   ...["BatchMode=yes", "StrictHostKeyChecking=yes", "NoHostAuthenticationForLocalhost=no"],
@@ -27,22 +27,22 @@ const SETTINGS = [
 ].flatMap((setting) => ["-o", setting]);
 
 interface Running {
-  /** The local end of each address: a socket in a folder of our own, on Windows a port. */
+  /** The local end for each address: a socket in a private folder, on Windows a port. */
   readonly ends: ReadonlyMap<Address, string | number>;
   stop(): void;
 }
 
-/** The way to the addresses of one database through a host, by the user's own `ssh -N -L`. */
+/** Forwards the addresses of one database through a host with the user's `ssh -N -L`. */
 export class Tunnel {
   readonly #destination: string;
   readonly #addresses: readonly Address[];
   readonly #env: Readonly<Record<string, string | undefined>>;
   #running: Promise<Running> | undefined;
-  /** The last that ssh said, which may be why the host could not reach the database. */
+  /** The end of ssh's output, which may say why the host could not reach the database. */
   #said = "";
   #isClosed = false;
 
-  /** @param destination what ssh takes: `user@host`, `ssh://user@host:port`, or a `Host` of its configuration. */
+  /** @param destination an ssh destination: `user@host`, `ssh://user@host:port`, or a `Host` in its configuration. */
   constructor(
     destination: string,
     addresses: readonly Address[],
@@ -53,15 +53,15 @@ export class Tunnel {
     this.#env = env;
   }
 
-  /** What ssh said since it started, in one line; empty where it said nothing. */
+  /** ssh's output since it started, in one line. */
   get said(): string {
     return oneLine(this.#said.trim().slice(-300));
   }
 
   /**
-   * Starts ssh, unless it runs.
+   * Starts ssh unless it is running.
    *
-   * @throws ToolError `unavailable` where there is no ssh, or it could not log in.
+   * @throws ToolError `unavailable` if ssh is missing or can't log in.
    */
   async ready(): Promise<void> {
     await this.#started();
@@ -108,7 +108,7 @@ export class Tunnel {
       this.#said = (this.#said + text.toString("utf8")).slice(-2_000);
     });
     const deadline = startDeadline(LOGIN_MS);
-    // Listened to at once: each may happen while the helper starts.
+    // Registered now, since either may happen while the helper starts.
     const isReady = Promise.race([
       once(ssh.stdout, "data", { signal: deadline.signal }).then(() => true),
       once(ssh, "close", { signal: deadline.signal }).then(() => false),
@@ -134,9 +134,9 @@ export class Tunnel {
 
   #failure(why: string): ToolError {
     const destination = oneLine(this.#destination);
-    return new ToolError("unavailable", `The SSH tunnel through ${destination} could not be opened: ${why}`, {
+    return new ToolError("unavailable", `The SSH tunnel through ${destination} can't be opened: ${why}`, {
       code: "ssh_tunnel",
-      hint: `Make sure that \`ssh ${destination}\` logs in without any question: its key is in an agent or has no passphrase, and the host's key is in known_hosts.`,
+      hint: `Make sure that \`ssh ${destination}\` logs in without prompting: its key is in an agent or has no passphrase, and the host's key is in known_hosts.`,
     });
   }
 

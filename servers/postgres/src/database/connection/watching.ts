@@ -1,12 +1,12 @@
 import type { Postgres } from "./postgres.ts";
 
-/** For work that only its time limit ends: lists and completions have no call that could be cancelled. */
+/** For lists and completions, which have no call that could be cancelled: only the time limit ends them. */
 export const never = new AbortController().signal;
 
 /**
- * Calls `changed` when a notification names the table (`schema.table`, or its name alone), and when one names none.
+ * Calls `changed` when a notification names the table (`schema.table` or just its name) or no table at all.
  *
- * @returns what stops it.
+ * @returns the function that stops it.
  */
 export async function watchTable(
   postgres: Postgres,

@@ -1,10 +1,10 @@
 /**
- * Functions that a reading statement must not call, by their bare name: a read-only transaction stops none of them.
- * They reach files or other servers, signal other sessions, keep locks or settings, or run a text as SQL that no gate
- * has seen. PostgreSQL 18 "Functions and Operators", and the extensions that ship with it.
+ * Functions that a reading statement must not call, by unqualified name, since a read-only transaction does not stop them.
+ * They access files or other servers, signal other sessions, keep locks or settings, or run text as SQL that the gate has
+ * not seen. From PostgreSQL 18, "Functions and Operators", and the extensions that ship with it.
  */
 const FUNCTIONS: ReadonlySet<string> = new Set([
-  // Text that is run as SQL.
+  // Run text as SQL.
   ...[
     "query_to_xml",
     "query_to_xmlschema",
@@ -26,9 +26,9 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
     "connectby",
   ],
   ...["xpath_table", "xslt_process"],
-  // Settings, sequences, messages, large objects: state that outlives or changes.
+  // Change state: settings, sequences, notifications, large objects.
   ...["set_config", "setval", "nextval", "pg_notify", "loread", "lowrite"],
-  // Other sessions and the server itself.
+  // Affect other sessions or the server itself.
   ...[
     "pg_terminate_backend",
     "pg_cancel_backend",
@@ -51,7 +51,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
   ...["heap_force_kill", "heap_force_freeze", "pg_truncate_visibility_map", "pg_truncate_freespace_map"],
 ]);
 
-/** Families of such functions, by how their names begin. */
+/** Prefixes of such functions. */
 const BEGINNINGS: readonly string[] = [
   ...["pg_read_", "pg_ls_", "pg_file_", "pg_logdir_", "pg_advisory_", "pg_try_advisory_", "pg_logical_"],
   ...["pg_create_logical_", "pg_create_physical_", "pg_copy_logical_", "pg_copy_physical_"],
@@ -70,7 +70,7 @@ const BEGINNINGS: readonly string[] = [
   ...["pldbg_", "hypopg_", "cron_", "pg_background_", "get_raw_page", "pg_dist_", "run_command_on_"],
 ];
 
-/** Catalogues and views with password hashes, connection strings, samples of foreign rows or the server's own files. */
+/** Catalogs and views with password hashes, connection strings, samples of others' rows, or the server's files. */
 const RELATIONS: ReadonlySet<string> = new Set([
   ...["pg_authid", "pg_shadow", "pg_user_mapping", "pg_user_mappings", "pg_subscription", "pg_largeobject"],
   ...[
@@ -84,13 +84,13 @@ const RELATIONS: ReadonlySet<string> = new Set([
   ...["pg_dist_authinfo"],
 ]);
 
-/** Whether a function of this bare, decoded name may not be called; any schema counts. */
+/** Whether a function with this unqualified, decoded name is denied, in any schema. */
 export function isDeniedFunction(name: string): boolean {
   const bare = name.toLowerCase();
   return FUNCTIONS.has(bare) || BEGINNINGS.some((beginning) => bare.startsWith(beginning));
 }
 
-/** Whether a relation of this bare, decoded name may not be read; any schema counts. */
+/** Whether a relation with this unqualified, decoded name is denied, in any schema. */
 export function isDeniedRelation(name: string): boolean {
   return RELATIONS.has(name.toLowerCase());
 }

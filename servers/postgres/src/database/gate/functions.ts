@@ -3,7 +3,7 @@ import type { Link } from "../connection/link.ts";
 import { denied } from "./gate.ts";
 import type { Called } from "./tree.ts";
 
-/** Volatile functions of common extensions that act on nothing. */
+/** Harmless volatile functions of common extensions. */
 const HARMLESS: readonly string[] = [
   ...["uuid_generate_v1", "uuid_generate_v1mc", "uuid_generate_v4", "gen_random_bytes", "gen_salt"],
   ...["normal_rand", "pg_stat_statements", "pg_stat_statements_info", "pgstattuple", "pgstattuple_approx"],
@@ -19,13 +19,13 @@ FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespa
 WHERE p.proname = ANY($1::name[]) GROUP BY 1`;
 
 /**
- * Stops functions that nobody listed as dangerous: whatever is not part of PostgreSQL itself and is declared volatile may
- * send, write or start something that a rollback does not take back (`http()`, `aws_s3.query_export_to_s3`).
+ * Stops dangerous functions that are on no list: anything outside PostgreSQL itself that is declared volatile may send,
+ * write or start something that a rollback does not undo (`http()`, `aws_s3.query_export_to_s3`).
  */
 export class FunctionGate {
   readonly #allowed: ReadonlySet<string>;
   readonly #allowsAll: boolean;
-  /** Names that are PostgreSQL's own only; those of users may be declared differently at any time. */
+  /** Names that only PostgreSQL itself uses; users can redeclare theirs at any time. */
   readonly #builtin = new Set<string>();
 
   /** @param allowed names of volatile functions, or `*` for all */
@@ -34,7 +34,7 @@ export class FunctionGate {
     this.#allowsAll = allowed.includes("*");
   }
 
-  /** Whether `demandHarmless` has to ask the server. */
+  /** Whether `demandHarmless` has to query the server. */
   mustLookUp(calls: readonly Called[]): boolean {
     return this.#unknown(calls).length > 0;
   }
@@ -44,7 +44,7 @@ export class FunctionGate {
     return calls.filter(({ name }) => !this.#builtin.has(name) && !this.#allowed.has(name.toLowerCase()));
   }
 
-  /** @throws ToolError `denied` where one of them is volatile and not allowed. */
+  /** @throws ToolError `denied` if one of them is volatile and not allowed. */
   async demandHarmless(link: Link, calls: readonly Called[]): Promise<void> {
     const unknown = this.#unknown(calls);
     if (unknown.length === 0) return;

@@ -91,7 +91,7 @@ describe("passReading", () => {
     });
   });
 
-  it("refuses what is too deep to look through, and goes on", async () => {
+  it("refuses what is nested too deeply to check, and works afterwards", async () => {
     for (const sql of [
       `SELECT 1${"+1".repeat(200_000)}`,
       `SELECT ${"(".repeat(200_000)}1${")".repeat(200_000)}`,

@@ -3,23 +3,23 @@ import { isDeniedFunction, isDeniedRelation } from "./denied.ts";
 import { parseSql } from "./parser.ts";
 import { type Called, calledBy, only, spoken, treeOf, walk } from "./tree.ts";
 
-/** What a statement that passed is. */
+/** An accepted statement. */
 export interface Passed {
   readonly kind: "select" | "show" | "explain";
-  /** Whether its result can be read in pages: one portal over one SELECT. */
+  /** Whether its result can be paged: one portal over one SELECT. */
   readonly pageable: boolean;
-  /** What `FunctionGate` must look at. */
+  /** Functions for `FunctionGate` to check. */
   readonly calls: readonly Called[];
 }
 
 /**
- * Lets one reading statement pass: SELECT, VALUES, TABLE, WITH of such, SHOW, and EXPLAIN of a SELECT. It looks at the
- * syntax tree of PostgreSQL's own grammar, so that comments, quoting, escapes and brackets do not matter: anywhere in the
- * tree no other statement, no INTO, no row lock, no denied function in any notation, no denied catalogue.
+ * Accepts one reading statement: SELECT, VALUES, TABLE, WITH of these, SHOW, or EXPLAIN of a SELECT. It checks the syntax
+ * tree of PostgreSQL's own grammar, so comments, quoting, escapes and parentheses make no difference. Nowhere in the tree
+ * may there be another statement, INTO, a row lock, a denied function in any notation, or a denied catalog.
  *
- * One layer of several: the extended protocol, the read-only transaction and the role hold without it.
+ * One of several layers: the extended protocol, the read-only transaction and the role work without it.
  *
- * @throws ToolError `invalid` where it does not parse, `denied` where it may not run.
+ * @throws ToolError `invalid` if it does not parse, `denied` if it must not run.
  */
 export async function passReading(sql: string): Promise<Passed> {
   const known = passed.get(sql);
@@ -33,7 +33,7 @@ export async function passReading(sql: string): Promise<Passed> {
   return now;
 }
 
-/** Statements that passed: a text is judged the same way each time. */
+/** Accepted statements: the verdict depends only on the text. */
 const passed = new Map<string, Passed>();
 const MAX_CACHED = 200;
 const CACHED_LENGTH = 10_000;
@@ -43,7 +43,7 @@ async function looked(sql: string): Promise<Passed> {
   if (statements.length !== 1)
     throw denied(
       `The text has ${statements.length} statements; only one can be run at a time.`,
-      "Send them one by one.",
+      "Send them one at a time.",
     );
   const [kind, statement] = only(treeOf(statements[0]?.stmt));
   const calls: Called[] = [];
@@ -74,13 +74,13 @@ function demandReading(key: string): void {
   if (key === "intoClause")
     throw denied(
       "SELECT INTO creates a table.",
-      "Leave INTO out; pg_execute creates tables if the server was started with --allow-write.",
+      "Remove INTO. pg_execute creates tables if the server was started with --allow-write.",
     );
   if (key === "lockingClause")
-    throw denied("FOR UPDATE and FOR SHARE lock rows.", "Leave the locking clause out.");
+    throw denied("FOR UPDATE and FOR SHARE lock rows.", "Remove the locking clause.");
 }
 
-/** @throws ToolError `denied` where a node calls a denied function or names a denied catalogue. */
+/** @throws ToolError `denied` if a node calls a denied function or names a denied catalog. */
 export function demandHarmlessCalls(key: string, value: unknown, allowed: ReadonlySet<string> = NONE): void {
   for (const { name } of calledBy(key, value)) {
     if (isDeniedFunction(name) && !allowed.has(name.toLowerCase()))
@@ -93,7 +93,7 @@ export function demandHarmlessCalls(key: string, value: unknown, allowed: Readon
   if (key === "RangeVar" && typeof relname === "string" && isDeniedRelation(relname))
     throw denied(
       `${relname} is blocked: it contains secrets or the server's own files.`,
-      "pg_roles, pg_stats and pg_settings have what is not secret.",
+      "Use pg_roles, pg_stats and pg_settings for what is not secret.",
     );
 }
 
@@ -102,7 +102,7 @@ const NONE: ReadonlySet<string> = new Set();
 function refusedStatement(what: string): ToolError {
   return denied(
     `${what} is not a reading statement; SELECT, VALUES, TABLE, WITH, SHOW and EXPLAIN of a SELECT are.`,
-    "Changes go through pg_execute, where the server was started with --allow-write.",
+    "To change data use pg_execute, which needs --allow-write.",
   );
 }
 

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { ToolError } from "@refmcp/core/answer";
 import type { ParseResult } from "libpg-query";
 
-/** A statement's text is at most this many characters: what a person or a model writes is far shorter. */
-const LONGEST = 1_000_000;
+/** Maximum characters of a statement; people and models write far less. */
+const MAX_CHARS = 1_000_000;
 
 let loading: ReturnType<typeof loaded> | undefined;
 
@@ -14,7 +14,7 @@ async function parser() {
 }
 
 async function loaded() {
-  // V8 would optimize the parser in the background and keep 20 MB of code for it; it is as fast without.
+  // Otherwise V8 optimizes the parser in the background and keeps 20 MB of code, with no gain in speed.
   for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
   const library = await import("libpg-query");
   await library.loadModule();
@@ -22,16 +22,20 @@ async function loaded() {
 }
 
 /**
- * The syntax tree of a text of SQL by PostgreSQL's own grammar.
+ * Parses SQL with PostgreSQL's own grammar.
  *
- * @throws ToolError `invalid` for what is empty, holds a NUL or a broken character, or does not parse, with position.
+ * @throws ToolError `invalid` with the position if it does not parse, is empty, or contains a NUL or an unpaired surrogate.
  */
 export async function parseSql(sql: string): Promise<ParseResult> {
-  if (sql.length > LONGEST)
-    throw new ToolError("too_large", `The statement has ${sql.length} characters; the limit is ${LONGEST}.`, {
-      hint: "Pass values as params, or load them with pg_import_csv.",
-    });
-  // C strings end at a NUL: the parser would see less than the server, and the protocol would lose its step.
+  if (sql.length > MAX_CHARS)
+    throw new ToolError(
+      "too_large",
+      `The statement has ${sql.length} characters; the limit is ${MAX_CHARS}.`,
+      {
+        hint: "Pass values as params, or load them with pg_import_csv.",
+      },
+    );
+  // C strings end at a NUL: the parser would see less than the server does, and the protocol would get out of step.
   if (sql.includes("\0") || !sql.isWellFormed())
     throw new ToolError(
       "invalid",
@@ -53,13 +57,13 @@ export async function parseSql(sql: string): Promise<ParseResult> {
 }
 
 function empty(): ToolError {
-  return new ToolError("invalid", "The text has no statement, only white space or comments.", {
+  return new ToolError("invalid", "There is no statement, only whitespace or comments.", {
     hint: "Pass one SELECT.",
   });
 }
 
 function syntaxError(error: unknown, sql: string): ToolError {
-  // The tree of a chain of many thousand operators is too deep to be written out: not parsed means not run.
+  // A chain of many thousands of operators is too deep to serialize. What can't be parsed is not run.
   if (error instanceof RangeError)
     return new ToolError("too_large", "The statement is nested too deeply to be checked, so it is not run.", {
       hint: "Use = ANY($1) with an array in params instead of a long chain of conditions.",
@@ -74,7 +78,7 @@ function syntaxError(error: unknown, sql: string): ToolError {
   });
 }
 
-/** The text around a place, in characters from 0, with a mark before it. */
+/** The text around a position, counted in characters from 0, with a mark before it. */
 export function excerpt(sql: string, at: number): string {
   const points = [...sql];
   const from = Math.max(0, at - 30);

@@ -13,13 +13,13 @@ function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null;
 }
 
-/** The one key of a tagged node and what stands under it. */
+/** The only key of a tagged node and its value. */
 export function only(node: Tree): [kind: string, content: Tree] {
   const [key = "", value] = Object.entries(node)[0] ?? [];
   return [key, treeOf(value)];
 }
 
-/** Shows every key and value of a tree to `visit`, without recursion: a statement may be nested deeply. */
+/** Calls `visit` for every key and value of a tree, without recursion, since statements may be deeply nested. */
 export function walk(root: Tree, visit: (key: string, value: unknown) => void): void {
   const waiting: Tree[] = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -42,11 +42,11 @@ export function namesOf(list: unknown): string[] {
 /** A function that a statement may call, by its bare, decoded name. */
 export interface Called {
   readonly name: string;
-  /** Whether it is in attribute notation, `(x).f` or `t.f`, which names a column far more often. */
+  /** Whether it is in attribute notation, `(x).f` or `t.f`, which usually names a column. */
   readonly isAttribute: boolean;
 }
 
-/** The functions that a node calls, if it calls any. */
+/** The functions that a node calls. */
 export function calledBy(key: string, value: unknown): Called[] {
   const tree = treeOf(value);
   const attributes = (names: string[]) => names.map((name) => ({ name, isAttribute: true }));
@@ -67,7 +67,7 @@ export function spoken(kind: string): string {
     .toUpperCase();
 }
 
-/** A relation as SQL names it, quoted; undefined where the node is none. */
+/** The quoted name of a relation; undefined if the node is not one. */
 export function relationName(value: unknown): string | undefined {
   const { schemaname, relname } = treeOf(value);
   if (typeof relname !== "string") return undefined;

@@ -9,33 +9,33 @@ import { namesOf, only, relationName, spoken, type Tree, treeOf, walk } from "./
 export interface Loss {
   /** `DROP TABLE users`, `DROP COLUMN name`. */
   readonly what: string;
-  /** Quoted names of what is dropped or truncated, whose rows are counted. */
+  /** Quoted names of the dropped or truncated relations, whose rows are counted. */
   readonly relations: readonly string[];
-  /** Nothing is lost where none of the relations exists, or where none has rows. */
+  /** Nothing is lost if none of the relations exists, or if none has rows. */
   readonly losesNothingWithout?: "relations" | "rows";
-  /** Whether the definition of what is dropped is enough to restore it. */
+  /** Whether the definition alone restores it. */
   readonly isUndoable?: boolean;
 }
 
-/** A table whose rows a statement updates or deletes by name. */
+/** The table named in a DELETE or UPDATE. */
 export interface RowTarget {
   readonly verb: "DELETE" | "UPDATE";
   /** Quoted. */
   readonly relation: string;
 }
 
-/** A changing statement that passed. */
+/** An accepted statement. */
 export interface Change {
   readonly sql: string;
   /** `INSERT`, `CREATE TABLE`, … */
   readonly command: string;
   readonly losses: readonly Loss[];
   readonly targets: readonly RowTarget[];
-  /** What PostgreSQL runs outside of a transaction only (VACUUM, CREATE INDEX CONCURRENTLY), and what it works on. */
+  /** Set if PostgreSQL only runs it outside a transaction (VACUUM, CREATE INDEX CONCURRENTLY), with its relation. */
   readonly alone: { readonly relation: string | undefined } | undefined;
 }
 
-/** Statements that cannot run inside our transaction, would end it, or reach beyond this database. */
+/** Statements that can't run inside our transaction, would end it, or have effects beyond this database. */
 const REFUSED: Readonly<Record<string, string>> = {
   TransactionStmt: "This tool manages the transaction: pass several statements to run them in one.",
   CopyStmt: "Use pg_export and pg_import_csv: they move data through files that you allowed.",
@@ -57,9 +57,9 @@ const REFUSED: Readonly<Record<string, string>> = {
   DeclareCursorStmt: "Use query, which reads in pages.",
   FetchStmt: "Use query, which reads in pages.",
   ListenStmt: "Subscribe to a resource instead.",
-  DiscardStmt: "Nothing is left of a call to discard.",
+  DiscardStmt: "Each call starts with a clean session.",
   CheckPointStmt: "Ask the user to run CHECKPOINT.",
-  LockStmt: "Statements take the locks they need.",
+  LockStmt: "Statements take the locks that they need.",
 };
 
 /** Statements about roles, which need --allow-admin. */
@@ -67,16 +67,16 @@ const ADMINISTRATION: ReadonlySet<string> = new Set([
   ...["CreateRoleStmt", "AlterRoleStmt", "AlterRoleSetStmt", "DropRoleStmt", "GrantRoleStmt"],
 ]);
 
-/** Attributes of a role that no statement of this server gives. */
+/** Role attributes that this server never grants. */
 const POWERS: ReadonlySet<unknown> = new Set(["superuser", "isreplication", "bypassrls"]);
 
 const WRITING_MAY_CALL: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
 
 /**
- * Lets one changing statement pass and says what it would destroy.
+ * Accepts one changing statement and determines what it would destroy.
  *
- * @param allowAdmin whether roles may be made, changed and dropped.
- * @throws ToolError `invalid`, or `denied` for what does not belong in a transaction of this tool.
+ * @param allowAdmin whether roles may be created, altered and dropped.
+ * @throws ToolError `invalid`, or `denied` for statements that this tool does not run.
  */
 export async function passWriting(sql: string, allowAdmin: boolean): Promise<Change> {
   const statements = (await parseSql(sql)).stmts ?? [];
@@ -111,7 +111,7 @@ function aloneOf(kind: string, node: Tree): Change["alone"] {
   return { relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation) };
 }
 
-/** @throws ToolError `denied` without --allow-admin, and for what would let a role out of its database. */
+/** @throws ToolError `denied` without --allow-admin, and for roles with access beyond their database. */
 function demandAdministration(key: string, node: Tree, allowAdmin: boolean): void {
   if (!allowAdmin) throw denied(`${spoken(key)} is not run here.`, "Managing roles needs --allow-admin.");
   walk(node, (name, value) => {

@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * The tools of `--tools-file`. Their statements go through the gates twice: here, so that a mistake is found at start, and
- * with each call.
+ * The tools of `--tools-file`. Their statements are checked here, so that mistakes are found at start, and again with each
+ * call.
  *
  * @throws ToolError for the first mistake in the file
  */
@@ -43,7 +43,7 @@ export async function ownTools({ toolsFile, db, allowWrite, allowAdmin }: Given,
       if (places !== names.length)
         throw new ToolError(
           "invalid",
-          `the statement takes ${places} values, and there are ${names.length} parameters.`,
+          `the statement takes ${places} values, but there are ${names.length} parameters.`,
         );
     },
   });

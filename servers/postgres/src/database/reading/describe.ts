@@ -2,7 +2,7 @@ import { clip, fitting, nearest, ToolError } from "@refmcp/core/answer";
 import { didYouMean } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 
-/** All about one relation, as JSON from one query; what is empty is left out. */
+/** Everything about one relation, as JSON from one query, without empty members. */
 export interface TableDescription {
   readonly schema: string;
   readonly table: string;
@@ -11,7 +11,7 @@ export interface TableDescription {
   readonly [fact: string]: unknown;
 }
 
-/** The lists of a description, the least needed first. */
+/** The lists of a description, least important first. */
 const LISTS = [
   "partitions",
   "triggers",
@@ -22,7 +22,7 @@ const LISTS = [
   "foreign_keys",
 ];
 
-/** A description within a budget: the lists that are needed least are cut, and `omitted` counts what is missing. */
+/** Fits a description into a budget: cuts the least important lists, and counts what is missing in `omitted`. */
 export function boundedDescription(description: TableDescription, budget: number): TableDescription {
   let shown = description;
   const omitted: Record<string, number> = {};
@@ -47,7 +47,7 @@ export function boundedDescription(description: TableDescription, budget: number
   return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
 }
 
-/** The relations of a name: in the schema that was given, else those on the search path first. */
+/** Relations with a given name: in the given schema, otherwise those on the search path first. */
 const FIND = `SELECT c.oid::int8::text AS oid, n.nspname::text AS schema, c.relname::text AS name
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relname = $1 AND c.relkind IN ('r','p','v','m','f') AND ($2::text IS NULL OR n.nspname = $2)
@@ -106,7 +106,7 @@ const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
   'view_definition', CASE WHEN c.relkind IN ('v','m') THEN pg_catalog.pg_get_viewdef(c.oid, true) END)) AS description
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`;
 
-/** A schema and a name from `name`, `schema.name` or the two apart, quoted or not. */
+/** Ways to read `name`, `schema.name`, or both given separately, quoted or not. */
 export function splitName(
   table: string,
   schema: string | undefined,
@@ -127,10 +127,10 @@ export function splitName(
 }
 
 /**
- * Describes a table, view or foreign table: columns, keys both ways, constraints, indexes, triggers, row security,
+ * Describes a table, view or foreign table: columns, keys in both directions, constraints, indexes, triggers, row security,
  * partitions, size, comments.
  *
- * @throws ToolError `not_found` with near names.
+ * @throws ToolError `not_found` with similar names.
  */
 export async function describeTable(
   database: Database,

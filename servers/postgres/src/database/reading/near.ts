@@ -2,7 +2,7 @@ import { nearest, ToolError } from "@refmcp/core/answer";
 import { suggesting } from "@refmcp/sql";
 import type { Database, Work } from "../connection/database.ts";
 
-/** What PostgreSQL calls missing, and where the names of its kind are. */
+/** PostgreSQL's messages about missing objects, and where to look up similar names. */
 const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
   {
     code: "42P01",
@@ -32,7 +32,7 @@ const MISSING: readonly { code: string; pattern: RegExp; names: string }[] = [
 ];
 
 /**
- * An error that something is not there, with the names that are like it; other errors come back as they are.
+ * Adds similar names to an error about a missing object; returns other errors unchanged.
  *
  * @param sql the statement: columns are those of relations that it names
  */
@@ -46,7 +46,7 @@ export async function withNearNames(
   const missing = MISSING.find(({ code }) => code === error.code);
   const wanted = missing?.pattern.exec(error.message)?.[1];
   if (missing === undefined || wanted === undefined || error.message.includes("Did you mean")) return error;
-  // PostgreSQL's own hint knows better than a likeness of names.
+  // PostgreSQL's own hint is better than similar names.
   if (error.hint?.includes("Perhaps you meant") === true) return error;
   const values = missing.names.includes("$1") ? [sql] : [];
   const rows = await database

@@ -15,15 +15,15 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A thing in a database, as a list shows it. */
+/** A database object in a list. */
 export interface ListedObject {
   readonly kind: Kind;
   readonly schema: string;
-  /** Of a function with its arguments. */
+  /** For a function, including its arguments. */
   readonly name: string;
   /** The planner's estimate; absent before the first ANALYZE. */
   readonly rows?: number;
-  /** With indexes and TOAST, as the last VACUUM or ANALYZE saw it; of a partitioned table those of all partitions. */
+  /** Including indexes, TOAST and partitions, as of the last VACUUM or ANALYZE. */
   readonly bytes?: number;
   readonly partition_of?: string;
   readonly row_security?: true;
@@ -33,17 +33,17 @@ export interface ListedObject {
 export interface ObjectFilter {
   readonly kinds: readonly Kind[];
   readonly schema: string | undefined;
-  /** Part of a name, in any case. */
+  /** Part of a name, case-insensitive. */
   readonly query: string | undefined;
-  /** The last object of the page before: schema, kind, name. */
+  /** The last object of the previous page: schema, kind, name. */
   readonly after: readonly [string, string, string] | undefined;
   readonly limit: number;
-  /** `names` leaves out estimates, sizes and comments. */
+  /** `names` omits estimates, sizes and comments. */
   readonly detail: "names" | "full";
 }
 
 const SYSTEM = `('pg_catalog', 'information_schema', 'pg_toast')`;
-/** How `pg_class` calls the kinds that are relations. */
+/** The `relkind` values of kinds that are relations. */
 const RELATION_KINDS: Partial<Readonly<Record<Kind, string>>> = {
   table: "'r','p'",
   view: "'v'",
@@ -63,7 +63,7 @@ const OTHER_KINDS: Partial<Readonly<Record<Kind, string>>> = {
   schema: `'schema', nspname, nspname, oid, 'pg_namespace'::regclass FROM own`,
 };
 
-/** Subqueries, which run for the rows of the page only. */
+/** Subqueries, so that they run only for the rows of the page. */
 const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN k.reltuples::float8 END AS rows,
   (CASE WHEN k.relkind = 'p' THEN (SELECT sum(pg_catalog.pg_total_relation_size(t.relid)) FROM pg_catalog.pg_partition_tree(o.oid) t)
     WHEN k.relkind NOT IN ('r', 'm') THEN NULL
@@ -76,7 +76,7 @@ const FULL = `, CASE WHEN k.relkind <> 'v' AND k.reltuples >= 0 THEN k.reltuples
 const FULL_JOINS = `LEFT JOIN pg_catalog.pg_class k ON o.class = 'pg_class'::regclass AND k.oid = o.oid
   LEFT JOIN pg_catalog.pg_description d ON d.objoid = o.oid AND d.classoid = o.class AND d.objsubid = 0`;
 
-/** Everything in one query; what belongs to an extension is left out, its extension stands for it. */
+/** All kinds in one query, without the objects of extensions. */
 function objectsQuery({ kinds, detail }: ObjectFilter): string {
   const relkinds = kinds.flatMap((kind) => RELATION_KINDS[kind] ?? []);
   const relations = `CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized_view' WHEN 'f' THEN 'foreign_table' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
@@ -105,7 +105,7 @@ interface ObjectRow {
   comment?: string | null;
 }
 
-/** What is in a database, sorted by schema, kind and name; at most `limit` of it, and whether there is more. */
+/** Up to `limit` objects of a database, sorted by schema, kind and name, and whether there are more. */
 export async function listObjects(
   database: Database,
   filter: ObjectFilter,
@@ -130,7 +130,7 @@ function shown({ kind, schema, name, rows, bytes, partition_of, rls, comment }: 
   };
 }
 
-/** Names of schemas or of readable relations that begin with `prefix`, for completion; sorted. */
+/** Sorted names of schemas or readable relations that begin with `prefix`, for completion. */
 export async function namesBeginning(
   database: Database,
   what: { readonly schema: string | undefined } | "schemas",
@@ -153,7 +153,7 @@ export async function namesBeginning(
 const PAGE = 100;
 const READABLE: readonly Kind[] = ["foreign_table", "materialized_view", "table", "view"];
 
-/** Tables and views in pages, for a list of resources; a cursor is the last one's schema, kind and name. */
+/** A page of tables and views, for a list of resources; a cursor is the last one's schema, kind and name. */
 export async function tablePage(
   database: Database,
   cursor: string | undefined,

@@ -12,7 +12,7 @@ export interface Outlining extends OutlineOptions {
   readonly budget: number;
 }
 
-/** Relations with columns and keys, in one query; partitions and what belongs to an extension are left out. */
+/** Relations with columns and keys in one query, without partitions and the objects of extensions. */
 const OUTLINE = `
 WITH page AS (
   SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -54,7 +54,7 @@ interface OutlineRow extends Omit<OutlineTable, "table" | "rows" | "comment"> {
   readonly comment: string | null;
 }
 
-/** Tables and views with their columns and keys, whose names match, as many as fit into the answer. */
+/** Matching tables and views with their columns and keys, as many as fit in the answer. */
 export async function outline(database: Database, outlining: Outlining, work: Work) {
   const { query, schema, column, detail, limit, cursor, budget } = outlining;
   const list = "pg_describe_tables";

@@ -6,7 +6,7 @@ import { readAhead } from "./reading.ts";
 export interface PageQuestion {
   readonly sql: string;
   readonly params: readonly unknown[];
-  /** Name of a database; default: the first. */
+  /** Name of the database; default: the first. */
   readonly database: string | undefined;
   readonly maxRows: number;
   readonly cursor: string | undefined;
@@ -19,7 +19,7 @@ export interface PageQuestion {
 /**
  * Runs one reading statement and returns a page of its rows, as the JSON text of `queryOutput`.
  *
- * @throws ToolError what the gate, PostgreSQL, the limits and the cursor say.
+ * @throws ToolError from the gate, PostgreSQL, the limits or the cursor.
  */
 export async function readPage(postgres: Postgres, question: PageQuestion): Promise<string> {
   const { sql, params, format, cursor, budget, signal, timeoutMs } = question;
@@ -45,5 +45,5 @@ export async function readPage(postgres: Postgres, question: PageQuestion): Prom
   });
 }
 
-/** What PostgreSQL itself remarked, as much as an agent should read of it. */
+/** PostgreSQL's notices, shortened. */
 export const remarks = (all: readonly string[]) => all.map((one) => one.slice(0, 300)).slice(0, 5);

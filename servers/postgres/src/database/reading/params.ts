@@ -4,7 +4,7 @@ import type { Param } from "./portal.ts";
 /** OIDs of json and jsonb. */
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 
-/** Values for $1, $2, … as JSON carries them → what goes to the server; the server infers their types. */
+/** JSON values for $1, $2, … → what is sent; the server infers the types. */
 export function paramsOf(values: readonly unknown[]): Param[] {
   return values.map((value, index) => paramOf(value, index + 1));
 }
@@ -20,7 +20,7 @@ function paramOf(value: unknown, position: number): Param {
       return String(value);
     default:
       demandExact(value, position);
-      // An array is JSON for a jsonb parameter and an array for one of int[].
+      // An array is JSON for a jsonb parameter, and a PostgreSQL array for int[].
       return {
         encode: (type) =>
           text(
@@ -32,8 +32,8 @@ function paramOf(value: unknown, position: number): Param {
 }
 
 /**
- * JSON numbers are read as doubles, here and by most clients: beyond ±2^53 an integer may have become its neighbour on the
- * way, and would find another row.
+ * JSON numbers are doubles, here and in most clients: an integer beyond ±2^53 may have been rounded and would match another
+ * row.
  *
  * @throws ToolError `invalid`
  */

@@ -3,15 +3,15 @@ import type { Client, Connection, FieldDef, Submittable } from "pg";
 import { serialize } from "pg-protocol";
 import { messagesOf } from "../connection/statements.ts";
 
-/** How much of a result is fetched. */
+/** How much of a result to fetch. */
 export interface Caps {
-  /** Characters of the values' text as it comes over the wire, each row counted with `ROW_COST` more. */
+  /** Maximum characters of the values' text, plus `ROW_COST` for each row. */
   readonly chars: number;
-  /** With this many rows, stop after this many milliseconds, too. */
+  /** Once there are this many rows, stop after this many milliseconds. */
   readonly enough?: { readonly rows: number; readonly ms: number };
-  /** Rows that are kept whatever their size; default 1. */
+  /** Rows to keep whatever their size; default 1. */
   readonly least?: number;
-  /** Lets the statement run to its end although rows beyond the cap are not kept: for RETURNING of a change. */
+  /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
   readonly toEnd?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Batch {
   readonly rows: readonly Row[];
   /** Whether there are rows after these. */
   readonly more: boolean;
-  /** What the server says that it did: `DELETE 3`; undefined before the end. */
+  /** The server's command tag, such as `DELETE 3`; undefined if it did not finish. */
   readonly tag: string | undefined;
 }
 
@@ -32,13 +32,13 @@ export type Row = readonly Cell[];
 export interface Statement {
   readonly text: string;
   readonly params: readonly Param[];
-  /** A named portal outlives this batch until its transaction ends. */
+  /** A named portal stays open until its transaction ends. */
   readonly portal?: string;
-  /** Statements that open its transaction, sent in front of it in one packet. */
+  /** Statements that open its transaction, sent before it in the same packet. */
   readonly opening?: Opening | undefined;
 }
 
-/** Without Sync between them the server skips what follows one that fails, so nothing runs outside of the transaction. */
+/** With no Sync in between, the server skips everything after a failure, so nothing runs outside the transaction. */
 export interface Opening {
   readonly statements: readonly string[];
   /** Called when the transaction is open. */
@@ -48,7 +48,7 @@ export interface Opening {
 /** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
 export type Param = string | null | { encode(typeOid: number): string | null };
 
-/** A first batch this large answers most questions in one round trip, and is small where rows are large. */
+/** Enough for most questions in one round trip, and still small if rows are large. */
 const FIRST_ROWS = 64;
 const MAX_ROWS = 2_000;
 /** How far one batch may exceed the cap before it is cancelled. */
@@ -56,8 +56,8 @@ const OVERRUN_CHARS = 8 * 1_048_576;
 
 /**
  * One statement over the extended protocol (PostgreSQL, "Message Flow"), so that a second statement in its text is a
- * syntax error on the server itself. Rows come in batches through a portal until a cap is met: rows beyond it are never
- * made. An error is always followed by Sync, without which the connection would hang.
+ * syntax error on the server itself. Rows come in batches through a portal until a cap is reached; rows beyond it are
+ * never computed. An error is always followed by Sync, without which the connection would hang.
  */
 export class PortalQuery implements Submittable {
   readonly #statement: Statement;
@@ -66,11 +66,11 @@ export class PortalQuery implements Submittable {
   readonly #rows: Row[] = [];
   #fields: readonly FieldDef[] = [];
   #chars = 0;
-  /** How many statements of the opening have not ended yet. */
+  /** Opening statements that have not completed yet. */
   #before = 0;
   #isDropping = false;
   #isProbed = false;
-  /** Whether Sync was sent: the server answers it with ReadyForQuery, whatever came before. */
+  /** Whether Sync was sent, which the server always answers with ReadyForQuery. */
   #isSynced = false;
   /** Rows to fetch from the open portal once the server is ready. */
   #next: number | undefined;
@@ -85,14 +85,14 @@ export class PortalQuery implements Submittable {
     reject: () => undefined,
   };
 
-  /** @param tooMuch called once where a batch runs far over the cap; it should cancel the statement. */
+  /** @param tooMuch called once if a batch far exceeds the cap; it should cancel the statement. */
   constructor(statement: Statement, caps: Caps, tooMuch: () => void) {
     this.#statement = statement;
     this.#caps = caps;
     this.#tooMuch = tooMuch;
   }
 
-  /** Opens a named portal and fetches nothing from it. */
+  /** Opens a named portal without fetching from it. */
   static open(statement: Statement & { readonly portal: string }): PortalQuery {
     return new PortalQuery(statement, { chars: 0 }, () => undefined);
   }
@@ -134,7 +134,7 @@ export class PortalQuery implements Submittable {
     this.#send(serialize.sync());
   }
 
-  /** Fetches rows of the open portal; after Sync, when the server is ready again. */
+  /** Fetches rows from the open portal, waiting until the server is ready if Sync was sent. */
   #fetch(rows: number): void {
     if (this.#isSynced) this.#next = rows;
     else this.#send(serialize.execute({ portal: this.#portal, rows }), serialize.flush());
@@ -179,7 +179,7 @@ export class PortalQuery implements Submittable {
       ...before,
       serialize.bind({ portal, values }),
       serialize.describe({ type: "P", name: portal }),
-      // To the end in one go: the count of the last part only would come back.
+      // All at once: the command tag would count only the last batch.
       ...(chars === 0 ? [] : [serialize.execute({ portal, rows: toEnd ? 0 : this.#first })]),
       serialize.sync(),
     );
@@ -200,7 +200,7 @@ export class PortalQuery implements Submittable {
   handleDataRow({ fields }: { fields: Cell[] }): void {
     if (this.#before > 0) return;
     const { chars, least = 1, toEnd = false } = this.#caps;
-    // Rows that came are kept although they are over the cap, since the next page begins with them; but not without end.
+    // Rows already received are kept beyond the cap, since the next page begins with them, but only up to a limit.
     const most = toEnd ? chars : chars + OVERRUN_CHARS;
     if (this.#isDropping || (this.#chars > most && this.#rows.length >= least)) {
       if (!this.#isDropping && !toEnd) this.#tooMuch();
@@ -220,7 +220,7 @@ export class PortalQuery implements Submittable {
     if (enough !== undefined && count >= enough.rows && took >= enough.ms) this.#sync();
     else if (left > 0 || count < least) {
       const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
-      // First what is wanted; beyond it, as much as comes in the time.
+      // First the rows that are needed, then as many as arrive in time.
       const inTime =
         enough === undefined
           ? MAX_ROWS
@@ -230,7 +230,7 @@ export class PortalQuery implements Submittable {
       this.#fetch(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
     } else if (this.#isProbed) this.#sync();
     else {
-      // Whether there is a row more.
+      // Checks whether there is another row.
       this.#isProbed = true;
       this.#fetch(1);
     }
@@ -251,12 +251,12 @@ export class PortalQuery implements Submittable {
     this.#sync();
   }
 
-  /** pg says nothing of ReadyForQuery after an error, so this is the end. */
+  /** pg does not report ReadyForQuery after an error, so this is the end. */
   handleError(error: unknown): void {
     this.#connection?.removeListener("parameterDescription", this.#onTypes);
     this.#next = undefined;
     this.#sync();
-    // A statement that was cancelled for being too much has given its rows.
+    // A statement cancelled for exceeding the cap has delivered its rows.
     if (!this.#isDropping || this.#caps.toEnd === true) this.#failure ??= error;
     this.handleReadyForQuery();
   }

@@ -115,7 +115,7 @@ describe("types come back exactly", () => {
 });
 
 describe("parameters", () => {
-  it("get the type that the statement expects", async () => {
+  it("are converted to the type that the statement expects", async () => {
     const params = [1, "2026-01-01", [1, 2], { a: [1] }, ["x", 'y"'], null, true, [[1], [2]]];
     const page = await ask(
       "SELECT $1::int + 1, $2::date, $3::int[], $4::jsonb, $5::text[], $6::text, $7::bool, $8::jsonb",
@@ -152,7 +152,7 @@ describe("parameters", () => {
     expect(page.rows).toEqual([["'; DROP TABLE numbers; --"]]);
   });
 
-  it("are explained where they do not fit", async () => {
+  it("are explained if they do not match", async () => {
     await expect(ask("SELECT $1::int", { params: [] })).rejects.toMatchObject({
       kind: "invalid",
       code: "08P01",
@@ -189,7 +189,7 @@ describe("caps and pages", () => {
     },
   );
 
-  it("join also where the kept result was dropped, by running again to the same place", async () => {
+  it("join even after the kept result was dropped, by rerunning to the same position", async () => {
     expect(await pages("SELECT n, name FROM numbers ORDER BY n", 170, forget)).toEqual(wanted);
     expect(await pages("SELECT n FROM numbers", 333, forget)).toEqual(wanted);
   });
@@ -204,7 +204,7 @@ describe("caps and pages", () => {
     await world.admin("DELETE FROM numbers WHERE n < 0");
   });
 
-  it("are a conflict, not a silent gap, where the rows before changed and nothing was kept", async () => {
+  it("are a conflict rather than a silent gap if earlier rows changed and nothing was kept", async () => {
     const sql = "SELECT n FROM numbers ORDER BY n";
     const { next_cursor: cursor } = await ask(sql, { rows: 10 });
     results.clear();
@@ -245,7 +245,7 @@ describe("caps and pages", () => {
     results = whole;
   });
 
-  it("of a slow statement come without waiting for its end", async () => {
+  it("of a slow statement come before it finishes", async () => {
     const sql = "SELECT n, pg_sleep(0.01) FROM generate_series(1, 100000) n";
     const first = await ask(sql, { rows: 3 });
     expect(first.rows.map(([n]: unknown[]) => n)).toEqual([1, 2, 3]);
@@ -264,7 +264,7 @@ describe("caps and pages", () => {
 });
 
 describe("notices and other statements", () => {
-  it("passes on what the server remarks", async () => {
+  it("passes on the server's notices", async () => {
     await world.admin(
       "CREATE FUNCTION remark() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE WARNING 'careful'; RETURN 1; END $$",
     );
@@ -278,8 +278,8 @@ describe("notices and other statements", () => {
   });
 });
 
-describe("a connection that goes straight to a waiting call", () => {
-  it("has none of the session, transaction or notices of the call before", async () => {
+describe("a connection handed directly to a waiting call", () => {
+  it("keeps nothing of the previous call's session, transaction or notices", async () => {
     const one = databaseOn(world.url, { maxConnections: 1 });
     const leave = (mode: "READ ONLY" | "READ WRITE") =>
       one.work({ signal, mode }, async ({ link }) => {

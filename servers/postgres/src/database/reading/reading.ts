@@ -17,13 +17,13 @@ export interface Question extends Pick<Work, "signal" | "timeoutMs"> {
 }
 
 const PORTAL = "refmcp_result";
-/** Rows encoded in one go; other calls run in between. */
+/** Rows to encode before other calls get a turn. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
  * Reads a window of a statement's result in a transaction that has ended when this resolves.
  *
- * @throws ToolError what the gate, PostgreSQL or the limits say.
+ * @throws ToolError from the gate, PostgreSQL or the limits.
  */
 export async function readAhead(
   database: Database,
@@ -78,7 +78,7 @@ export async function readAhead(
   return { columns, pieces, cuts, before, more, notices };
 }
 
-/** The rows from the one before `skip` on; those before it are skipped on the server. */
+/** The rows from the one before `skip` on; the server skips earlier ones. */
 async function skipped(
   { link }: Session,
   statement: ConstructorParameters<typeof PortalQuery>[0] & { readonly portal: string },
@@ -91,7 +91,7 @@ async function skipped(
   return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);
 }
 
-/** Looks up the types of a result's columns that are not known yet. */
+/** Looks up the unknown column types of a result. */
 export async function learnTypes(
   database: Database,
   { link }: Session,

@@ -1,20 +1,20 @@
 import { parse as parseArray } from "postgres-array";
 import type { Cell } from "./portal.ts";
 
-/** A type of a result's column, as far as its values' text is read by it. */
+/** What we need to know about a column type to decode its text. */
 export interface ColumnType {
   /** As PostgreSQL writes it: `timestamp with time zone`. */
   readonly name: string;
-  /** Of an array: the elements' type; else 0. */
+  /** The element type of an array; otherwise 0. */
   readonly element: number;
-  /** Between the elements of an array; `;` for boxes only. */
+  /** Separator of array elements; `;` only for boxes. */
   readonly delimiter: string;
 }
 
 const scalar = (name: string): ColumnType => ({ name, element: 0, delimiter: "," });
 const array = (name: string, element: number): ColumnType => ({ name: `${name}[]`, element, delimiter: "," });
 
-/** The types of most columns, so that most results need no look-up (PostgreSQL's pg_type.dat). */
+/** Common types, so that most results need no lookup (PostgreSQL's pg_type.dat). */
 const KNOWN: ReadonlyMap<number, ColumnType> = new Map<number, ColumnType>([
   [16, scalar("boolean")],
   [17, scalar("bytea")],
@@ -64,14 +64,14 @@ const KNOWN: ReadonlyMap<number, ColumnType> = new Map<number, ColumnType>([
   [3807, array("jsonb", 3802)],
 ]);
 
-/** Runs one of the server's own statements and gives its rows as text. */
+/** Runs one of our own statements and returns its rows as text. */
 export type Ask = (statement: string) => Promise<readonly (readonly Cell[])[]>;
 
-/** The types of one database: the common ones at hand, others looked up once. */
+/** The types of one database: common ones built in, others looked up once. */
 export class TypeCatalog {
   readonly #types = new Map(KNOWN);
 
-  /** Looks up what is not known among `oids` and the elements of those. */
+  /** Looks up unknown types and their element types. */
   async learn(oids: readonly number[], ask: Ask): Promise<void> {
     const missing = oids.filter((oid) => !this.#types.has(oid));
     if (missing.length === 0) return;
@@ -84,7 +84,7 @@ export class TypeCatalog {
         element: Number(element),
         delimiter: delimiter ?? ",",
       });
-    // A type that has been dropped since: its values are texts.
+    // The type was dropped since: its values are text.
     for (const oid of missing) if (!this.#types.has(oid)) this.#types.set(oid, scalar(`type ${oid}`));
     await this.learn(
       missing.map((oid) => this.of(oid).element).filter((oid) => oid !== 0),
@@ -96,11 +96,11 @@ export class TypeCatalog {
     return this.#types.get(oid) ?? scalar(`type ${oid}`);
   }
 
-  /** Text on the wire → the value that JSON can carry without loss; bytes as a Buffer. */
+  /** Text on the wire → a value that JSON can represent without loss; bytes as a Buffer. */
   decoderOf(oid: number): (cell: Cell) => unknown {
     const { element, delimiter } = this.of(oid);
     if (element === 0) return (cell) => (cell === null ? null : decodeScalar(cell, oid));
-    // The library knows commas only.
+    // The library only supports commas.
     if (delimiter !== ",") return (cell) => cell;
     const inner = this.decoderOf(element);
     return (cell) => (cell === null ? null : parseArray(cell, inner));
@@ -123,7 +123,7 @@ function decodeScalar(cell: string, oid: number): unknown {
     case 700:
     case 701: {
       const value = Number(cell);
-      // NaN, Infinity and the sign of zero are no JSON numbers.
+      // JSON has no NaN, Infinity or negative zero.
       return Number.isFinite(value) && !Object.is(value, -0) ? value : cell;
     }
     case 114:
@@ -134,7 +134,7 @@ function decodeScalar(cell: string, oid: number): unknown {
   }
 }
 
-/** JSON stays JSON, unless it holds a number that JavaScript would round: then its text. */
+/** Parses JSON unless it contains a number that JavaScript would round; then returns its text. */
 function decodeJson(text: string): unknown {
   const outside = text.replace(/"(?:[^"\\]|\\.)*"/g, '""');
   for (const [number] of outside.matchAll(/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {

@@ -1,6 +1,6 @@
 import type { Connection, Submittable } from "pg";
 
-/** Waiting bytes at which the server is asked to pause, and go on. */
+/** Above this many unwritten bytes the socket is paused. */
 const HIGH_BYTES = 4 * 1_048_576;
 
 interface Settle {
@@ -9,10 +9,10 @@ interface Settle {
 }
 
 /**
- * Runs a COPY … TO STDOUT over the extended protocol and passes its bytes on, no faster than they are consumed.
+ * Runs COPY … TO STDOUT over the extended protocol and passes on its bytes, with backpressure.
  */
 export class CopyOut implements Submittable {
-  /** Resolves with the number of rows when every byte was taken. */
+  /** Resolves with the number of rows when every byte was consumed. */
   readonly done: Promise<number>;
   readonly #text: string;
   readonly #take: (chunk: Buffer) => Promise<void>;
@@ -43,7 +43,7 @@ export class CopyOut implements Submittable {
     if (this.#failure !== undefined) return;
     this.#waiting += chunk.length;
     if (this.#waiting > HIGH_BYTES) this.#connection?.stream.pause();
-    // The parser uses its buffer again.
+    // The parser reuses its buffer.
     const own = Buffer.from(chunk);
     this.#queue = this.#queue.then(async () => {
       if (this.#failure === undefined) await this.#take(own);
@@ -51,7 +51,7 @@ export class CopyOut implements Submittable {
       if (this.#waiting <= HIGH_BYTES) this.#connection?.stream.resume();
     });
     this.#queue.catch((error: unknown) => {
-      // The disk is full, for example: the rest is worth nothing.
+      // The disk is full, for example: the rest is useless.
       this.#failure ??= error;
       this.#connection?.stream.destroy();
     });
@@ -69,7 +69,7 @@ export class CopyOut implements Submittable {
   }
 
   handleError(error: unknown): void {
-    // What was sent after the failing message ends with our Sync; nothing more is needed.
+    // The Sync that was already sent ends the failed statement.
     this.#failure ??= error;
     this.#settle.reject(this.#failure);
   }

@@ -8,7 +8,7 @@ import { parseSql } from "../gate/parser.ts";
 import { splitName } from "../reading/describe.ts";
 import { CopyOut } from "./copy-out.ts";
 
-/** 1,600 columns with the longest names that PostgreSQL takes are shorter, in bytes. */
+/** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
 const MAX_HEADER = 262_144;
 
 export const FORMATS = ["csv", "jsonl"] as const;
@@ -22,10 +22,10 @@ export interface Export extends Work {
 }
 
 /**
- * Writes the rows of a SELECT to a file inside the boundary, with COPY through this client: nothing is written on the
- * database's machine.
+ * Writes the rows of a SELECT to a file inside the boundary with COPY TO STDOUT: nothing is written on the database's
+ * machine.
  *
- * @throws ToolError what the gate, PostgreSQL and the boundary say; no file is left then.
+ * @throws ToolError from the gate, PostgreSQL or the boundary; no file is left then.
  */
 export async function exportRows(
   database: Database,
@@ -34,9 +34,9 @@ export async function exportRows(
 ): Promise<NewFile & { rows: number }> {
   const { kind, calls } = await passReading(query);
   if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
-  // The gate saw one SELECT. A last semicolon would end it within the brackets, a last comment would hide the bracket.
+  // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
   const inner = `(${withoutSemicolon(query)}\n)`;
-  // to_jsonb writes one line, in which neither of the two control characters can be.
+  // to_jsonb writes one line, which can't contain either of the two control characters.
   const statement =
     format === "csv"
       ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
@@ -74,16 +74,16 @@ export interface Import extends Work {
   readonly table: string;
   readonly schema: string | undefined;
   readonly delimiter: string;
-  /** What stands for NULL; default an empty field without quotes. */
+  /** Text that means NULL; default: an empty field without quotes. */
   readonly nullText: string;
   readonly dryRun: boolean;
   progress(bytes: number, of: number): void;
 }
 
 /**
- * Loads a CSV file with a header line from inside the boundary into a table, in one transaction: all rows or none.
+ * Loads a CSV file with a header line, inside the boundary, into a table in one transaction: all rows or none.
  *
- * @throws ToolError `not_found` with near names for a table or a column; what PostgreSQL says, with the line.
+ * @throws ToolError `not_found` with similar names for a table or column; PostgreSQL's error with the line.
  */
 export async function importCsv(
   database: Database,
@@ -162,7 +162,7 @@ async function tableOf(table: string, schema: string | undefined, ask: AskRows) 
     [],
   );
   const known = names.map(({ name }) => name);
-  throw withNear("table", table, known, "Create it first: pg_execute with CREATE TABLE.");
+  throw withNear("table", table, known, "Create it first with pg_execute and CREATE TABLE.");
 }
 
 function demandColumns(given: readonly string[], known: readonly string[], table: string): void {

@@ -5,19 +5,19 @@ import { shownWriting } from "./shown-writing.ts";
 import { type Writing, write } from "./writing.ts";
 
 export interface Run extends Pick<Writing, "statements" | "dryRun" | "timeoutMs"> {
-  /** Name of a database; default: the first. */
+  /** Name of the database; default: the first. */
   readonly database: string | undefined;
 }
 
-/** What changes need of their call. */
+/** What changes need from their call. */
 interface Calling extends Pick<Writing, "signal" | "confirm"> {
   readonly budget: number;
 }
 
 /**
- * Runs changing statements in one transaction and says what they did, as `changeOutput`.
+ * Runs changing statements in one transaction and reports what they did, as `changeOutput`.
  *
- * @throws ToolError what the gate, PostgreSQL and the user say; nothing is changed then.
+ * @throws ToolError from the gate or PostgreSQL, or if the user declines; nothing is changed then.
  */
 export async function runChanges(postgres: Postgres, { database, ...run }: Run, call: Calling) {
   const at = postgres.at(database).database;

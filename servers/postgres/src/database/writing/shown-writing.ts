@@ -2,15 +2,15 @@ import { encodeRow } from "@refmcp/sql";
 import type { Written } from "./writing.ts";
 
 /**
- * What a change did, as the tool answers it. Rows of RETURNING share what the rest of the answer leaves.
+ * The answer for a change. Rows of RETURNING share the room that the rest leaves.
  *
- * @param said what PostgreSQL remarked
+ * @param said PostgreSQL's notices
  * @param budget characters of the answer
  */
 export function shownWriting(written: Written, said: string[], budget: number, maxCellBytes: number) {
   const { committed, outcomes, loss, undo, tables } = written;
   const cut = { count: 0 };
-  // Whatever else the answer holds comes first; rows of RETURNING share what is left.
+  // Everything else in the answer comes first; rows of RETURNING share the remaining room.
   let room = budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
   let isShort = false;
   const results = outcomes.map(({ command, rowCount, columns, rows }) => {

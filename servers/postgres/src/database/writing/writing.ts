@@ -9,15 +9,15 @@ import { learnTypes } from "../reading/reading.ts";
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
   readonly caps: Caps;
-  /** Runs everything and takes it back. */
+  /** Run everything and roll it back. */
   readonly dryRun: boolean;
-  /** Asks the user; throws where the user declines or nobody can be asked. */
+  /** Asks the user; throws if the user declines or can't be asked. */
   confirm(loss: string): Promise<void>;
 }
 
 export interface Outcome {
   readonly command: string;
-  /** Rows that were inserted, updated, deleted or returned; undefined where a command counts none. */
+  /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
   readonly rowCount: number | undefined;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
@@ -26,17 +26,17 @@ export interface Outcome {
 export interface Written {
   readonly committed: boolean;
   readonly outcomes: readonly Outcome[];
-  /** What was destroyed, or would be, as the user was asked; undefined where nothing was. */
+  /** What was or would be destroyed, as shown to the user; undefined if nothing. */
   readonly loss: string | undefined;
   /** Statements that restore what was dropped. */
   readonly undo: readonly string[];
-  /** Rows that triggers, cascades and functions touched are among these. */
+  /** Includes rows changed by triggers, cascades and functions. */
   readonly tables: readonly TouchedTable[];
   readonly notices: readonly string[];
 }
 
 export interface TouchedTable {
-  /** Its object id, which a new name does not change. */
+  /** Its object id, which survives a rename. */
   readonly id: string;
   readonly table: string;
   readonly inserted: number;
@@ -44,16 +44,15 @@ export interface TouchedTable {
   readonly deleted: number;
 }
 
-/** Rows of a table that is dropped are counted up to here. */
+/** Rows of a dropped table are counted up to this number. */
 const COUNTED = 1_000_000;
 
 /**
- * Runs changing statements in one transaction. What they destroy is found by running them: the transaction stays open
- * while the loss is worked out, and is committed only where nothing is lost or the user agreed to exactly this loss.
- * A question ends this run, which takes everything back; the run after the answer works the loss out again, and asks again
- * where it has changed.
+ * Runs changing statements in one transaction. The loss is determined by running them, and the transaction is committed
+ * only if nothing is lost or the user agreed to exactly this loss. Asking the user ends this run and rolls everything back;
+ * the run after the user's answer determines the loss again, and asks again if it has changed.
  *
- * @throws ToolError what the gate or PostgreSQL say; `denied` by the user. Nothing is changed then.
+ * @throws ToolError from the gate or PostgreSQL, or `denied` by the user. Nothing is changed then.
  */
 export async function write(database: Database, writing: Writing): Promise<Written> {
   const { statements, signal, timeoutMs } = writing;
@@ -94,7 +93,7 @@ export async function write(database: Database, writing: Writing): Promise<Writt
   });
 }
 
-/** Runs a statement that PostgreSQL refuses within a transaction: by itself, with no way to roll it back. */
+/** Runs a statement that PostgreSQL refuses in a transaction: alone, and without a way to roll it back. */
 async function writeAlone(
   database: Database,
   change: Change,
@@ -139,7 +138,7 @@ async function writeAlone(
   }
 }
 
-/** Indexes that are not valid, on a table or on that of an index: what an interrupted CONCURRENTLY leaves. */
+/** Invalid indexes of a table, or of an index's table: what an interrupted CONCURRENTLY leaves. */
 async function invalidIndexes({ link }: Session, relation: string | undefined): Promise<string[]> {
   if (relation === undefined) return [];
   const rows = await link.rows<{ name: string }>(
@@ -151,7 +150,7 @@ async function invalidIndexes({ link }: Session, relation: string | undefined): 
   return rows.map(({ name }) => name);
 }
 
-/** Tells which of several statements failed. */
+/** Adds which of several statements failed to the error. */
 async function numbered<Value>(
   index: number,
   of: number,
@@ -163,7 +162,7 @@ async function numbered<Value>(
   } catch (error) {
     if (of === 1 || !(error instanceof Error)) throw error;
     const place = `Statement ${index + 1} of ${of}${sql === undefined ? "" : ` (${oneLine(sql.slice(0, 60))})`}: `;
-    // The error keeps its class: the database's fields explain it later.
+    // Keeps the class and fields of the error, which explain it later.
     error.message = place + error.message;
     throw error;
   }
@@ -194,7 +193,7 @@ async function runOne(
   };
 }
 
-/** What is about to be dropped or truncated: how many rows it has, and how to restore it. */
+/** How many rows the relations to drop or truncate have, and how to restore them. */
 async function lookAt(session: Session, loss: Loss) {
   const { relations, losesNothingWithout, isUndoable = false } = loss;
   const restoring: string[] = [];
@@ -225,9 +224,9 @@ async function lookAt(session: Session, loss: Loss) {
 }
 
 /**
- * Adds a DELETE or UPDATE that left no row of its table alone, whatever its WHERE says.
+ * Records a DELETE or UPDATE that affected every row of its table, whatever its WHERE says.
  *
- * @returns the table's object id where it did
+ * @returns the table's object id if it did
  */
 async function addEveryRow(
   session: Session,
@@ -242,14 +241,14 @@ async function addEveryRow(
   return id;
 }
 
-/** Whether a table has more rows than this; false where it can't be read, so that the user is asked. */
+/** Whether a table has more rows than this; false if it can't be read, so that the user is asked. */
 async function rowsBeyond({ link }: Session, relation: string, rows: number) {
   const [found] = await link.rows<{ id: string; readable: boolean }>(
     `SELECT oid::text AS id, pg_catalog.has_any_column_privilege(oid, 'SELECT') AS readable
      FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
     [relation],
   );
-  // A table that was dropped in the same transaction is reported for that.
+  // If the table was dropped in the same transaction, that is reported instead.
   if (found === undefined) return { id: undefined, isMore: true };
   if (!found.readable) return { id: found.id, isMore: false };
   const [one] = await link.rows<{ more: boolean }>(
@@ -259,8 +258,8 @@ async function rowsBeyond({ link }: Session, relation: string, rows: number) {
 }
 
 /**
- * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics:
- * that may be longer than this transaction, and rolled back work counts too.
+ * What this session did to tables, also through triggers, cascades and functions, since it last reported statistics. That
+ * may have been before this transaction, and includes work that was rolled back.
  */
 async function touched({ link }: Session): Promise<TouchedTable[]> {
   const rows = await link.rows<{
@@ -282,7 +281,7 @@ async function touched({ link }: Session): Promise<TouchedTable[]> {
   }));
 }
 
-/** What was done since `earlier`; a table that was renamed since is the same one. */
+/** The difference to `earlier`; a renamed table counts as the same. */
 function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
   return now.flatMap((one) => {
     const before = earlier.find(({ id }) => id === one.id);
@@ -297,7 +296,7 @@ function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[])
   });
 }
 
-/** The whole loss in one text for the user; undefined where nothing is lost. @param reported tables that are counted */
+/** The whole loss as text for the user; undefined if nothing is lost. @param reported tables already counted */
 async function lossOf(
   session: Session,
   tally: LossTally,
@@ -308,7 +307,7 @@ async function lossOf(
   const altered = tables.filter(({ updated, deleted }) => updated + deleted > 0);
   for (const { id, table, updated, deleted } of altered) {
     if (reported.has(id)) continue;
-    // Also by a trigger, a cascade, a function, MERGE or ON CONFLICT.
+    // Changed by a trigger, a cascade, a function, MERGE or ON CONFLICT.
     const changed = updated + deleted;
     const isEveryRow = changed >= EVERY_ROW && !(await rowsBeyond(session, table, updated)).isMore;
     const verb = updated === 0 ? "DELETE" : deleted === 0 ? "UPDATE" : "change";
