@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { prompt } from "../context.ts";
-import { listObjects } from "../database/reading/objects.ts";
+import { listObjects, READABLE } from "../database/reading/objects.ts";
 
 export default prompt({
   name: "explore_database",
@@ -15,14 +15,7 @@ export default prompt({
   async run({ topic }, postgres, call) {
     const { objects, more } = await listObjects(
       postgres.at().database,
-      {
-        kinds: ["table", "view", "materialized_view", "foreign_table"],
-        schema: undefined,
-        query: undefined,
-        after: undefined,
-        limit: 100,
-        detail: "full",
-      },
+      { kinds: READABLE, limit: 100, detail: "full" },
       { signal: call.signal },
     );
     const about =

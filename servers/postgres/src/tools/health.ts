@@ -30,13 +30,7 @@ export default tool({
       }),
     ),
   }),
-  async run({ checks, database: name }, postgres, call) {
-    const findings = await checkHealth(postgres.at(name).database, checks, { signal: call.signal });
-    return {
-      findings: findings.map(({ details, ...finding }) => ({
-        ...finding,
-        ...(details === undefined ? {} : { details: [...details] }),
-      })),
-    };
-  },
+  run: async ({ checks, database: name }, postgres, { signal }) => ({
+    findings: await checkHealth(postgres.at(name).database, checks, { signal }),
+  }),
 });

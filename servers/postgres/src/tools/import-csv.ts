@@ -29,17 +29,12 @@ export default tool({
     bytes: count,
     committed: z.boolean(),
   }),
-  async run({ path, table, schema, delimiter, null_text, dry_run, database: name }, postgres, call) {
-    const done = await importCsv(postgres.at(name).database, postgres.guard, {
+  run: ({ null_text, dry_run, database: name, ...input }, postgres, call) =>
+    importCsv(postgres.at(name).database, postgres.guard, {
+      ...input,
       signal: call.signal,
-      path,
-      table,
-      schema,
-      delimiter,
       nullText: null_text,
       dryRun: dry_run,
       progress: (bytes, of) => call.progress(bytes, of, "bytes read"),
-    });
-    return { ...done, columns: [...done.columns] };
-  },
+    }),
 });

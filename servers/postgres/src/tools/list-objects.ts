@@ -2,7 +2,7 @@ import { cursorsOf, fitting, JsonText } from "@refmcp/core/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, database, tool } from "../context.ts";
-import { KINDS, listObjects } from "../database/reading/objects.ts";
+import { KINDS, listObjects, READABLE } from "../database/reading/objects.ts";
 
 const place = z.tuple([z.string(), z.string(), z.string()]);
 
@@ -16,12 +16,7 @@ export default tool({
   openWorld: false,
   toolset: "data",
   input: z.strictObject({
-    kinds: z
-      .array(z.enum(KINDS))
-      .min(1)
-      .max(KINDS.length)
-      .default(["table", "view", "materialized_view", "foreign_table"])
-      .describe("What to list."),
+    kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length).default(READABLE).describe("What to list."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
     query: z.string().optional().describe("Part of the name, case-insensitive."),
     detail: z.enum(["names", "full"]).default("full").describe("names omits sizes, estimates and comments."),

@@ -80,17 +80,16 @@ export async function explain(database: Database, explaining: Explaining): Promi
       hint: "Pass either analyze or indexes.",
     });
   const { kind, calls } = await passReading(query);
-  const inner = kind === "explain" ? undefined : query;
-  if (inner === undefined) throw notAQuery();
-  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${inner}`;
+  if (kind === "explain") throw notAQuery();
+  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${query}`;
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  return await database.work({ ...work, sql: places > 0 ? preparing(inner) : statement }, async (session) => {
+  return await database.work({ ...work, sql: places > 0 ? preparing(query) : statement }, async (session) => {
     await database.functions.demandHarmless(session.link, calls);
     const supposed = await suppose(session, indexes);
     const explained =
-      places > 0 ? await genericPlan(session, inner, places) : await explainedBy(session, statement, params);
+      places > 0 ? await genericPlan(session, query, places) : await explainedBy(session, statement, params);
     const lines: string[] = [];
     const warnings: string[] = [];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
@@ -190,7 +189,12 @@ async function suppose(
 ): Promise<{ index: string; name: string }[]> {
   if (indexes.length === 0) return [];
   const schema = await schemaOf(link, "hypopg");
-  if (schema === undefined) throw withoutHypopg();
+  if (schema === undefined)
+    throw new ToolError(
+      "unavailable",
+      "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
+      { hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg." },
+    );
   // They outlive the transaction, so the connection is not reused.
   link.spoil();
   const made: { index: string; name: string }[] = [];
@@ -265,16 +269,6 @@ function notAQuery(): ToolError {
   return new ToolError("invalid", "The query already has an EXPLAIN.", {
     hint: "Pass only the SELECT; set analyze to run it.",
   });
-}
-
-function withoutHypopg(): ToolError {
-  return new ToolError(
-    "unavailable",
-    "The extension hypopg is not installed in this database, so hypothetical indexes can't be tested.",
-    {
-      hint: "Omit indexes, or ask the owner to run CREATE EXTENSION hypopg.",
-    },
-  );
 }
 
 async function demandIndex(text: string): Promise<void> {

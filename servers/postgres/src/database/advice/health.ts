@@ -27,7 +27,7 @@ export interface Finding {
   readonly status: "ok" | "warning" | "note";
   readonly summary: string;
   /** The rows behind the summary. */
-  readonly details?: readonly Record<string, unknown>[];
+  readonly details?: Record<string, unknown>[];
 }
 
 interface Inspection {

@@ -39,15 +39,15 @@ export async function topQueries(
           queries: [],
           note: `The extension pg_stat_statements is not installed in this database. ${HOW_TO_COUNT}`,
         };
-      const rows = await link.rows<Record<keyof TopQuery, string | null>>(
-        `SELECT left(s.query, 10000) AS query, s.calls::text, round(s.total_exec_time::numeric, 1)::text AS total_ms,
-           round(s.mean_exec_time::numeric, 3)::text AS mean_ms, s.rows::text,
-           round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1)::text AS cache_hit_percent
+      const rows = await link.rows<{ query: TopQuery }>(
+        `SELECT json_strip_nulls(json_build_object('query', left(s.query, 10000), 'calls', s.calls, 'total_ms', round(s.total_exec_time::numeric, 1),
+           'mean_ms', round(s.mean_exec_time::numeric, 3), 'rows', s.rows,
+           'cache_hit_percent', round(100.0 * s.shared_blks_hit / nullif(s.shared_blks_hit + s.shared_blks_read, 0), 1))) AS query
          FROM ${schema}.pg_stat_statements s JOIN pg_catalog.pg_database d ON d.oid = s.dbid
          WHERE d.datname = current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
         [limit],
       );
-      return { queries: rows.map(topQuery) };
+      return { queries: rows.map(({ query }) => query) };
     });
   } catch (error) {
     // object_not_in_prerequisite_state: the extension is installed, but the server has not loaded its library.
@@ -61,17 +61,6 @@ export async function topQueries(
 
 const HOW_TO_COUNT =
   "Ask the user to add it to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without it.";
-
-function topQuery({ query, cache_hit_percent, ...numbers }: Record<keyof TopQuery, string | null>): TopQuery {
-  return {
-    query: query ?? "",
-    calls: Number(numbers.calls),
-    total_ms: Number(numbers.total_ms),
-    mean_ms: Number(numbers.mean_ms),
-    rows: Number(numbers.rows),
-    ...(cache_hit_percent === null ? {} : { cache_hit_percent: Number(cache_hit_percent) }),
-  };
-}
 
 export interface Suggestion {
   readonly table: string;

@@ -111,14 +111,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return child;
     };
     const server = await listening(start, options.directory);
-    return new Running(server, keeper, folder, {
-      host: isWindows ? "127.0.0.1" : folder,
-      port,
-      password,
-      stop: isWindows
-        ? () => run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"])
-        : undefined,
-    });
+    const removed = async () => {
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      keeper.end();
+    };
+    const shutDown = () => run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
+    const address = { host: isWindows ? "127.0.0.1" : folder, port, password };
+    return running(server, address, removed, isWindows ? shutDown : undefined);
   } catch (error) {
     for (const path of [folder, fresh]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
     keeper.end();
@@ -207,50 +206,35 @@ async function listening(start: () => ChildProcess, directory: string | undefine
   }
 }
 
-class Running implements Cluster {
-  readonly host: string;
-  readonly port: number;
-  readonly user = ROLE;
-  readonly password: string;
-  readonly database = DATABASE;
-  end: string | undefined;
-  readonly ended: Promise<string>;
-  readonly #child: ChildProcess;
-  readonly #stop: (() => Promise<unknown>) | undefined;
-  readonly #gone: Promise<void>;
-
-  constructor(
-    { child, said }: { readonly child: ChildProcess; readonly said: () => string },
-    keeper: Keeper,
-    folder: string,
-    facts: Pick<Cluster, "host" | "port" | "password"> & {
-      readonly stop: (() => Promise<unknown>) | undefined;
+/** Watches a started server. @param shutDown how to stop it on Windows, which has no SIGINT */
+function running(
+  { child, said }: Awaited<ReturnType<typeof listening>>,
+  address: Pick<Cluster, "host" | "port" | "password">,
+  removed: () => Promise<void>,
+  shutDown: (() => Promise<unknown>) | undefined,
+): Cluster {
+  let end: string | undefined;
+  const ended = once(child, "exit").then(([code, signal]) => {
+    end =
+      `PostgreSQL ended ${signal === null ? `with code ${code}` : `by ${signal}`}. ${said().slice(-1_000)}`.trim();
+    return end;
+  });
+  const gone = ended.then(removed);
+  return {
+    ...address,
+    user: ROLE,
+    database: DATABASE,
+    ended,
+    get end() {
+      return end;
     },
-  ) {
-    this.host = facts.host;
-    this.port = facts.port;
-    this.password = facts.password;
-    this.#child = child;
-    this.#stop = facts.stop;
-    this.ended = once(child, "exit").then(([code, signal]) => {
-      this.end =
-        `PostgreSQL ended ${signal === null ? `with code ${code}` : `by ${signal}`}. ${said().slice(-1_000)}`.trim();
-      return this.end;
-    });
-    this.#gone = this.ended.then(async () => {
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      keeper.end();
-    });
-  }
-
-  async stop(): Promise<void> {
-    if (this.end === undefined) {
+    async stop() {
       // Fast shutdown: ends sessions and rolls back their transactions.
-      if (this.#stop === undefined) this.#child.kill("SIGINT");
-      else await this.#stop().catch(() => this.#child.kill());
-    }
-    await this.#gone;
-  }
+      if (end === undefined && shutDown === undefined) child.kill("SIGINT");
+      else if (end === undefined) await shutDown?.().catch(() => child.kill());
+      await gone;
+    },
+  };
 }
 
 /** A TCP port that is currently free. */

@@ -1,6 +1,6 @@
 import { clip, fitting, nearest, ToolError } from "@refmcp/core/answer";
 import { didYouMean } from "@refmcp/sql";
-import type { Database, Work } from "../connection/database.ts";
+import type { Database, Session, Work } from "../connection/database.ts";
 
 /** Everything about one relation, as JSON from one query, without empty members. */
 export interface TableDescription {
@@ -46,12 +46,6 @@ export function boundedDescription(description: TableDescription, budget: number
   }
   return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
 }
-
-/** Relations with a given name: in the given schema, otherwise those on the search path first. */
-const FIND = `SELECT c.oid::int8::text AS oid, n.nspname::text AS schema, c.relname::text AS name
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relname = $1 AND c.relkind IN ('r','p','v','m','f') AND ($2::text IS NULL OR n.nspname = $2)
-  ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 5`;
 
 const COLUMNS = `SELECT json_agg(json_strip_nulls(json_build_object(
     'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -107,7 +101,7 @@ const DESCRIBE = `SELECT json_strip_nulls(json_build_object(
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`;
 
 /** Ways to read `name`, `schema.name`, or both given separately, quoted or not. */
-export function splitName(
+function splitName(
   table: string,
   schema: string | undefined,
 ): { name: string; schema: string | undefined }[] {
@@ -127,6 +121,46 @@ export function splitName(
 }
 
 /**
+ * Finds a table or view: in the given schema, otherwise on the search path first.
+ *
+ * @param kinds values of `relkind`
+ * @throws ToolError `not_found` with similar names.
+ */
+export async function findTable(
+  { link }: Session,
+  { table, schema }: TableName,
+  kinds = "'r','p','v','m','f'",
+  hint = "Call pg_list_objects for the names, which are case-sensitive here.",
+): Promise<{ oid: string; alsoIn: string | undefined }> {
+  const from = `FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN (${kinds})`;
+  for (const one of splitName(table, schema)) {
+    const [found, other] = await link.rows<{ oid: string; schema: string }>(
+      `SELECT c.oid::int8::text AS oid, n.nspname::text AS schema ${from} AND c.relname = $1 AND ($2::text IS NULL OR n.nspname = $2)
+       ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 2`,
+      [one.name, one.schema ?? null],
+    );
+    if (found !== undefined) return { oid: found.oid, alsoIn: other?.schema };
+  }
+  const rows = await link.rows<{ name: string; bare: string }>(
+    `SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS bare ${from}
+       AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 5000`,
+  );
+  const full = new Map(rows.map(({ name, bare }) => [bare, name]));
+  const near = nearest(table.slice(table.indexOf(".") + 1), full.keys()).map(
+    (bare) => full.get(bare) ?? bare,
+  );
+  const where = schema === undefined ? "" : ` in schema ${JSON.stringify(schema.slice(0, 63))}`;
+  const message = `No table ${JSON.stringify(table.slice(0, 130))}${where}.${didYouMean(near)}`;
+  throw new ToolError("not_found", message, { code: "42P01", hint });
+}
+
+export interface TableName {
+  /** Name, or schema.name. */
+  readonly table: string;
+  readonly schema: string | undefined;
+}
+
+/**
  * Describes a table, view or foreign table: columns, keys in both directions, constraints, indexes, triggers, row security,
  * partitions, size, comments.
  *
@@ -138,42 +172,10 @@ export async function describeTable(
   schema: string | undefined,
   work: Work,
 ): Promise<TableDescription> {
-  return await database.work(work, async ({ link }) => {
-    for (const one of splitName(table, schema)) {
-      const [found, other] = await link.rows<{ oid: string; schema: string }>(FIND, [
-        one.name,
-        one.schema ?? null,
-      ]);
-      if (found === undefined) continue;
-      const [row] = await link.rows<{ description: TableDescription }>(DESCRIBE, [found.oid]);
-      if (row === undefined) continue;
-      return other === undefined || one.schema !== undefined
-        ? row.description
-        : { ...row.description, also_in: [other.schema] };
-    }
-    throw await unknownTable(table, schema, (statement) => link.rows<{ name: string }>(statement));
+  return await database.work(work, async (session) => {
+    const { oid, alsoIn } = await findTable(session, { table, schema });
+    const [row] = await session.link.rows<{ description: TableDescription }>(DESCRIBE, [oid]);
+    if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
+    return alsoIn === undefined ? row.description : { ...row.description, also_in: [alsoIn] };
   });
-}
-
-async function unknownTable(
-  table: string,
-  schema: string | undefined,
-  ask: (statement: string) => Promise<{ name: string }[]>,
-): Promise<ToolError> {
-  const rows = await ask(
-    `SELECT n.nspname || '.' || c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1 LIMIT 5000`,
-  );
-  const full = new Map(rows.map(({ name }) => [name.slice(name.indexOf(".") + 1), name]));
-  const bare = table.slice(table.indexOf(".") + 1);
-  const near = nearest(bare, full.keys()).map((name) => full.get(name) ?? name);
-  const where = schema === undefined ? "" : ` in schema ${JSON.stringify(schema.slice(0, 63))}`;
-  return new ToolError(
-    "not_found",
-    `No table ${JSON.stringify(table.slice(0, 130))}${where}.${didYouMean(near)}`,
-    {
-      code: "42P01",
-      hint: "Call pg_list_objects for the names, which are case-sensitive here.",
-    },
-  );
 }

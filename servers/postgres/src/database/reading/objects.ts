@@ -14,6 +14,8 @@ export const KINDS = [
   "schema",
 ] as const;
 export type Kind = (typeof KINDS)[number];
+/** Kinds of relations with rows. */
+export const READABLE: Kind[] = ["table", "view", "materialized_view", "foreign_table"];
 
 /** A database object in a list. */
 export interface ListedObject {
@@ -32,11 +34,11 @@ export interface ListedObject {
 
 export interface ObjectFilter {
   readonly kinds: readonly Kind[];
-  readonly schema: string | undefined;
+  readonly schema?: string | undefined;
   /** Part of a name, case-insensitive. */
-  readonly query: string | undefined;
+  readonly query?: string | undefined;
   /** The last object of the previous page: schema, kind, name. */
-  readonly after: readonly [string, string, string] | undefined;
+  readonly after?: readonly [string, string, string] | undefined;
   readonly limit: number;
   /** `names` omits estimates, sizes and comments. */
   readonly detail: "names" | "full";
@@ -151,7 +153,6 @@ export async function namesBeginning(
 }
 
 const PAGE = 100;
-const READABLE: readonly Kind[] = ["foreign_table", "materialized_view", "table", "view"];
 
 /** A page of tables and views, for a list of resources; a cursor is the last one's schema, kind and name. */
 export async function tablePage(
@@ -162,14 +163,7 @@ export async function tablePage(
   const cursors = cursorsOf("tables", [database.name], z.tuple([z.string(), z.string(), z.string()]));
   const { objects, more } = await listObjects(
     database,
-    {
-      kinds: READABLE,
-      schema: undefined,
-      query: undefined,
-      after: cursors.decode(cursor),
-      limit: PAGE,
-      detail: "names",
-    },
+    { kinds: READABLE, after: cursors.decode(cursor), limit: PAGE, detail: "names" },
     work,
   );
   const last = objects.at(-1);

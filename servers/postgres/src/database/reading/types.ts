@@ -12,64 +12,13 @@ export interface ColumnType {
 }
 
 const scalar = (name: string): ColumnType => ({ name, element: 0, delimiter: "," });
-const array = (name: string, element: number): ColumnType => ({ name: `${name}[]`, element, delimiter: "," });
-
-/** Common types, so that most results need no lookup (PostgreSQL's pg_type.dat). */
-const KNOWN: ReadonlyMap<number, ColumnType> = new Map<number, ColumnType>([
-  [16, scalar("boolean")],
-  [17, scalar("bytea")],
-  [18, scalar('"char"')],
-  [19, scalar("name")],
-  [20, scalar("bigint")],
-  [21, scalar("smallint")],
-  [23, scalar("integer")],
-  [25, scalar("text")],
-  [26, scalar("oid")],
-  [114, scalar("json")],
-  [142, scalar("xml")],
-  [700, scalar("real")],
-  [701, scalar("double precision")],
-  [705, scalar("unknown")],
-  [790, scalar("money")],
-  [869, scalar("inet")],
-  [1042, scalar("character")],
-  [1043, scalar("character varying")],
-  [1082, scalar("date")],
-  [1083, scalar("time without time zone")],
-  [1114, scalar("timestamp without time zone")],
-  [1184, scalar("timestamp with time zone")],
-  [1186, scalar("interval")],
-  [1266, scalar("time with time zone")],
-  [1700, scalar("numeric")],
-  [2205, scalar("regclass")],
-  [2249, scalar("record")],
-  [2278, scalar("void")],
-  [2950, scalar("uuid")],
-  [3802, scalar("jsonb")],
-  [1000, array("boolean", 16)],
-  [1001, array("bytea", 17)],
-  [1003, array("name", 19)],
-  [1005, array("smallint", 21)],
-  [1007, array("integer", 23)],
-  [1009, array("text", 25)],
-  [1015, array("character varying", 1043)],
-  [1016, array("bigint", 20)],
-  [1021, array("real", 700)],
-  [1022, array("double precision", 701)],
-  [1115, array("timestamp without time zone", 1114)],
-  [1182, array("date", 1082)],
-  [1185, array("timestamp with time zone", 1184)],
-  [1231, array("numeric", 1700)],
-  [2951, array("uuid", 2950)],
-  [3807, array("jsonb", 3802)],
-]);
 
 /** Runs one of our own statements and returns its rows as text. */
 export type Ask = (statement: string) => Promise<readonly (readonly Cell[])[]>;
 
-/** The types of one database: common ones built in, others looked up once. */
+/** The types of one database, each looked up once. */
 export class TypeCatalog {
-  readonly #types = new Map(KNOWN);
+  readonly #types = new Map<number, ColumnType>();
 
   /** Looks up unknown types and their element types. */
   async learn(oids: readonly number[], ask: Ask): Promise<void> {

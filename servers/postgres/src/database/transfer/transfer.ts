@@ -2,10 +2,10 @@ import { pipeline } from "node:stream/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { PathGuard, ReadHandle } from "@refmcp/core/boundary";
 import { csvHeader, type NewFile, quoteIdentifier, withNear, writeNewFile } from "@refmcp/sql";
-import type { Database, Work } from "../connection/database.ts";
+import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { parseSql } from "../gate/parser.ts";
-import { splitName } from "../reading/describe.ts";
+import { findTable, type TableName } from "../reading/describe.ts";
 import { CopyOut } from "./copy-out.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
@@ -72,7 +72,7 @@ function withoutSemicolon(query: string): string {
 export interface Import extends Work {
   readonly path: string;
   readonly table: string;
-  readonly schema: string | undefined;
+  readonly schema?: string | undefined;
   readonly delimiter: string;
   /** Text that means NULL; default: an empty field without quotes. */
   readonly nullText: string;
@@ -89,15 +89,13 @@ export async function importCsv(
   database: Database,
   guard: PathGuard,
   { path, table, schema, delimiter, nullText, dryRun, progress, ...work }: Import,
-): Promise<{ table: string; rows: number; columns: readonly string[]; bytes: number; committed: boolean }> {
+): Promise<{ table: string; rows: number; columns: string[]; bytes: number; committed: boolean }> {
   const file = await guard.openFile(path);
   try {
     const columns = await headerOf(file.handle, file.path, delimiter);
     const { size } = file.stat;
     return await database.work({ ...work, mode: "READ WRITE" }, async (session) => {
-      const target = await tableOf(table, schema, (statement, values) =>
-        session.link.rows(statement, values),
-      );
+      const target = await tableOf(session, { table, schema });
       demandColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -140,29 +138,16 @@ function badHeader(path: string, what: string): ToolError {
   });
 }
 
-type AskRows = <Row extends Record<string, unknown>>(
-  statement: string,
-  values: readonly unknown[],
-) => Promise<Row[]>;
-
-async function tableOf(table: string, schema: string | undefined, ask: AskRows) {
-  for (const one of splitName(table, schema)) {
-    const [found] = await ask<{ name: string; columns: string[] }>(
-      `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
-         ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
-       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-       WHERE c.relname = $1 AND c.relkind IN ('r','p','f','v') AND ($2::text IS NULL OR n.nspname = $2)
-       ORDER BY NOT pg_catalog.pg_table_is_visible(c.oid), n.nspname LIMIT 1`,
-      [one.name, one.schema ?? null],
-    );
-    if (found !== undefined) return found;
-  }
-  const names = await ask<{ name: string }>(
-    "SELECT relname::text AS name FROM pg_catalog.pg_class WHERE relkind IN ('r','p') LIMIT 5000",
-    [],
+async function tableOf(session: Session, named: TableName) {
+  const create = "Create it first with pg_execute and CREATE TABLE.";
+  const { oid } = await findTable(session, named, "'r','p','f','v'", create);
+  const [found] = await session.link.rows<{ name: string; columns: string[] }>(
+    `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+       ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
+     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
+    [oid],
   );
-  const known = names.map(({ name }) => name);
-  throw withNear("table", table, known, "Create it first with pg_execute and CREATE TABLE.");
+  return found ?? { name: named.table, columns: [] };
 }
 
 function demandColumns(given: readonly string[], known: readonly string[], table: string): void {

@@ -211,10 +211,10 @@ async function lookAt(session: Session, loss: Loss) {
     there += 1;
     if (isUndoable && found.ddl !== null) restoring.push(found.ddl);
     if (!found.holds) continue;
-    const [row] = await session.link.rows<{ count: string }>(
-      `SELECT count(*)::text AS count FROM (SELECT FROM ${relation} LIMIT ${COUNTED + 1}) counted`,
+    const [row] = await session.link.rows<{ count: number }>(
+      `SELECT count(*)::int AS count FROM (SELECT FROM ${relation} LIMIT ${COUNTED + 1}) counted`,
     );
-    rows = (rows ?? 0) + Number(row?.count ?? 0);
+    rows = (rows ?? 0) + (row?.count ?? 0);
   }
   const isNothing =
     losesNothingWithout === "rows"
@@ -262,23 +262,10 @@ async function rowsBeyond({ link }: Session, relation: string, rows: number) {
  * may have been before this transaction, and includes work that was rolled back.
  */
 async function touched({ link }: Session): Promise<TouchedTable[]> {
-  const rows = await link.rows<{
-    id: string;
-    table: string;
-    inserted: string;
-    updated: string;
-    deleted: string;
-  }>(
-    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::text AS inserted, n_tup_upd::text AS updated, n_tup_del::text AS deleted
+  return await link.rows<TouchedTable>(
+    `SELECT relid::text AS id, relid::pg_catalog.regclass::text AS table, n_tup_ins::float8 AS inserted, n_tup_upd::float8 AS updated, n_tup_del::float8 AS deleted
      FROM pg_catalog.pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 ORDER BY 2 LIMIT 100`,
   );
-  return rows.map(({ id, table, ...counts }) => ({
-    id,
-    table,
-    inserted: Number(counts.inserted),
-    updated: Number(counts.updated),
-    deleted: Number(counts.deleted),
-  }));
 }
 
 /** The difference to `earlier`; a renamed table counts as the same. */
