@@ -219,6 +219,14 @@ describe("caps and pages", () => {
     expect(page).toMatchObject({ truncated_by: "bytes", row_count: 9 });
   });
 
+  it("are cut far over the cap even if their types are unknown", async () => {
+    await world.admin("CREATE TYPE label AS ENUM ('a')");
+    const sql = "SELECT 'a'::label AS label, n, repeat('x', 1000000) AS text FROM generate_series(1, 64) n";
+    const { columns, rows } = await ask(sql, { bytes: 10_000 });
+    expect(columns.map(({ type }: { type: string }) => type)).toEqual(["label", "integer", "text"]);
+    expect(rows[0].slice(0, 2)).toEqual(["a", 1]);
+  });
+
   it("show at least one row, however large, and the rest on the next page", async () => {
     const sql = "SELECT n, repeat('x', 3000000) FROM generate_series(1, 12) n";
     const seen: unknown[] = [];

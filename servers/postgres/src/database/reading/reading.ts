@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { ToolError } from "@refmcp/core/answer";
 import type { Ahead, Format, ResultWindow } from "@refmcp/sql";
 import { rowWriter } from "@refmcp/sql/formats";
-import type { FieldDef } from "pg";
 import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/gate.ts";
 import { paramsOf } from "./params.ts";
@@ -49,11 +48,15 @@ export async function readAhead(
       skip === 0
         ? await new PortalQuery(statement, caps, () => session.link.cancel()).run(session.link.client)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
-    await learnTypes(database, session, read.fields);
     return { batch: read, notices: session.link.takeNotices() };
   });
   const { fields, rows, more } = batch;
   const { types } = database;
+  // In a separate transaction: a statement that was cancelled for exceeding the cap leaves one that is aborted.
+  await types.learn(
+    fields.map(({ dataTypeID }) => dataTypeID),
+    (statement, values) => database.work({ signal, timeoutMs }, ({ link }) => link.rows(statement, values)),
+  );
   const columns = fields.map(({ name, dataTypeID }) => ({ name, type: types.of(dataTypeID).name }));
   const decoders = fields.map(({ dataTypeID }) => types.decoderOf(dataTypeID));
   const writer = rowWriter(
@@ -89,19 +92,4 @@ async function skipped(
   if (skip > 1) await link.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
   const rest = { ...caps, least: 2 };
   return await PortalQuery.resume(PORTAL, fields, rest, () => link.cancel()).run(link.client);
-}
-
-/** Looks up the unknown column types of a result. */
-export async function learnTypes(
-  database: Database,
-  { link }: Session,
-  fields: readonly FieldDef[],
-): Promise<void> {
-  await database.types.learn(
-    fields.map(({ dataTypeID }) => dataTypeID),
-    async (statement) => {
-      const { rows } = await link.client.query<string[]>({ text: statement, rowMode: "array" });
-      return rows.map((row) => row.map(String));
-    },
-  );
 }

@@ -13,8 +13,8 @@ export interface ColumnType {
 
 const scalar = (name: string): ColumnType => ({ name, element: 0, delimiter: "," });
 
-/** Runs one of our own statements and returns its rows as text. */
-export type Ask = (statement: string) => Promise<readonly (readonly Cell[])[]>;
+/** Runs one of our own statements. */
+type Ask = (statement: string, values: readonly unknown[]) => Promise<(ColumnType & { oid: number })[]>;
 
 /** The types of one database, each looked up once. */
 export class TypeCatalog {
@@ -25,22 +25,16 @@ export class TypeCatalog {
     const missing = oids.filter((oid) => !this.#types.has(oid));
     if (missing.length === 0) return;
     const rows = await ask(
-      `SELECT t.oid, pg_catalog.format_type(t.oid, NULL), CASE WHEN t.typsubscript = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc THEN t.typelem ELSE 0 END, t.typdelim FROM pg_catalog.pg_type t WHERE t.oid IN (${missing.map(Number).join(",")})`,
+      `SELECT t.oid, pg_catalog.format_type(t.oid, NULL) AS name, CASE WHEN e.typarray = t.oid THEN e.oid ELSE 0 END AS element, t.typdelim AS delimiter
+       FROM pg_catalog.pg_type t LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem WHERE t.oid = ANY($1::oid[])`,
+      [missing],
     );
-    for (const [oid, name, element, delimiter] of rows)
-      this.#types.set(Number(oid), {
-        name: name ?? "",
-        element: Number(element),
-        delimiter: delimiter ?? ",",
-      });
-    // The type was dropped since: its values are text.
-    for (const oid of missing) if (!this.#types.has(oid)) this.#types.set(oid, scalar(`type ${oid}`));
-    await this.learn(
-      missing.map((oid) => this.of(oid).element).filter((oid) => oid !== 0),
-      ask,
-    );
+    for (const { oid, ...type } of rows) this.#types.set(oid, type);
+    const elements = rows.map(({ element }) => element).filter((oid) => oid !== 0);
+    await this.learn(elements, ask);
   }
 
+  /** A type that was dropped since has values that are text. */
   of(oid: number): ColumnType {
     return this.#types.get(oid) ?? scalar(`type ${oid}`);
   }

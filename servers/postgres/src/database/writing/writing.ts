@@ -4,7 +4,6 @@ import type { Database, Session, Work } from "../connection/database.ts";
 import { type Change, type Loss, passWriting, type RowTarget } from "../gate/write-gate.ts";
 import { paramsOf } from "../reading/params.ts";
 import { type Caps, PortalQuery } from "../reading/portal.ts";
-import { learnTypes } from "../reading/reading.ts";
 
 export interface Writing extends Pick<Work, "signal" | "timeoutMs"> {
   readonly statements: readonly { readonly sql: string; readonly params: readonly unknown[] }[];
@@ -182,8 +181,9 @@ async function runOne(
     () => undefined,
   );
   const { fields, rows, tag } = await query.run(link.client);
-  await learnTypes(database, session, fields);
-  const decoders = fields.map(({ dataTypeID }) => database.types.decoderOf(dataTypeID));
+  const oids = fields.map(({ dataTypeID }) => dataTypeID);
+  await database.types.learn(oids, (statement, values) => link.rows(statement, values));
+  const decoders = oids.map((oid) => database.types.decoderOf(oid));
   const count = /(\d+)$/.exec(tag ?? "")?.[1];
   return {
     command: (tag ?? change.command).replace(/[\s\d]+$/, ""),
